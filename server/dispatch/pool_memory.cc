@@ -27,7 +27,10 @@ void PoolMemory::Refuse() {
   {
     absl::MutexLock lock(&parts_->mu);
     PoolQueue& queue = parts_->queue;
-    queue.growth()->Refused(parts_->clock->NowNs());
+    const int64_t now_ns = parts_->clock->NowNs();
+    queue.growth()->Refused(now_ns);
+    queue.TakeWaiting(now_ns, &parts_->taken);
+    work.EndAll(&parts_->taken, absl::DeadlineExceededError("Request timeout expired"));
     queue.TakeWaiting(INT64_MAX, &parts_->taken);
     work.EndAll(&parts_->taken, queue.ledger()->FullError());
   }

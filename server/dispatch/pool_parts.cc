@@ -45,6 +45,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
 
 absl::Status PoolParts::RefusalInAdvance(Request* request) {
   const int64_t now_ns = clock->NowNs();
+  if (request->expiry_ns() <= now_ns) return absl::DeadlineExceededError("Request timeout expired");
   const bool is_patient = request->patience_ns > 0;
   const int64_t wait_ns = is_patient ? standing.LongestWaitNs() : StandingQueue::kAnyNs;
   const Arrival arrival = {

@@ -80,9 +80,10 @@ struct PoolParts {
   PoolParts(ServedModel* served, const PoolOptions& given, const Clock* pool_clock,
             PoolKeeper* pool_keeper, std::unique_ptr<const Scheduler> chosen);
 
-  // RESOURCE_EXHAUSTED, for a new request that would be answered too late, or without a deadline of
-  // its own would stand in a queue that does not drain, as far as anybody can tell. It is refused
-  // at once: it would take time from those that can be answered.
+  // DEADLINE_EXCEEDED, for a new request whose deadline has passed. RESOURCE_EXHAUSTED, for one
+  // that would be answered too late, or without a deadline of its own would stand in a queue that
+  // does not drain, as far as anybody can tell. It is refused at once: it would take time from
+  // those that can be answered.
   absl::Status RefusalInAdvance(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   // CHECKs the invariants above and those of the parts. Locks `mu`. Slow: for tests.

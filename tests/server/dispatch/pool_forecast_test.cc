@@ -51,6 +51,21 @@ TEST_F(PoolForecastTest, WhoWouldBeTooLateIsRefusedAtOnce) {
   EXPECT_EQ(in_time->Answer(), Rows(3));
 }
 
+// Its time has passed before it came here: behind other steps, or in a line of its sequence.
+TEST_F(PoolForecastTest, WhoIsLateAlreadyIsToldSo) {
+  MakePool();
+  FakeWorker* worker = AddKnownWorker();
+  Submit(1);
+  FakeCall* late = NewCall(1, kBatchNs);
+  clock_.Advance(kBatchNs);
+  RowTargets targets;
+  const absl::Status status = pool_->Reserve(&late->request, &targets);
+  EXPECT_EQ(status, absl::DeadlineExceededError("Request timeout expired"));
+  late->request.reply.Fail(status);
+  EXPECT_EQ(model_.metrics.refused_in_advance, 0u);
+  Serve(worker);
+}
+
 TEST_F(PoolForecastTest, WhoFindsTheLaneFreeIsTriedWhateverIsKnown) {
   MakePool();
   FakeWorker* worker = AddKnownWorker();

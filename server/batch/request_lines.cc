@@ -125,7 +125,8 @@ LineView RequestLines::ViewOf(const RequestRanks& ranks, const Line* line) const
               .tail_deadline_ns = lists.latest_deadline_ns(),
               .curve = line == nullptr ? nullptr : line->curve,
               .rank = rank,
-              .head_served_ns = ServedNs(ranks)};
+              .head_served_ns = ServedNs(ranks),
+              .head_output_bytes = head->output_bytes};
       if (line == nullptr) continue;
       view.most_rows = std::max(line->shared_rows, view.head_rows);
       view.pin = line->pin;

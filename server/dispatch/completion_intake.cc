@@ -1,9 +1,12 @@
 #include "server/dispatch/completion_intake.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
 #include "proto/base/units.h"
@@ -24,6 +27,10 @@ absl::Status MayNotRunTwice() {
       "the outputs are larger than those before, and a request of a sequence runs once only");
 }
 
+std::string OutputsTake(uint64_t bytes) {
+  return absl::StrCat("the outputs take ", BytesText(bytes));
+}
+
 uint64_t UsedBytes(const CompletedBatch& batch) {
   uint64_t bytes = 0;
   for (const BatchOutput& output : batch.outputs) bytes += output.bytes.size();
@@ -31,6 +38,17 @@ uint64_t UsedBytes(const CompletedBatch& batch) {
 }
 
 }  // namespace
+
+absl::Status LargerWorkerStarts(uint64_t bytes) {
+  return WithRetryAfter(absl::ResourceExhaustedError(absl::StrCat(
+                            OutputsTake(bytes), "; a worker with room for them starts")),
+                        kRoomierWorkerNs);
+}
+
+absl::Status NoMemoryForOutputs(uint64_t bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(OutputsTake(bytes), ", and there is no memory for a worker with room for them"));
+}
 
 void CompletionIntake::Take(DeferredWork* work) {
   for (uint32_t worker = 0; worker < inflight_->workers().size(); ++worker) TakeOf(worker, work);
@@ -143,9 +161,9 @@ void CompletionIntake::EndEntries(InflightBatch* batch, int64_t now_ns, Deferred
 }
 
 // The outputs did not fit: the requests go again with a larger lease, or each alone where a lease
-// that holds the outputs of all cannot be had. The estimate grows by powers of two, so the retries
-// end, whatever the worker says. The requests are ahead of younger ones, whose small answers could
-// make the estimate come down meanwhile.
+// that holds the outputs of all cannot be had. One that was alone waits for a larger worker.
+// The estimate grows by powers of two, so the retries end, whatever the worker says. The requests
+// are ahead of younger ones, whose small answers could make the estimate come down meanwhile.
 void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes,
                                             const WorkerLink& link, DeferredWork* work) {
   std::vector<BatchEntry>& entries = batch->formed.entries;
@@ -162,6 +180,8 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
     if (may_run_again) {
       entry.request->suspect = entry.request->suspect || !fits;
       queue_->Return(entry.request);
+    } else if (MayWait(*entry.request, refusal)) {
+      AwaitLargerWorker(entry.request, needed_bytes, work);
     } else {
       queue_->EndRows(entry.place, entry.row_count);
       work->End(entry.request, refusal.ok() ? MayNotRunTwice() : refusal);
@@ -172,24 +192,41 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
   std::erase_if(entries, [](const BatchEntry& entry) { return entry.row_count == 0; });
 }
 
+// A client that has some answers of one worker is not given the others of another, and a request
+// with a pin runs once only.
+bool CompletionIntake::MayWait(const Request& request, const absl::Status& refusal) const {
+  return RetryAfterNs(refusal).has_value() && request.pin == 0 && request.answers == 0;
+}
+
+void CompletionIntake::AwaitLargerWorker(Request* request, uint64_t needed_bytes,
+                                         DeferredWork* work) {
+  request->output_bytes = needed_bytes;
+  const absl::Span<const WorkerView> workers = inflight_->workers();
+  const bool is_there =
+      std::any_of(workers.begin(), workers.end(), [needed_bytes](const WorkerView& worker) {
+        return worker.takes_batches && worker.largest_lease_bytes >= needed_bytes;
+      });
+  if (is_there) {
+    request->suspect = true;
+    queue_->Return(request);
+  } else if (!queue_->Hold(request)) {
+    queue_->EndRows(request->place, request->rows);
+    work->End(request, LargerWorkerStarts(needed_bytes));
+  }
+}
+
 absl::Status CompletionIntake::RefusalToRetry(const FormedBatch& formed, uint64_t needed_bytes,
                                               bool fits) const {
   if (KnownOutputBytes(model_->spec, formed.row_count).has_value()) {
     return absl::InternalError("the model's outputs are larger than its shapes say");
   }
   if (fits || formed.entries.size() > 1) return absl::OkStatus();
-  const std::string outputs = absl::StrCat("the outputs take ", BytesText(needed_bytes));
   if (needed_bytes > max_answer_bytes_) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(outputs, ", more than the largest message, limits.message"));
+        absl::StrCat(OutputsTake(needed_bytes), ", more than the largest message, limits.message"));
   }
-  if (!estimate_->MayWantLarger(clock_->NowNs())) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(outputs, ", and there is no memory for a worker with room for them"));
-  }
-  return WithRetryAfter(
-      absl::ResourceExhaustedError(absl::StrCat(outputs, "; a worker with room for them starts")),
-      kRoomierWorkerNs);
+  if (!estimate_->MayWantLarger(clock_->NowNs())) return NoMemoryForOutputs(needed_bytes);
+  return LargerWorkerStarts(needed_bytes);
 }
 
 }  // namespace mpsd

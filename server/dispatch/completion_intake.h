@@ -63,6 +63,8 @@ class CompletionIntake {
   void NoteTime(InflightTable::Position position, const InflightBatch& batch, int64_t now_ns);
   void RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
                             DeferredWork* work);
+  bool MayWait(const Request& request, const absl::Status& refusal) const;
+  void AwaitLargerWorker(Request* request, uint64_t needed_bytes, DeferredWork* work);
   absl::Status RefusalToRetry(const FormedBatch& formed, uint64_t needed_bytes, bool fits) const;
   void EndEntries(InflightBatch* batch, int64_t now_ns, DeferredWork* work);
 
@@ -78,5 +80,11 @@ class CompletionIntake {
   OutputEstimate* const estimate_;
   const uint64_t max_answer_bytes_;
 };
+
+// How a request ends whose outputs take so many bytes, more than any worker can hold. A larger
+// worker may come, but the request cannot wait for it:
+absl::Status LargerWorkerStarts(uint64_t bytes);
+// No larger worker can come:
+absl::Status NoMemoryForOutputs(uint64_t bytes);
 
 }  // namespace mpsd

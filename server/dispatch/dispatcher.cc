@@ -181,7 +181,9 @@ uint32_t Dispatcher::MostRows(const SchedulerDecision& decision, const WorkerLin
 uint64_t Dispatcher::LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const {
   const std::optional<uint64_t> known = KnownOutputBytes(model_->spec, formed.row_count);
   if (known.has_value()) return *known;
-  return std::min(estimate_->row_bytes() * formed.row_count, link.outputs().largest_lease_bytes);
+  const uint64_t guess = std::max(estimate_->row_bytes() * formed.row_count,
+                                  formed.entries.front().request->output_bytes);
+  return std::min(guess, link.outputs().largest_lease_bytes);
 }
 
 std::unique_ptr<InflightBatch> Dispatcher::NewBatch() {

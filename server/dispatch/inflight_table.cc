@@ -28,7 +28,8 @@ InflightTable::~InflightTable() {
 void InflightTable::Attach(std::shared_ptr<WorkerLink> link) {
   MPSD_CHECK(!Find(link->worker()).has_value());
   const auto worker = static_cast<uint32_t>(workers_.size());
-  views_.push_back({.first_lane = static_cast<uint32_t>(lanes_.size())});
+  views_.push_back({.first_lane = static_cast<uint32_t>(lanes_.size()),
+                    .largest_lease_bytes = link->outputs().largest_lease_bytes});
   for (LanePort& port : link->ports()) lanes_.emplace_back().port = &port;
   for (const uint64_t pin : link->Pins()) lane_views_.push_back({.worker = worker, .pin = pin});
   workers_.push_back({.link = std::move(link), .joined_late = has_run_});
@@ -63,7 +64,10 @@ void InflightTable::Condemn(uint32_t worker, const std::string& reason) {
 }
 
 void InflightTable::Keep(uint32_t worker) {
-  for (const WorkerView& view : views_) MPSD_CHECK(!view.kept || !view.takes_batches);
+  for (WorkerView& view : views_) {
+    MPSD_CHECK(!view.kept || !view.takes_batches || view.batches == 0);
+    view.kept = view.kept && !view.takes_batches;
+  }
   MPSD_CHECK(views_[worker].takes_batches);
   views_[worker].kept = true;
 }

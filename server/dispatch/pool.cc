@@ -78,6 +78,7 @@ void Pool::Cancel(Request* request) {
         return;
       case RequestState::kWaiting:
       case RequestState::kQueued:
+      case RequestState::kHeld:
         NoteUnanswered(*request, parts_.clock->NowNs(), &parts_.margin);
         parts_.queue.Remove(request);
         work.End(request, CancelledByClient());
@@ -100,8 +101,18 @@ void Pool::Cancel(Request* request) {
 }
 
 void Pool::Close() {
-  absl::MutexLock lock(&parts_.mu);
-  parts_.closed = true;
+  DeferredWork work(&parts_.inside);
+  {
+    absl::MutexLock lock(&parts_.mu);
+    parts_.closed = true;
+    parts_.queue.HoldNoMore();
+    parts_.queue.TakeHeld(INT64_MAX, &parts_.taken);
+    for (Request* request : parts_.taken) {
+      work.End(request, LargerWorkerStarts(request->output_bytes));
+    }
+    parts_.taken.clear();
+  }
+  carrier_.Carry(&work);
 }
 
 std::vector<RefusedContent> Pool::RefusedContents() {

@@ -52,9 +52,32 @@ void PoolQueue::Return(Request* request) {
   Count(*request, 1);
 }
 
+bool PoolQueue::Hold(Request* request) {
+  if (!may_hold_) return false;
+  request->Go(RequestState::kHeld);
+  held_.Insert(request);
+  Count(*request, 1);
+  return true;
+}
+
+void PoolQueue::ReturnHeld(uint64_t lease_bytes) {
+  std::vector<Request*> fitting;
+  held_.ForEach([&](Request* request) {
+    if (request->output_bytes <= lease_bytes) fitting.push_back(request);
+  });
+  for (Request* request : fitting) {
+    held_.Remove(request);
+    request->suspect = true;  // it runs alone, so that it is not computed in vain with others
+    batcher_.Enqueue(request);
+  }
+}
+
 void PoolQueue::Remove(Request* request) {
   if (request->state == RequestState::kWaiting) {
     waiting_.Remove(request);
+  } else if (request->state == RequestState::kHeld) {
+    held_.Remove(request);
+    EndRows(request->place, request->rows);
   } else {
     batcher_.Remove(request);
   }
@@ -63,6 +86,7 @@ void PoolQueue::Remove(Request* request) {
 
 void PoolQueue::TakeExpired(int64_t until_ns, std::vector<Request*>* expired) {
   TakeWaiting(until_ns, expired);
+  TakeHeld(until_ns, expired);
   const size_t waiting = expired->size();
   NoteDelayed(batcher_.TakeExpired(until_ns, expired));
   for (size_t i = waiting; i < expired->size(); ++i) Count(*(*expired)[i], -1);
@@ -81,6 +105,16 @@ void PoolQueue::TakeWaiting(int64_t until_ns, std::vector<Request*>* expired) {
   const size_t before = expired->size();
   NoteDelayed(waiting_.TakeExpired(until_ns, expired));
   for (size_t i = before; i < expired->size(); ++i) Count(*(*expired)[i], -1);
+}
+
+void PoolQueue::TakeHeld(int64_t until_ns, std::vector<Request*>* held) {
+  const size_t before = held->size();
+  NoteDelayed(held_.TakeExpired(until_ns, held));
+  for (size_t i = before; i < held->size(); ++i) {
+    const Request& request = *(*held)[i];
+    EndRows(request.place, request.rows);
+    Count(request, -1);
+  }
 }
 
 void PoolQueue::NoteDelayed(uint32_t requests) {
@@ -164,6 +198,11 @@ QueueLedger::Sum PoolQueue::CheckInvariants() const {
   waiting_.CheckInvariants();
   QueueLedger::Sum sum = reserved_;
   batcher_.ForEachQueued([&sum](const Request& request) { sum.Add(request, 1); });
+  held_.CheckInvariants();
+  held_.ForEach([&sum](const Request* request) {
+    MPSD_CHECK(request->state == RequestState::kHeld && request->output_bytes > 0);
+    sum.Add(*request, 1);
+  });
   const uint64_t placed_rows = sum.rows;
   waiting_.ForEach([&sum](const Request* request) {
     MPSD_CHECK(request->state == RequestState::kWaiting);

@@ -22,11 +22,12 @@ namespace mpsd {
 // Thread-compatible: guarded by the pool's mutex. It never ends a request, and knows no worker.
 //
 // A request is counted from Admit() until a call takes it out: it waits for memory, or its rows are
-// being filled ("reserved"), or it is in a line of the batcher.
+// being filled ("reserved"), or it is in a line of the batcher, or it is held back for a worker that
+// can hold its answer.
 //
 // Invariants, which CheckInvariants() holds it to:
-//  1. The ledger counts the waiting, the reserved and the queued requests together.
-//  2. Waiting requests have no rows; reserved and queued ones have.
+//  1. The ledger counts the waiting, reserved, queued and held requests together.
+//  2. Waiting requests have no rows; reserved, queued and held ones have.
 //  3. The batcher's and the ledger's own invariants.
 class PoolQueue {
  public:
@@ -44,17 +45,26 @@ class PoolQueue {
   // A request joins its line again, with the rows that it has.
   void Return(Request* request);
 
-  // Takes out a request that waits or is queued. The caller ends it.
+  // A request that has run stays here until a worker with a lease of its output_bytes comes. False
+  // after HoldNoMore(): none will come.
+  bool Hold(Request* request);
+  void HoldNoMore() { may_hold_ = false; }
+
+  // Held requests whose answers a lease of so many bytes can hold join the suspects.
+  void ReturnHeld(uint64_t lease_bytes);
+
+  // Takes out a request that waits, is queued or is held. The caller ends it.
   void Remove(Request* request);
 
-  // Take out requests, which the caller ends: all that wait or are queued and whose deadline is not
-  // after `until_ns`; those alone of a rank of one line, or SchedulerDecision::kSuspects; all that
-  // wait; all queued ones that hold the same as `request`. Requests that yield are delayed instead.
+  // Take out requests, which the caller ends: all whose deadline is not after `until_ns`; the same
+  // of a rank of one line, or SchedulerDecision::kSuspects; of all that wait; of all held ones; and
+  // all queued ones that hold the same as `request`. Requests that yield are delayed instead.
   // TakeExpiredOf() returns how many were.
   void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
   uint32_t TakeExpiredOf(uint32_t line, uint32_t rank, int64_t until_ns,
                          std::vector<Request*>* expired);
   void TakeWaiting(int64_t until_ns, std::vector<Request*>* expired);
+  void TakeHeld(int64_t until_ns, std::vector<Request*>* held);
   void TakeEqual(const Request& request, std::vector<Request*>* equal);
 
   // Reserves rows for waiting requests, the earliest deadline first, while there is room. The
@@ -101,6 +111,8 @@ class PoolQueue {
   GaugeShare segment_bytes_gauge_;
   Batcher batcher_;
   RequestRanks waiting_;  // admitted, for whose rows there is no room yet
+  RequestRanks held_;     // their answers need a worker with more memory
+  bool may_hold_ = true;
   SlabGrowth growth_;
   QueueLedger ledger_;
   QueueLedger::Sum reserved_;

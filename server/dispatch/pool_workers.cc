@@ -34,16 +34,27 @@ bool PoolWorkers::IsTooSmall(uint32_t worker) const {
 }
 
 void PoolWorkers::KeepSize(int64_t until_ns) {
-  absl::MutexLock lock(&parts_->mu);
-  parts_->estimate.ForgetTooLarge(until_ns);
+  DeferredWork work(&parts_->inside);
+  {
+    absl::MutexLock lock(&parts_->mu);
+    parts_->estimate.ForgetTooLarge(until_ns);
+    parts_->queue.TakeHeld(INT64_MAX, &parts_->taken);
+    for (Request* request : parts_->taken) {
+      work.End(request, NoMemoryForOutputs(request->output_bytes));
+    }
+    parts_->taken.clear();
+  }
+  carrier_->Carry(&work);
 }
 
 void PoolWorkers::Attach(std::shared_ptr<WorkerLink> link) {
   DeferredWork work(&parts_->inside);
   const std::vector<uint64_t> pins = link->Pins();
+  const uint64_t largest_lease_bytes = link->outputs().largest_lease_bytes;
   {
     absl::MutexLock lock(&parts_->mu);
     parts_->inflight.Attach(std::move(link));
+    parts_->queue.ReturnHeld(largest_lease_bytes);
     parts_->claims.Attach(static_cast<uint32_t>(parts_->inflight.workers().size()) - 1);
     NoteWorkers();
     parts_->dispatcher.Dispatch(&work);

@@ -48,8 +48,8 @@ class PoolWorkers {
   // True when an answer has come that is larger than the largest lease of that worker.
   bool IsTooSmall(uint32_t worker) const;
 
-  // There is no memory for a larger worker, and none is tried before `until_ns`: until then answers
-  // that need one are refused for good, not to be tried again.
+  // There is no memory for a larger worker, and none is tried before `until_ns`. Requests that are
+  // held back for one end. Until then answers that need one are refused for good.
   void KeepSize(int64_t until_ns);
 
   // What a worker has done; empty when it is not attached.

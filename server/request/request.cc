@@ -95,6 +95,7 @@ void Request::Reset() {
   sums = {};
   is_answered = false;
   queued_bytes = 0;
+  output_bytes = 0;
   charged_ns = 0;
 }
 

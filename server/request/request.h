@@ -77,7 +77,8 @@ enum class RequestState : uint8_t {
   kWaiting,    // admitted, waits for memory for its rows   → kReserved, kEnded
   kReserved,   // has rows; the payload is being copied     → kQueued, kEnded
   kQueued,     // rows are filled                           → kRunning, kEnded
-  kRunning,    // in a batch of a lane          → kQueued (worker lost), kAnswering, kEnded
+  kRunning,    // in a batch of a lane   → kQueued (worker lost), kHeld, kAnswering, kEnded
+  kHeld,       // its answer needs a worker with more memory, which starts  → kQueued, kEnded
   kAnswering,  // the client takes one of several answers   → kQueued (for the next), kEnded
   kEnded,      // its reply has been given, or is being given
 };
@@ -94,8 +95,9 @@ constexpr bool MayGo(RequestState from, RequestState to) {
     case RequestState::kQueued:
       return to == RequestState::kRunning || to == RequestState::kEnded;
     case RequestState::kRunning:
-      return to == RequestState::kQueued || to == RequestState::kAnswering ||
-             to == RequestState::kEnded;
+      return to == RequestState::kQueued || to == RequestState::kHeld ||
+             to == RequestState::kAnswering || to == RequestState::kEnded;
+    case RequestState::kHeld:
     case RequestState::kAnswering:
       return to == RequestState::kQueued || to == RequestState::kEnded;
     case RequestState::kEnded:
@@ -152,9 +154,9 @@ struct Request {
   bool suspect = false;    // runs alone: its worker crashed, or its batch had too large outputs
   bool delayed = false;    // it has waited, and yields
   uint8_t dispatches = 0;  // how many batches it has been in
+  uint8_t crashes = 0;     // how many workers have crashed while they had it
   uint32_t answers = 0;    // of a decoupled model, given so far
   absl::Status given_up;   // not OK: the ending once the current answer is taken
-  uint8_t crashes = 0;     // how many workers have crashed while they had it
   RowPlace place;
   absl::InlinedVector<char*, 4> rows_at;  // the first row of each input, while rows are live
   uint64_t content = 0;                   // SampleContent(), once the rows are filled

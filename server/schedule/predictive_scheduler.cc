@@ -10,15 +10,28 @@
 namespace mpsd {
 namespace {
 
-// The worker that is kept for suspects, or the one with the fewest batches when there is none.
-std::optional<uint32_t> WorkerForSuspects(absl::Span<const WorkerView> workers) {
+// The worker that is kept for suspects, or the one with the fewest batches when there is none. One
+// that cannot hold the head's answer does only where none can.
+std::optional<uint32_t> WorkerForSuspects(absl::Span<const WorkerView> workers,
+                                          uint64_t output_bytes) {
+  const auto can_hold = [output_bytes](const WorkerView& worker) {
+    return worker.takes_batches && worker.largest_lease_bytes >= output_bytes;
+  };
+  const bool one_can = std::any_of(workers.begin(), workers.end(), can_hold);
   std::optional<uint32_t> idlest;
   for (uint32_t i = 0; i < workers.size(); ++i) {
-    if (!workers[i].takes_batches) continue;
+    if (!workers[i].takes_batches || (one_can && !can_hold(workers[i]))) continue;
     if (workers[i].kept) return i;
     if (!idlest.has_value() || workers[i].batches < workers[*idlest].batches) idlest = i;
   }
   return idlest;
+}
+
+// Whether a suspect is in a worker that is kept.
+bool SuspectRuns(absl::Span<const WorkerView> workers) {
+  return std::any_of(workers.begin(), workers.end(), [](const WorkerView& worker) {
+    return worker.takes_batches && worker.kept && worker.batches > 0;
+  });
 }
 
 bool IsOnlyLine(const SchedulerSnapshot& snapshot, const LineView& line) {
@@ -194,9 +207,11 @@ bool PredictiveScheduler::HasOtherFreeLane(const SchedulerSnapshot& snapshot, ui
 
 std::optional<SchedulerDecision> PredictiveScheduler::DecideSuspects(
     const SchedulerSnapshot& snapshot, int64_t now_ns) const {
-  const std::optional<uint32_t> index = WorkerForSuspects(snapshot.workers);
+  const std::optional<uint32_t> index =
+      WorkerForSuspects(snapshot.workers, snapshot.suspects.head_output_bytes);
   if (!index.has_value()) return std::nullopt;
   const WorkerView& worker = snapshot.workers[*index];
+  if (!worker.kept && SuspectRuns(snapshot.workers)) return std::nullopt;
   if (!worker.kept) return SchedulerDecision::KeepWorker(*index);
   if (worker.batches > 0 || !worker.has_output_room || !worker.has_resources) return std::nullopt;
   constexpr uint32_t kSuspects = SchedulerDecision::kSuspects;

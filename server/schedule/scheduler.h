@@ -39,7 +39,8 @@ struct LineView {
   // Of a batch, as far as its tokens go; not below `head_rows`, since a request that has more rows
   // than may be shared runs alone.
   uint32_t most_rows = std::numeric_limits<uint32_t>::max();
-  uint64_t pin = 0;  // of the one lane that may run it; 0: any may
+  uint64_t pin = 0;                // of the one lane that may run it; 0: any may
+  uint64_t head_output_bytes = 0;  // that the head's answer takes at least; 0: nobody knows
 
   bool empty() const { return rows == 0; }
   uint32_t all_rows() const { return rows + later_rows; }
@@ -72,6 +73,7 @@ struct WorkerView {
   int64_t turn_since_ns = 0;    // since when one waits for that; 0: none does
   double slowness = 1;          // how many times as long as usual its batches take (Slowness)
   uint32_t passed_over = 0;     // batches that others got since its last one
+  uint64_t largest_lease_bytes = std::numeric_limits<uint64_t>::max();  // for an answer
 
   // Batches of lines, and not of suspects alone.
   bool takes_lines() const { return takes_batches && !kept; }
@@ -140,7 +142,8 @@ struct SchedulerDecision {
 // payload or a segment. Thread-safe.
 //
 // The pool CHECKs that each decision can be carried out and changes something:
-//  1. kKeepWorker names a worker that takes batches; no worker that takes batches is kept.
+//  1. kKeepWorker names a worker that takes batches and is not kept. A worker that is kept has no
+//     batch then, and is kept no more.
 //  2. kDrop names a rank of a line whose first request has a deadline that is not after `at_ns`.
 //  3. kRun names a line that is not empty, and a lane whose worker takes batches and which has
 //     fewer than kMaxLaneDepth (proto/base/limits.h) of them. How many a lane should have, 1 on a

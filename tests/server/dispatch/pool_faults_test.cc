@@ -436,7 +436,7 @@ TEST_F(PoolUnknownOutputs, OneLongAnswerDoesNotSizeTheLeasesOfAllThatFollow) {
   EXPECT_EQ(last->Answer(), Rows(3));
 }
 
-TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWantALargerWorker) {
+TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWaitForALargerWorker) {
   MakePool({.max_answer_bytes = 1ULL << 30});
   FakeWorker* worker = AddWorker();
   const uint32_t number = workers_[0].link->worker();
@@ -445,13 +445,83 @@ TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWantALargerWorker) {
   EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
   TooLarge(worker, *worker->Take(), area_bytes);
   Drain();
-  EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_TRUE(RetryAfterNs(call->status()).has_value());
+  EXPECT_EQ(call->endings(), 0);
   EXPECT_TRUE(pool_->workers()->IsTooSmall(number));
+  FakeCall* small = Submit(2);
+  Serve(worker);
+  EXPECT_EQ(small->Answer(), Rows(2)) << "it holds up nobody";
+  FakeWorker* larger = AddWorker(1);
+  EXPECT_FALSE(worker->Take().has_value()) << "it is not tried there again";
+  const std::optional<Job> job = larger->Take();
+  ASSERT_TRUE(job.has_value());
+  EXPECT_GE(job->output_bytes, area_bytes) << "its size is known";
+  larger->Complete(*job);
+  Drain();
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+TEST_F(PoolUnknownOutputs, WhoWaitsForALargerWorkerIsToldWhenNoneComes) {
+  MakePool({.max_answer_bytes = 1ULL << 30});
+  FakeWorker* worker = AddWorker();
+  const uint64_t area_bytes = workers_[0].link->outputs().bytes;
+  FakeCall* call = Submit(1);
+  TooLarge(worker, *worker->Take(), area_bytes);
+  Drain();
   EXPECT_GE(pool_->workers()->LinkOptions(9, 1, 1).outputs.bytes, 2 * area_bytes);
   pool_->workers()->KeepSize(clock_.NowNs());
-  EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
+  EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(call->status().message()), HasSubstr("there is no memory"));
+  EXPECT_FALSE(pool_->workers()->IsTooSmall(0));
   EXPECT_EQ(pool_->workers()->LinkOptions(9, 1, 1).outputs.bytes, area_bytes);
+  EXPECT_EQ(model_.metrics.queued_requests, 0);
+}
+
+TEST_F(PoolUnknownOutputs, WhoWaitsForALargerWorkerMayBeCancelledAndExpire) {
+  MakePool({.max_answer_bytes = 1ULL << 30});
+  FakeWorker* worker = AddWorker();
+  const uint64_t area_bytes = workers_[0].link->outputs().bytes;
+  FakeCall* calls[] = {Submit(1, 1, 9 * kNsPerSecond), Submit(2, 1, 2 * kNsPerSecond),
+                       Submit(3, 1, 9 * kNsPerSecond)};
+  for (int i = 0; i < 5 && pool_->inside() > 0; ++i) {  // together, or each alone
+    const std::optional<Job> job = worker->Take();
+    if (job.has_value()) TooLarge(worker, *job, area_bytes);
+    Drain();
+  }
+  EXPECT_EQ(model_.metrics.queued_requests, 3);
+  pool_->CheckInvariants();
+  pool_->Cancel(&calls[0]->request);
+  EXPECT_EQ(calls[0]->status().code(), absl::StatusCode::kCancelled);
+  clock_.Advance(2 * kNsPerSecond);
+  pool_->Tick();
+  EXPECT_EQ(calls[1]->status().code(), absl::StatusCode::kDeadlineExceeded);
+  pool_->CheckInvariants();
+  pool_->Close();
+  EXPECT_TRUE(RetryAfterNs(calls[2]->status()).has_value()) << "the next generation may hold it";
+  EXPECT_EQ(pool_->inside(), 0);
+}
+
+// The workers of a model are replaced one by one.
+TEST_F(PoolUnknownOutputs, GoToTheLargerOfTwoWorkersThatServe) {
+  MakePool({.max_answer_bytes = 1ULL << 30});
+  FakeWorker* small = AddWorker(0);
+  const uint64_t area_bytes = workers_[0].link->outputs().bytes;
+  FakeCall* first = Submit(1);
+  TooLarge(small, *small->Take(), area_bytes);
+  Drain();
+  FakeWorker* larger = AddWorker(1);
+  Serve(larger);
+  EXPECT_EQ(first->Answer(), Rows(1));
+  Submit(2);
+  Submit(3);  // one on each
+  std::optional<Job> job = small->Take();
+  ASSERT_TRUE(job.has_value());
+  TooLarge(small, *job, area_bytes);
+  Drain();
+  EXPECT_FALSE(small->Take().has_value());
+  Serve(larger);
+  Serve(larger);
+  EXPECT_EQ(calls_[1].Answer(), Rows(2));
+  EXPECT_EQ(calls_[2].Answer(), Rows(3));
 }
 
 // Nothing is promised that does not come: the client need not try again.
@@ -472,8 +542,9 @@ TEST_F(PoolUnknownOutputs, WhereNoLargerWorkerCanBeHadTheRefusalSaysSo) {
   FakeCall* later = Submit(2);
   TooLarge(worker, *worker->Take(), area_bytes);
   Drain();
-  EXPECT_TRUE(RetryAfterNs(later->status()).has_value());
+  EXPECT_EQ(later->endings(), 0);
   EXPECT_TRUE(pool_->workers()->IsTooSmall(number));
+  pool_->FailAll("left over");
 }
 
 // A worker that starts with the area for such an answer is not replaced again.
@@ -486,6 +557,7 @@ TEST_F(PoolUnknownOutputs, TheLargerWorkerIsLargeEnough) {
   AddWorker(1);
   EXPECT_TRUE(pool_->workers()->IsTooSmall(0));
   EXPECT_FALSE(pool_->workers()->IsTooSmall(1));
+  Serve(workers_[1].side.get());
 }
 
 TEST_F(PoolUnknownOutputs, ALeanWorkerGivesOneOfThemAtATime) {
@@ -496,6 +568,7 @@ TEST_F(PoolUnknownOutputs, ALeanWorkerGivesOneOfThemAtATime) {
   TooLarge(first, *first->Take(), needed_bytes);
   Drain();
   FakeWorker* lean = AddWorkerWith(pool_->workers()->LinkOptions(1, 1, 2, AreaKind::kLean));
+  Serve(lean);
   EXPECT_FALSE(pool_->workers()->IsTooSmall(1));
   Kill(0);
   FakeCall* calls[] = {Submit(2), Submit(3)};
@@ -520,8 +593,9 @@ TEST_F(PoolUnknownOutputs, AsLargeAsAMessageWantALargerWorkerToo) {
   FakeCall* call = Submit(1);
   TooLarge(worker, *worker->Take(), kMessageBytes);
   Drain();
-  EXPECT_TRUE(RetryAfterNs(call->status()).has_value());
+  EXPECT_EQ(call->endings(), 0);
   EXPECT_TRUE(pool_->workers()->IsTooSmall(0));
+  pool_->FailAll("left over");
 }
 
 TEST_F(PoolUnknownOutputs, ASuspectThatNeedsALargerLeaseStillRunsAlone) {

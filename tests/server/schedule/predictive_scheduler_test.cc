@@ -208,6 +208,44 @@ INSTANTIATE_TEST_SUITE_P(
              RunLine(0, 2)}),
     NameOf);
 
+LineView WithAnswerOf(uint64_t bytes, LineView line) {
+  line.head_output_bytes = bytes;
+  return line;
+}
+
+WorkerView WithLeases(uint64_t bytes, WorkerView worker) {
+  worker.largest_lease_bytes = bytes;
+  return worker;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    LargeAnswers, PredictiveSchedulerTable,
+    testing::Values(Case{"GoToAWorkerThatCanHoldThem",
+                         {},
+                         WithAnswerOf(9, kLate),
+                         {WithLeases(8, {0, 0, true, false}), WithLeases(9, {2, 1, true, false})},
+                         {{0, 0}, {0, 0}, {1, 1}, {1, 0}},
+                         SchedulerDecision::KeepWorker(1)},
+                    Case{"ThoughAnotherIsKept",
+                         {},
+                         WithAnswerOf(9, kLate),
+                         {WithLeases(8, {0, 0, true, true}), WithLeases(9, {2, 0, true, false})},
+                         kFourIdle,
+                         SchedulerDecision::KeepWorker(1)},
+                    Case{"ButNotWhileASuspectRunsThere",
+                         {},
+                         WithAnswerOf(9, kLate),
+                         {WithLeases(8, {0, 1, true, true}), WithLeases(9, {2, 0, true, false})},
+                         {{0, 1}, {0, 0}, {1, 0}, {1, 0}},
+                         Wait()},
+                    Case{"GoToAnyWhereNoneCan",
+                         {},
+                         WithAnswerOf(9, kLate),
+                         {WithLeases(8, {0, 0, true, true}), WithLeases(9, {2, 0, false, false})},
+                         kFourIdle,
+                         RunLine(kSuspects, 0)}),
+    NameOf);
+
 INSTANTIATE_TEST_SUITE_P(Suspects, PredictiveSchedulerTable,
                          testing::Values(Case{"KeepTheIdlestWorker",
                                               {kEarly},

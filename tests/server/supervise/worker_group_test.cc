@@ -564,12 +564,12 @@ class ReplacementTest : public WorkerGroupTest {
   }
 
   // How a request ends whose answer of `bytes` has no room in the first worker's area.
-  absl::Status EndingOfAnAnswerTooLarge(uint64_t bytes) {
+  FakeCall* AskForAnAnswerTooLarge(uint64_t bytes) {
     FakeCall* call = Submit(pool_, 1);
     FakeWorker* side = &*sides_[group_->Find(0)->link()];
     side->CompleteWith(*side->Take(), BatchOutcome::kOutputTooLarge, "", bytes);
     pool_->Drain();
-    return call->status();
+    return call;
   }
 
   uint64_t area_bytes() { return group_->Find(0)->link()->outputs().bytes; }
@@ -727,17 +727,21 @@ TEST_F(ReplacementTest, WithoutMemoryForALargerOneNoneIsPromised) {
   MakeGroup(1);
   ServeAnswersOfAnySize();
   host_.process(1).resident_bytes = host_.available_bytes = 1000;
-  EXPECT_TRUE(RetryAfterNs(EndingOfAnAnswerTooLarge(area_bytes())).has_value());
+  FakeCall* first = AskForAnAnswerTooLarge(area_bytes());
+  EXPECT_EQ(first->endings(), 0) << "it waits for a larger worker";
   Pass(kWatchdogTickNs);
   EXPECT_EQ(host_.spawned(), 1u);
-  EXPECT_FALSE(RetryAfterNs(EndingOfAnAnswerTooLarge(area_bytes())).has_value());
+  for (const FakeCall* call : {first, AskForAnAnswerTooLarge(area_bytes())}) {
+    EXPECT_TRUE(absl::IsResourceExhausted(call->status()));
+    EXPECT_FALSE(RetryAfterNs(call->status()).has_value());
+  }
 }
 
 TEST_F(ReplacementTest, WhereMemoryIsShortTheLargerOneHasRoomForOneLargeAnswer) {
   MakeGroup(1);
   ServeAnswersOfAnySize();
   const uint64_t answer_bytes = std::bit_ceil(area_bytes());
-  EndingOfAnAnswerTooLarge(answer_bytes).IgnoreError();
+  AskForAnAnswerTooLarge(answer_bytes);
   const uint64_t others = TakeAllBut(2 * answer_bytes);
   Pass(kWatchdogTickNs);
   ASSERT_EQ(host_.spawned(), 2u);
@@ -752,7 +756,7 @@ TEST_F(ReplacementTest, AWorkerThatCannotBeLargerServesAsItWas) {
   MakeGroup(1);
   ServeAnswersOfAnySize();
   const uint64_t before_bytes = area_bytes();
-  EndingOfAnAnswerTooLarge(before_bytes).IgnoreError();
+  AskForAnAnswerTooLarge(before_bytes);
   ASSERT_TRUE(pool_->workers()->IsTooSmall(0));
   const uint64_t others = TakeAllBut(0);
   Die(1);

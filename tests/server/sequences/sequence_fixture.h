@@ -38,6 +38,7 @@ class TurnPool final : public RequestQueue {
   };
 
   absl::Status Reserve(Request* request, RowTargets* targets) override {
+    if (on_reserve) on_reserve();
     if (is_closed) return absl::AbortedError("the model was replaced");
     if (room == 0) return absl::ResourceExhaustedError("Exceeds maximum queue size");
     Taken& one = taken.emplace_back();
@@ -92,6 +93,7 @@ class TurnPool final : public RequestQueue {
   bool is_closed = false;
   int room = 1;
   size_t state_bytes = 4;
+  std::function<void()> on_reserve;
   std::function<void()> on_commit;
   std::deque<Taken> taken;
 

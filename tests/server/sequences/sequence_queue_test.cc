@@ -166,6 +166,19 @@ TEST_F(SequenceQueueTest, CancelsATurnThatIsBeingFilled) {
   EXPECT_EQ(call->sink.endings(), 1);
 }
 
+// Its turn has begun, and the pool does not know it yet.
+TEST_F(SequenceQueueTest, CancelsATurnThatIsOnItsWayToThePool) {
+  Call* const call = NewCall(5, 7, true);
+  pool_->on_reserve = [&] {
+    pool_->on_reserve = nullptr;
+    queue_->Cancel(&call->request);
+    EXPECT_EQ(call->sink.endings(), 0);
+  };
+  ASSERT_TRUE(Enter(call).ok());
+  EXPECT_TRUE(absl::IsCancelled(call->sink.status()));
+  EXPECT_EQ(call->sink.endings(), 1);
+}
+
 TEST_F(SequenceQueueTest, TurnsThatFailAtOnceDoNotBeginEachOther) {
   Entered(5, 7, true);
   std::vector<Call*> followers;

@@ -384,6 +384,19 @@ TEST_F(SequenceTableTest, OneTenantLeavesRoomForOthers) {
 
 TEST_F(SequenceTableTest, RefusesWhatExceedsTheQueue) {
   Admitted(7, true);
+TEST_F(SequenceTableTest, ASequenceThatEndsGivesItsTenantsPlaceBack) {
+  for (uint64_t id = 1; id <= 9; ++id) {  // more than there are places
+    Request* const request = NewRequest(/*tenant=*/1);
+    ASSERT_TRUE(Admit(id, request, true, /*ends=*/true).ok());
+    ASSERT_EQ(BeginAll(), 1u) << id;
+    Done(request);
+    begun_.clear();
+  }
+  ASSERT_TRUE(Admit(10, NewRequest(/*tenant=*/1), true).ok());
+  ASSERT_TRUE(Admit(11, NewRequest(/*tenant=*/1), true).ok());
+  EXPECT_EQ(BeginAll(), 2u) << "as many as a tenant may have that has had none";
+}
+
   for (int i = 0; i < 5; ++i) Admitted(7, false);
   const absl::Status full = Follow(7);
   EXPECT_TRUE(absl::IsResourceExhausted(full)) << full;

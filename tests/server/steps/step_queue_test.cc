@@ -89,6 +89,12 @@ class FakeAdmission final : public InferHandler {
   FakeMemberQueue queue_;
 };
 
+class NoAnswers final : public AnswerCache {
+ public:
+  bool TryAnswer(Request*) override { return false; }
+  void Keep(const Request&, const Answer&) override {}
+};
+
 TensorSpec Text(const char* name) { return {name, DataType::kUint8, {-1}}; }
 
 // x ─▶ first ─▶ t ─▶ left ─▶ l, right ─▶ r; join of l and r ─▶ y.
@@ -236,6 +242,23 @@ TEST_F(StepQueueTest, ATensorLeavesTheWorkersMemoryWithItsLastReader) {
   EXPECT_EQ(memory_.references, 1) << "of r, which left has to join";
   Answer("left", "ll");
   EXPECT_EQ(memory_.references, 0);
+  Answer("join", "y");
+}
+
+// No answer may be kept to a tensor that a worker may still write to.
+TEST_F(StepQueueTest, AMemberWithACacheReadsWhatNobodyChanges) {
+  models_.Find("left")->cache = std::make_unique<NoAnswers>();
+  admission_.waits = "left";
+  Begin();
+  Answer("first", "tt");
+  EXPECT_EQ(memory_.references, 0) << "t is a copy";
+  EXPECT_EQ(context_.copies.taken_bytes(), 2u);
+  EXPECT_FALSE(admission_.Of("left")->inputs_may_change);
+  *leases_.back() = "!!";
+  EXPECT_EQ(admission_.MessageOf("left").inputs[0].payload.pieces[0], "tt");
+  Answer("right", "rr");
+  EXPECT_EQ(memory_.references, 1) << "r, which is read by a member without one";
+  Answer("left", "ll");
   Answer("join", "y");
 }
 

@@ -85,7 +85,7 @@ absl::Status CheckUnloadParameters(const Parameters& parameters) {
     }
     if (value.parameter_choice_case() != pb::ModelRepositoryParameter::kBoolParam) {
       return absl::InvalidArgumentError(
-          "invalid value type for unload parameter 'unload_dependents', expected bool_param.");
+          "invalid value type for 'unload_dependents' parameter, expected bool_param.");
     }
   }
   return absl::OkStatus();

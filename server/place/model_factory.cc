@@ -134,8 +134,8 @@ std::unique_ptr<RequestQueue> ModelFactory::QueueOf(const ModelConfig& model,
                                                     std::unique_ptr<Pool> pool) const {
   if (model.sequences.has_value()) {
     Pool* const watched = pool.get();
-    auto queue =
-        std::make_unique<SequenceQueue>(served, std::move(pool), model.queue_bytes, sequences_);
+    auto queue = std::make_unique<SequenceQueue>(served, std::move(pool), model.queue_bytes,
+                                                 sequences_, HeldRequests());
     watched->Watch(queue.get());
     return queue;
   }
@@ -177,7 +177,8 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
     options.queue_requests.push_back(level.requests);
   }
   options.queue_bytes = model.queue_bytes;
-  options.held_requests = HeldRequests();
+  // Each sequence has one request at a time in the pool. The queue before it counts the others.
+  options.held_requests = model.sequences.has_value() ? 0 : HeldRequests();
   options.max_answer_bytes = message_bytes_;
   auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_,
                                      SchedulerOf(model, options));

@@ -19,17 +19,20 @@ SequenceTable::Bounds BoundsOf(const ModelFacts& facts, uint64_t most_bytes) {
 absl::Status CheckMark(const Request& request) {
   const std::string& model = request.model->name;
   if (request.sequence == nullptr || !request.sequence->has_id()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("model '", model,
-                     "' serves sequences: a request must have a 'sequence_id', which is not 0"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "inference request to model '", model,
+        "' must specify a non-zero or non-empty correlation ID: it serves sequences, and a request "
+        "has a 'sequence_id'"));
   }
   if (request.sequence->name.size() > kMaxSequenceIdBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("a 'sequence_id' has at most ", kMaxSequenceIdBytes, " bytes"));
   }
   if (request.rows == 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("a request of a sequence has one row for model '",
-                                                 model, "', not ", request.rows));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "inference request to model '", model,
+      "' must specify batch-size 1 due to requirements of sequence batcher: it has one row, not ",
+      request.rows));
 }
 
 // Marks that this thread begins turns of that queue. Lives on the stack of the thread, and so does
@@ -61,11 +64,12 @@ thread_local const Beginning* Beginning::innermost = nullptr;
 }  // namespace
 
 SequenceQueue::SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool,
-                             uint64_t most_bytes, SequenceContext* context)
+                             uint64_t most_bytes, SequenceContext* context, uint32_t held_requests)
     : model_(model),
       pool_(std::move(pool)),
       context_(context),
-      table_(model->name, BoundsOf(model->facts, most_bytes), &context->states, &model->metrics) {}
+      table_(model->name, BoundsOf(model->facts, most_bytes), &context->states, &model->metrics),
+      held_requests_(held_requests) {}
 
 SequenceQueue::~SequenceQueue() {
   absl::MutexLock lock(&mu_);
@@ -174,6 +178,8 @@ void SequenceQueue::BeginTurn(SequenceTurn* turn) {
 
 std::shared_ptr<SequenceTurn> SequenceQueue::NextTurn(SequenceTable::TurnsToEnd* late) {
   absl::MutexLock lock(&mu_);
+  if (table_.waiting() < held_requests_) return nullptr;
+  held_requests_ = 0;
   std::optional<SequenceTable::Begun> begun = table_.Begin(context_->clock->NowNs(), late);
   if (!begun.has_value()) return nullptr;
   TurnOwner* const owner = this;

@@ -39,9 +39,10 @@ namespace mpsd {
 class SequenceQueue final : public RequestQueue, public PoolWatcher, private TurnOwner {
  public:
   // `model` is that which owns this; its facts say how sequences are served. The context outlives
-  // this. Inputs of at most `most_bytes` wait. The caller has the pool tell this of its lanes.
+  // this. Inputs of at most `most_bytes` wait. No turn begins before `held_requests` wait for the
+  // first time. The caller has the pool tell this of its lanes.
   SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool, uint64_t most_bytes,
-                SequenceContext* context);
+                SequenceContext* context, uint32_t held_requests = 0);
   // REQUIRES: no request is inside.
   ~SequenceQueue() override;
 
@@ -93,6 +94,7 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
   bool is_closed_ ABSL_GUARDED_BY(mu_) = false;
   std::optional<SequencePlan> plan_ ABSL_GUARDED_BY(mu_);  // constant once it is there
   SequenceTable table_ ABSL_GUARDED_BY(mu_);
+  uint32_t held_requests_ ABSL_GUARDED_BY(mu_);  // 0: it was so once
   absl::flat_hash_map<const Request*, std::shared_ptr<SequenceTurn>> running_ ABSL_GUARDED_BY(mu_);
 };
 

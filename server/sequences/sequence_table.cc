@@ -56,8 +56,9 @@ void CountDown(absl::flat_hash_map<uint32_t, uint32_t>* counts, uint32_t tenant)
 absl::Status SequenceTable::NotOpen(const SequenceKey& key) const {
   const auto past = past_.find(key);
   return absl::InvalidArgumentError(absl::StrCat(
-      "sequence ", key.Text(), " of model '", model_,
-      "' is not open: the first request of a sequence must have 'sequence_start'",
+      "inference request for sequence ", key.Text(), " to model '", model_,
+      "' must specify the START flag on the first request of the sequence: it is not open, and "
+      "'sequence_start' opens it",
       past == past_.end() ? "" : "; ", past == past_.end() ? "" : WhyClosed(past->second.end)));
 }
 

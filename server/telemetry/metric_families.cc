@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 
@@ -197,8 +198,6 @@ struct TritonCounter {
 constexpr TritonCounter kTritonCounters[] = {
     {"nv_inference_request_success", "Requests that were answered.",
      [](const Totals& totals) { return totals.success.count; }},
-    {"nv_inference_request_failure", "Requests that were admitted and failed.",
-     [](const Totals& totals) { return totals.fail.count; }},
     {"nv_inference_count", "Rows that batches answered.",
      [](const Totals& totals) { return totals.inference_count; }},
     {"nv_inference_exec_count", "Batches that ran.",
@@ -437,6 +436,33 @@ MetricFamily HttpRepliesFamily(const HttpReplies& replies) {
   return family;
 }
 
+// Refusals of what a request asks for are none of these.
+struct FailureReason {
+  const char* name;
+  std::initializer_list<absl::StatusCode> codes;
+};
+
+MetricFamily FailuresFamily(absl::Span<const ModelMetrics* const> models) {
+  using Code = absl::StatusCode;
+  static constexpr FailureReason kReasons[] = {
+      {"REJECTED", {Code::kResourceExhausted, Code::kDeadlineExceeded}},
+      {"CANCELED", {Code::kCancelled}},
+      {"BACKEND", {Code::kInternal, Code::kUnknown}},
+      {"OTHER", {Code::kUnavailable, Code::kAborted}}};
+  MetricFamily family =
+      Family("nv_inference_request_failure", "Requests that failed.", MetricType::Counter);
+  for (const ModelMetrics* model : models) {
+    for (const FailureReason& reason : kReasons) {
+      double value = 0;
+      for (const Code code : reason.codes) {
+        value += ToDouble(model->requests_by_code[static_cast<size_t>(code)]);
+      }
+      family.metric.push_back(CounterMetric(value, LabelsOf(*model, "reason", reason.name)));
+    }
+  }
+  return family;
+}
+
 }  // namespace
 
 MetricFamily BuildFamily(absl::Span<const std::pair<std::string, std::string>> build) {
@@ -568,6 +594,7 @@ std::vector<MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> m
       families[i].metric.push_back(CounterMetric(value, LabelsOf(*model)));
     }
   }
+  families.push_back(FailuresFamily(models));
   AppendRows(kTritonGauges, models, &families);
   return families;
 }

@@ -15,12 +15,12 @@ from models import synthetic
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
 FULL = "Exceeds maximum queue size"
 LATE = "Request timeout expired"
+FAILURES = "nv_inference_request_failure"
 PENDING = "nv_inference_pending_request_count"
 QUEUE = 4
 # What each counter is of ModelStatistics.
 COUNTERS = {
     "nv_inference_request_success": lambda stats: stats.inference_stats.success.count,
-    "nv_inference_request_failure": lambda stats: stats.inference_stats.fail.count,
     "nv_inference_count": lambda stats: stats.inference_count,
     "nv_inference_exec_count": lambda stats: stats.execution_count,
     "nv_inference_request_duration_us": lambda stats: stats.inference_stats.success.ns // 1000,
@@ -55,6 +55,11 @@ class CompatTriton(unittest.TestCase):
         for name, of in COUNTERS.items():
             self.assertEqual(daemon.metric(name, model=model, version="1"), of(stats), name)
         return stats
+
+    def check_failures(self, daemon, **counts):
+        for reason in ("REJECTED", "CANCELED", "BACKEND", "OTHER"):
+            self.assertEqual(daemon.metric(FAILURES, model="m", version="1", reason=reason),
+                             counts.get(reason, 0), reason)
 
     def wait_held(self, daemon, calls_held):
         """Returns when each of so many calls is in a batch, of one row each, or in the queue."""
@@ -109,6 +114,7 @@ class CompatTriton(unittest.TestCase):
         self.assertEqual(daemon.metric(PENDING, model="m", version="1"), QUEUE)
         self.free(daemon, running, waiting)
         self.assertEqual(daemon.metric(PENDING), 0)
+        self.check_failures(daemon, REJECTED=2, CANCELED=1)
         stats = self.check_counters(daemon, stub, "m")
         self.assertEqual(stats.inference_stats.success.count, len(waiting))
 
@@ -139,6 +145,7 @@ class CompatTriton(unittest.TestCase):
             message = calls.request("m", {"x": calls.row_of(13)})
             self.assertEqual(calls.infer(stub, message).code, grpc.StatusCode.INTERNAL)
         stats = self.check_counters(daemon, stub, "m")
+        self.check_failures(daemon, BACKEND=2)
         infer = stats.inference_stats
         self.assertEqual((infer.success.count, infer.fail.count), (4, 2))
         self.assertEqual((stats.inference_count, stats.execution_count), (1 + 2 + 3 + 8, 4 + 2))
@@ -148,9 +155,9 @@ class CompatTriton(unittest.TestCase):
     def test_the_names_are_those_that_are_promised(self):
         daemon, _ = self.serve(synthetic("m"), compat="triton")
         text = daemon.get("/metrics")[1]
-        self.assertEqual(family_names(text), {*COUNTERS, PENDING})
+        self.assertEqual(family_names(text), {*COUNTERS, FAILURES, PENDING})
         self.assertEqual(family_names((ROOT / "docs/coming-from-triton.md").read_text()),
-                         {*COUNTERS, PENDING})
+                         {*COUNTERS, FAILURES, PENDING})
         for name in COUNTERS:
             self.assertIn(f"# TYPE {name} counter\n", text)
         self.assertIn(f"# TYPE {PENDING} gauge\n", text)

@@ -114,7 +114,7 @@ class Served(Sequences):
         self.check_last(self.call(8, 1, FIRST, LAST), 0)
 
     def test_what_has_not_begun_is_refused(self):
-        self.check_refused(self.call(99, 1), CODE.INVALID_ARGUMENT, "must have 'sequence_start'")
+        self.check_refused(self.call(99, 1), CODE.INVALID_ARGUMENT, "'sequence_start' opens it")
         self.check_refused(self.call(0, 1, FIRST), CODE.INVALID_ARGUMENT, "'sequence_id'")
         none = calls.request("m", {"x": np.zeros((1, 1), np.float32)})
         self.check_refused(calls.infer(self.stub, none), CODE.INVALID_ARGUMENT, "'sequence_id'")
@@ -375,6 +375,19 @@ class Repository(Sequences):
         self.stub.RepositoryModelLoad(service_pb2.RepositoryModelLoadRequest(model_name="m"))
         ready = service_pb2.ModelReadyRequest(name="m")
         wait_until(lambda: self.stub.ModelReady(ready).ready, LIMIT_S, "the model")
+
+    def test_a_held_queue_counts_those_that_wait_for_their_turn(self):
+        """All are of one sequence, so that one is in the pool at a time."""
+        self.serve(remembering("m"), environment={"TRITONSERVER_DELAY_SCHEDULER": "4"})
+        futures = []
+        for x, mark in enumerate((FIRST, {}, {}, LAST)):
+            self.assertEqual(self.daemon.metric("mpsd_batches_total"), 0)
+            futures.append(self.stub.ModelInfer.future(message("m", 7, x, mark), timeout=LIMIT_S))
+            if mark is not LAST:  # they come in this order
+                wait_until(lambda: self.daemon.metric("mpsd_open_calls") == len(futures), LIMIT_S,
+                           "the call")
+        for x, future in enumerate(futures):
+            self.check_last(calls.outcome_of(future), max(x - 1, 0))
 
     def test_a_configuration_of_triton(self):
         self.serve_text("oldest { max_candidate_sequences: 4 }")

@@ -133,8 +133,8 @@ TEST_F(RepositoryMethodsTest, ParametersThatAreUnknownOrOfAnotherType) {
   (*load_.mutable_parameters())["x"].set_int64_param(1);
   EXPECT_EQ(Load("m"), absl::InvalidArgumentError("unrecognized load parameter 'x'"));
   (*unload_.mutable_parameters())["unload_dependents"].set_string_param("true");
-  EXPECT_EQ(Unload("m"), absl::InvalidArgumentError("invalid value type for unload parameter "
-                                                    "'unload_dependents', expected bool_param."));
+  EXPECT_EQ(Unload("m"), absl::InvalidArgumentError("invalid value type for 'unload_dependents' "
+                                                    "parameter, expected bool_param."));
   unload_.clear_parameters();
   (*unload_.mutable_parameters())["y"].set_bool_param(true);
   EXPECT_EQ(Unload("m"), absl::InvalidArgumentError("unrecognized unload parameter 'y'"));

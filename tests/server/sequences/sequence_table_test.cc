@@ -101,8 +101,10 @@ class SequenceTableTest : public testing::Test {
 };
 
 TEST_F(SequenceTableTest, RefusesARequestOfASequenceThatHasNotBegun) {
-  EXPECT_TRUE(Says(Follow(7), "sequence 7 of model 'm' is not open"));
-  EXPECT_TRUE(Says(Follow(7), "must have 'sequence_start'"));
+  EXPECT_TRUE(Says(Follow(7),
+                   "inference request for sequence 7 to model 'm' must specify the START "
+                   "flag on the first request of the sequence: it is not open"));
+  EXPECT_TRUE(Says(Follow(7), "'sequence_start' opens it"));
   EXPECT_EQ(table_.open(), 0u);
 }
 
@@ -382,8 +384,6 @@ TEST_F(SequenceTableTest, OneTenantLeavesRoomForOthers) {
   EXPECT_EQ(BeginAll(), 1u);
 }
 
-TEST_F(SequenceTableTest, RefusesWhatExceedsTheQueue) {
-  Admitted(7, true);
 TEST_F(SequenceTableTest, ASequenceThatEndsGivesItsTenantsPlaceBack) {
   for (uint64_t id = 1; id <= 9; ++id) {  // more than there are places
     Request* const request = NewRequest(/*tenant=*/1);
@@ -397,6 +397,8 @@ TEST_F(SequenceTableTest, ASequenceThatEndsGivesItsTenantsPlaceBack) {
   EXPECT_EQ(BeginAll(), 2u) << "as many as a tenant may have that has had none";
 }
 
+TEST_F(SequenceTableTest, RefusesWhatExceedsTheQueue) {
+  Admitted(7, true);
   for (int i = 0; i < 5; ++i) Admitted(7, false);
   const absl::Status full = Follow(7);
   EXPECT_TRUE(absl::IsResourceExhausted(full)) << full;

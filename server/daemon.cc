@@ -10,6 +10,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "proto/base/descriptor_limit.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
+#include "proto/base/units.h"
 #include "server/accept/grpc_server.h"
 #include "server/admit/admission.h"
 #include "server/cache/response_cache.h"
@@ -43,6 +45,7 @@
 #include "server/keep_awake.h"
 #include "server/listen/certificate_source.h"
 #include "server/listen/open_sockets.h"
+#include "server/memory_room.h"
 #include "server/memory_watch.h"
 #include "server/place/host_survey.h"
 #include "server/place/model_factory.h"
@@ -140,6 +143,7 @@ class Daemon {
   Daemon(const Config& config, ConfigSource source, std::unique_ptr<LogFile> log_file,
          std::string worker_binary)
       : config_(config),
+        limits_(LimitsWithin(config.limits, platform::AvailableMemoryBytes())),
         logger_(std::move(log_file), LevelOf(config), clock_, &metrics_),
         page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
         kept_answers_(config.limits.response_cache_bytes),
@@ -150,20 +154,21 @@ class Daemon {
         completions_(&plane_),
         supervisor_(std::make_unique<LocalWorkerHost>(
                         worker_binary, absl::StrCat(config.state_dir, "/workers"), &logger_),
-                    config.limits.shared_memory_bytes, &plane_, clock_, &logger_),
+                    config.limits.shared_memory_bytes, &plane_, clock_, &logger_,
+                    ClientsMemoryBytes(limits_)),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
         admission_(&models_, clock_, &texts_, gate_.rates(),
                    {config.limits.text_bytes, config.limits.text_tokens}),
         steps_(&admission_, &models_, &metrics_, clock_, config.limits.step_tensor_bytes),
         factory_(clock_, &answers_, &kept_answers_, &resources_, &steps_, &sequences_, &supervisor_,
-                 &page_, &survey_, &logger_, config_.limits.message_bytes),
+                 &page_, &survey_, &logger_, limits_.message_bytes),
         source_(std::move(source)),
         reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
                    [this](const Config& fresh) { Apply(fresh); }},
                   config),
         regions_({config.limits.client_shared_memory_bytes, config.limits.client_cuda_memory_bytes,
-                  config.limits.message_bytes, config.limits.buffered_bytes},
+                  limits_.message_bytes, limits_.buffered_bytes},
                  SocketsOf, &copies_, &metrics_),
         grpc_(&admission_, &methods_, &completions_, &regions_, &metrics_, &logger_, clock_, &gate_,
               &grpc_refusals_),
@@ -196,6 +201,9 @@ class Daemon {
   absl::Status StartCudaService();
   absl::Status StartDeviceCopies();
   absl::Status CheckDescriptorLimit();
+  void WarnOfFileSizeLimit();
+  void WarnOfLittleMemory();
+  void WarnOfHost(std::string_view event, const std::string& reason);
   void AddMethods();
   absl::Status Listen();
   absl::Status ListenForHttp(const std::shared_ptr<CertificateSource>& certificates);
@@ -211,6 +219,7 @@ class Daemon {
   void DrainAndStop(const SignalWaiter& signals);
 
   const Config& config_;
+  const LimitsConfig limits_;  // those of the config, as far as the memory goes
   const Clock* const clock_ = Clock::Real();
   ServerMetrics metrics_;
   AccessMetrics access_metrics_;
@@ -250,7 +259,7 @@ class Daemon {
   MemoryWatch memory_{config_.memory_pressure ? PressureSource::OfHost() : nullptr,
                       [this](MemoryPressure level) { supervisor_.SetMemoryPressure(level); },
                       &metrics_, &logger_};
-  std::string host_warning_;  // of CheckDescriptorLimit(), for the status
+  std::vector<std::string> host_warnings_;  // for the status
   std::atomic<int64_t> lame_duck_ns_;
   std::atomic<int64_t> drain_timeout_ns_;
 };
@@ -277,8 +286,8 @@ absl::Status Daemon::OpenFiles() {
 
 void Daemon::AddMethods() {
   if (config_.compat == Compat::kTriton) page_.AddTritonNames();
-  StatusFacts status{config_.server_name, LimitsInForce(config_.limits), ConfigWarnings(config_)};
-  if (!host_warning_.empty()) status.warnings.push_back(host_warning_);
+  StatusFacts status{config_.server_name, LimitsInForce(limits_), ConfigWarnings(config_)};
+  for (const std::string& warning : host_warnings_) status.warnings.push_back(warning);
   for (const auto& [name, value] : status.limits) page_.AddLimit(name, value);
   const ServerFacts facts{config_.server_name, config_.server_version, traces_ != nullptr,
                           regions_.Takes(RegionKind::kObject), [this] { return copies_.ready(); }};
@@ -297,7 +306,7 @@ void Daemon::AddMethods() {
 }
 
 absl::Status Daemon::Listen() {
-  GrpcServerOptions options = GrpcOptions(config_);
+  GrpcServerOptions options = GrpcOptions(config_, limits_);
   options.observers = {traces_.get(), requests_.get()};
   const TlsConfig& tls = config_.listen.tls;
   if (!tls.certificate.empty()) {
@@ -326,7 +335,7 @@ absl::Status Daemon::Listen() {
 }
 
 absl::Status Daemon::ListenForHttp(const std::shared_ptr<CertificateSource>& certificates) {
-  HttpServerOptions options = HttpOptions(config_);
+  HttpServerOptions options = HttpOptions(config_, limits_);
   if (options.addresses.empty() && options.tls_addresses.empty()) return absl::OkStatus();
   options.certificates = certificates;
   return http_.Start(options);
@@ -347,7 +356,7 @@ std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   context.inflate_bounds = grpc_.inflate_bounds();
   context.page = &page_;
   context.health = &health_;
-  context.message_bytes = config_.limits.message_bytes;
+  context.message_bytes = limits_.message_bytes;
   context.json_bytes = config_.limits.http_json_bytes;
   context.text_rows = config_.limits.texts;
   context.text_tokens = config_.limits.text_tokens;
@@ -419,11 +428,36 @@ absl::Status Daemon::CheckDescriptorLimit() {
   }
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::OkStatus();
-  host_warning_ = DescriptorWarning(needs, limit.rlim_cur);
-  if (!host_warning_.empty()) {
-    logger_.Log(LogLevel::kWarn, "few_descriptors", {{"reason", host_warning_}});
-  }
+  const std::string warning = DescriptorWarning(needs, limit.rlim_cur);
+  if (!warning.empty()) WarnOfHost("few_descriptors", warning);
   return CheckDescriptors(needs, limit.rlim_cur);
+}
+
+// Memory that processes share is a file to the kernel, too.
+void Daemon::WarnOfFileSizeLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  WarnOfHost("file_size_limit",
+             absl::StrCat("a file of this process may have ", BytesText(limit.rlim_cur),
+                          " (ulimit -f): a log that is larger loses its lines, and a model whose "
+                          "shared memory is larger cannot be served"));
+}
+
+void Daemon::WarnOfLittleMemory() {
+  if (limits_.buffered_bytes == config_.limits.buffered_bytes &&
+      limits_.unread_copy_bytes == config_.limits.unread_copy_bytes) {
+    return;
+  }
+  WarnOfHost("little_memory",
+             absl::StrCat("the host, or the memory cgroup, has little memory: limits.buffered is ",
+                          BytesText(limits_.buffered_bytes), ", limits.unread_copies ",
+                          BytesText(limits_.unread_copy_bytes), ", limits.message ",
+                          BytesText(limits_.message_bytes)));
+}
+
+void Daemon::WarnOfHost(std::string_view event, const std::string& reason) {
+  host_warnings_.push_back(reason);
+  logger_.Log(LogLevel::kWarn, event, {{"reason", reason}});
 }
 
 int Daemon::Serve(const SignalWaiter& signals) {
@@ -432,6 +466,8 @@ int Daemon::Serve(const SignalWaiter& signals) {
   if (started.ok()) {
     reloader_.Deploy();
     started = CheckDescriptorLimit();
+    WarnOfFileSizeLimit();
+    WarnOfLittleMemory();
   }
   if (!started.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(started.message()).c_str());

@@ -55,10 +55,9 @@ DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worke
   return options;
 }
 
-GrpcServerOptions GrpcOptions(const Config& config) {
+GrpcServerOptions GrpcOptions(const Config& config, const LimitsConfig& limits) {
   GrpcServerOptions options;
   options.addresses = config.listen.grpc;
-  const LimitsConfig& limits = config.limits;
   options.message_bytes = limits.message_bytes;
   options.buffered_bytes = limits.buffered_bytes;
   options.compressed_requests = limits.compressed_requests;
@@ -83,13 +82,12 @@ GrpcServerOptions GrpcOptions(const Config& config) {
   return options;
 }
 
-HttpServerOptions HttpOptions(const Config& config) {
+HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits) {
   HttpServerOptions options;
   options.addresses = config.listen.http;
   options.tls_addresses = config.listen.tls.http;
   options.client_must_show_certificate = config.listen.tls.client_must_show_certificate;
   options.threads = DoorThreads();
-  const LimitsConfig& limits = config.limits;
   options.connections = limits.http_connections;
   options.head_bytes = limits.metadata_bytes;
   options.message_bytes = limits.message_bytes;

@@ -42,9 +42,9 @@ DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worke
 
 // Everything of the gRPC server but its certificates and observers, which are no values. One queue
 // thread for four cores, 1 to 8 of them. Asks the host for its cores.
-GrpcServerOptions GrpcOptions(const Config& config);
+GrpcServerOptions GrpcOptions(const Config& config, const LimitsConfig& limits);
 
 // Everything of the HTTP server but its certificates. As many threads as gRPC has.
-HttpServerOptions HttpOptions(const Config& config);
+HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits);
 
 }  // namespace mpsd

@@ -10,6 +10,7 @@ namespace mpsd {
 
 SignalWaiter::SignalWaiter() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);  // while SIGCHLD is ignored the kernel reaps the workers
   sigemptyset(&signals_);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);

@@ -8,6 +8,7 @@
 //   SIGHUP            hangups()    a reload, one for all that came since main looked
 //   SIGUSR1           the function of OnReopen(), on the signals' thread: main may be in a drain
 //   SIGPIPE           ignored: a client that is gone is an error of a write
+//   SIGXFSZ           ignored: so is a file that has reached the process's limit
 //
 // Workers do not inherit the blocked signals: the spawn resets them.
 #pragma once

@@ -19,6 +19,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -259,6 +260,7 @@ int Serve() {
 
 int main(int argc, char** argv) {
   if (argc > 1) return mpsd::Describe(argc, argv);
+  std::signal(SIGXFSZ, SIG_IGN);  // a model that writes too large a file gets an error
   mpsd::platform::DieWithParent();
   mpsd::platform::DieFirstOfMemory();
   const int exit_code = mpsd::Serve();

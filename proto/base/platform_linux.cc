@@ -429,9 +429,9 @@ void DieWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 void HideMemory() { prctl(PR_SET_DUMPABLE, 0); }
 
 void DieFirstOfMemory() {
-  // 500 weighs as much as half of the host's memory: enough to be killed before a front end that
-  // has mapped all the shared memory, but not before everything else on the host.
-  std::ofstream("/proc/self/oom_score_adj") << 500;
+  // It weighs as much as nine tenths of the memory of the host, or of the cgroup that is out of it:
+  // more than a front end takes that has mapped all the shared memory.
+  std::ofstream("/proc/self/oom_score_adj") << 900;
 }
 
 uint64_t OutOfMemoryKills() {

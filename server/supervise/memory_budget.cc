@@ -15,14 +15,14 @@ constexpr uint64_t kKeptFreeBytes = 32ULL << 20;
 
 }  // namespace
 
-absl::Status MemoryBudget::Take(uint64_t bytes, const std::string& what) {
+absl::Status MemoryBudget::Take(uint64_t bytes, const std::string& what, uint64_t spared_bytes) {
   if (cap_bytes_ > 0 && bytes > cap_bytes_ - taken_bytes()) {
     return absl::ResourceExhaustedError(absl::StrCat(
         what, " needs ", BytesText(bytes), " of shared memory, but of the ", BytesText(cap_bytes_),
         " that limits.shared_memory allows ", BytesText(taken_bytes()), " are taken"));
   }
   const uint64_t available = platform::AvailableMemoryBytes();
-  if (bytes > available - std::min(available, kKeptFreeBytes)) {
+  if (bytes > available - std::min(available, kKeptFreeBytes + spared_bytes)) {
     return absl::ResourceExhaustedError(
         absl::StrCat(what, " needs ", BytesText(bytes), " of shared memory, but the host and its",
                      " memory cgroup have only ", BytesText(available), " left"));

@@ -33,13 +33,21 @@ namespace mpsd {
 class MemoryBudget {
  public:
   // Allows at most `cap_bytes` of shared memory; 0: as much as the host and its cgroup have left.
-  explicit MemoryBudget(uint64_t cap_bytes) : cap_bytes_(cap_bytes) {}
+  // Clients can make the front end hold `clients_bytes` besides.
+  explicit MemoryBudget(uint64_t cap_bytes, uint64_t clients_bytes = 0)
+      : cap_bytes_(cap_bytes), clients_bytes_(clients_bytes) {}
 
   // Takes `bytes` for `what` ("model 'm'"), which begins the message of an error. Looks at the cap
   // first, then asks the operating system what is left, of which 32 MiB stay free.
   // RESOURCE_EXHAUSTED with the numbers when the cap, or what the host and its cgroup have left,
   // does not hold them; nothing is taken then.
-  absl::Status Take(uint64_t bytes, const std::string& what);
+  absl::Status Take(uint64_t bytes, const std::string& what) { return Take(bytes, what, 0); }
+
+  // The same for memory that requests ask for under load, which leaves room for `clients_bytes`
+  // too: else the kernel ends the front end.
+  absl::Status TakeUnderLoad(uint64_t bytes, const std::string& what) {
+    return Take(bytes, what, clients_bytes_);
+  }
 
   // The bytes are free for others. REQUIRES: at least `bytes` are taken.
   void GiveBack(uint64_t bytes);
@@ -54,7 +62,10 @@ class MemoryBudget {
  private:
   using Taken = std::atomic<uint64_t>;
 
+  absl::Status Take(uint64_t bytes, const std::string& what, uint64_t spared_bytes);
+
   const uint64_t cap_bytes_;  // 0: none
+  const uint64_t clients_bytes_;
   const std::shared_ptr<Taken> taken_ = std::make_shared<Taken>(0);
 };
 

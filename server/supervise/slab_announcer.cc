@@ -78,7 +78,7 @@ void SlabAnnouncer::Grow(uint64_t bytes) {
   uint32_t number = 1;
   while (number < kMaxSlabSegments && taken_.test(number)) ++number;
   const std::string what = absl::StrCat("more rows of model '", model_, "'");
-  if (number == kMaxSlabSegments || !budget_->Take(bytes, what).ok())
+  if (number == kMaxSlabSegments || !budget_->TakeUnderLoad(bytes, what).ok())
     return pool_->memory()->Refuse();
   absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
   if (!segment.ok()) {

@@ -16,11 +16,11 @@ constexpr int64_t kStopLookNs = 5 * kNsPerMs;
 }  // namespace
 
 Supervisor::Supervisor(std::unique_ptr<WorkerHost> host, uint64_t shared_memory_bytes, Plane* plane,
-                       const Clock* clock, Logger* logger)
+                       const Clock* clock, Logger* logger, uint64_t clients_bytes)
     : host_(std::move(host)),
       board_(clock),
       completions_(plane, clock),
-      budget_(shared_memory_bytes) {
+      budget_(shared_memory_bytes, clients_bytes) {
   services_.plane = plane;
   services_.keeper = this;
   services_.clock = clock;

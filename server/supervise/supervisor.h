@@ -54,7 +54,7 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   // `shared_memory_bytes` is the most that all models take together; 0: as much as the host has.
   // Plane, clock and logger outlive the supervisor.
   Supervisor(std::unique_ptr<WorkerHost> host, uint64_t shared_memory_bytes, Plane* plane,
-             const Clock* clock, Logger* logger);
+             const Clock* clock, Logger* logger, uint64_t clients_bytes = 0);
   ~Supervisor() override;
 
   // Starts the model's workers as soon as the thread runs. REQUIRES: `model.served` was not added

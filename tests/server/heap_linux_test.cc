@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kOneMiB = 1 << 20;
 
 // As large messages are read: many blocks, none so large that it has pages of its own.
 void TakeAndFree(uint64_t bytes) {
@@ -33,15 +33,15 @@ TEST(HeapTest, GivesBackWhatOtherThreadsFreed) {
   std::vector<absl::Notification> freed(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&end, &done = freed[static_cast<size_t>(i)]] {
-      TakeAndFree(40 * kMiB);
+      TakeAndFree(40 * kOneMiB);
       done.Notify();
       end.WaitForNotification();
     });
   }
   for (const absl::Notification& done : freed) done.WaitForNotification();
-  EXPECT_GE(ResidentHeapBytes(), before + 30 * kMiB) << "nothing is held: this shows nothing";
+  EXPECT_GE(ResidentHeapBytes(), before + 30 * kOneMiB) << "nothing is held: this shows nothing";
   TrimHeap();
-  EXPECT_LE(ResidentHeapBytes(), before + 8 * kMiB);
+  EXPECT_LE(ResidentHeapBytes(), before + 8 * kOneMiB);
   end.Notify();
   for (std::thread& thread : threads) thread.join();
 }

@@ -1,15 +1,28 @@
 """What workers write is kept for whoever asks why, and neither it nor a log that nobody reads nor a
 full disk holds anything up."""
+import json
 import os
 import pathlib
 import signal
 import tempfile
 import unittest
 
+import grpc
+import numpy as np
+
 import calls
 import hostile
-from daemon import Daemon, mpsd, wait_until
-from models import synthetic
+import memory_cgroup
+from daemon import BIN, Daemon, mpsd, wait_until
+from models import placement, synthetic, tensor
+
+
+def starting(test, command):
+    """A folder with a mpsd that begins with a command of the shell."""
+    folder = pathlib.Path(test.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+    (folder / "mpsd").write_text(f'#!/bin/sh\n{command}\nexec "{BIN}/mpsd" "$@"\n')
+    (folder / "mpsd").chmod(0o755)
+    return folder
 
 
 class Output(unittest.TestCase):
@@ -94,6 +107,24 @@ class Log(unittest.TestCase):
             daemon.wait_all_serving()
             self.check_serves(daemon)
 
+    def test_a_file_size_limit(self):
+        """The signal for a file that is too large ends neither the front end nor a worker."""
+        limit = 64 << 20
+        folder = starting(self, f"ulimit -f {limit // 512}")
+        log = folder / "log"
+        with open(log, "wb") as file:
+            file.truncate(limit - 100)  # lines are added to it: the limit cuts one of the first
+        with Daemon([synthetic("m")], log={"file": str(log)}, binaries=folder) as daemon:
+            wait_until(lambda: daemon.metric("mpsd_log_lines_dropped_total") > 0, 30, "lost lines")
+            self.assertEqual(log.stat().st_size, limit)
+            self.check_serves(daemon)
+            warnings = json.loads(daemon.get("/mpsd/status")[1])["warnings"]
+            self.assertRegex(warnings[0], r"a file of this process may have 64 ?MiB \(ulimit -f\)")
+            os.kill(daemon.workers()[0], signal.SIGXFSZ)
+            os.kill(daemon.pid, signal.SIGXFSZ)
+            self.check_serves(daemon)
+            self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 0)
+
     def test_a_log_pipe_that_nobody_reads(self):
         with tempfile.TemporaryDirectory(prefix="mpsd-test-") as folder:
             pipe = os.path.join(folder, "pipe")
@@ -110,6 +141,27 @@ class Log(unittest.TestCase):
 
 
 class Memory(unittest.TestCase):
+    def test_a_small_cgroup_refuses_what_it_cannot_hold(self):
+        """The kernel ends nobody, however much clients send at once."""
+        cgroup = memory_cgroup.make(self, 360 << 20)
+        folder = starting(self, f'echo $$ >"{cgroup}/cgroup.procs"')
+        model = synthetic("m", [tensor("x", [-1])], max_batch_size=0,
+                          parameters={"delay": "200ms"}, placement=placement(processes=1))
+        sent = np.zeros(4 << 20, np.float32)
+        with Daemon([model], binaries=folder) as daemon, calls.stub(daemon.address) as stub:
+            pid = daemon.pid
+            warnings = json.loads(daemon.get("/mpsd/status")[1])["warnings"]
+            self.assertIn("has little memory: limits.buffered is", warnings[0])
+            codes = set()
+            for _ in range(3):
+                outcomes = calls.infer_all(stub, [calls.request("m", {"x": sent})] * 24)
+                codes |= {outcome.code for outcome in outcomes}
+            self.assertLessEqual(codes, {calls.OK, grpc.StatusCode.RESOURCE_EXHAUSTED})
+            self.assertEqual(memory_cgroup.kills(cgroup), 0)
+            outcome = calls.infer(stub, calls.request("m", {"x": sent[:4]}))
+            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            self.assertEqual(daemon.pid, pid)
+
     def test_the_kernel_takes_a_worker_before_the_front_end(self):
         with Daemon([synthetic("m")]) as daemon:
             def score(pid):

@@ -36,6 +36,13 @@ TEST(MemoryBudget, NeverBeyondWhatTheHostHasLeft) {
   EXPECT_EQ(budget.taken_bytes(), 0u);
 }
 
+TEST(MemoryBudget, UnderLoadItLeavesRoomForWhatClientsSend) {
+  MemoryBudget budget(0, /*clients_bytes=*/1ULL << 60);
+  EXPECT_TRUE(budget.Take(1, "at the start").ok());
+  EXPECT_EQ(budget.TakeUnderLoad(1, "later").code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(budget.taken_bytes(), 1u);
+}
+
 TEST(MemoryBudget, SizesThatOverflowAreRefused) {
   MemoryBudget capped(1000);
   ASSERT_TRUE(capped.Take(500, "one").ok());

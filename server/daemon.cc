@@ -162,7 +162,7 @@ class Daemon {
                    {config.limits.text_bytes, config.limits.text_tokens}),
         steps_(&admission_, &models_, &metrics_, clock_, config.limits.step_tensor_bytes),
         factory_(clock_, &answers_, &kept_answers_, &resources_, &steps_, &sequences_, &supervisor_,
-                 &page_, &survey_, &logger_, limits_.message_bytes),
+                 &page_, &survey_, limits_.message_bytes),
         source_(std::move(source)),
         reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
                    [this](const Config& fresh) { Apply(fresh); }},

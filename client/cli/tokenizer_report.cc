@@ -88,7 +88,7 @@ std::string TokenizerText(const ordered_json& description) {
   }
   if (found->contains("refused")) {
     return absl::StrCat(
-        "tokenizer: refused, so it takes tokens, no texts: ", WordsOf(*found, "refused"), "\n");
+        "tokenizer: refused, so the model is not served: ", WordsOf(*found, "refused"), "\n");
   }
   const std::string file = std::filesystem::path(WordsOf(*found, "file")).filename().string();
   return absl::StrCat(KindText(*found, file), SpecialTokensText(*found),

@@ -1,11 +1,16 @@
 #include "proto/files/whole_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/fd.h"
 
 namespace mpsd {
 namespace {
@@ -31,6 +36,33 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t byte
     }
   }
   if (file.bad()) return absl::DataLossError(absl::StrCat("cannot read ", path, ": ", ErrnoText()));
+  return content;
+}
+
+absl::StatusOr<std::string> ReadRegularFile(const std::string& path, uint64_t bytes_max) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) {
+    return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", ErrnoText()));
+  }
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is no file"));
+  }
+  std::string content;
+  for (ssize_t count = 1; count > 0;) {
+    const size_t before = content.size();
+    content.resize(before + kChunkBytes);
+    do {
+      count = read(file.get(), content.data() + before, kChunkBytes);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) {
+      return absl::DataLossError(absl::StrCat("cannot read ", path, ": ", ErrnoText()));
+    }
+    content.resize(before + static_cast<size_t>(count));
+    if (content.size() > bytes_max) {
+      return absl::OutOfRangeError(absl::StrCat(path, " has more than ", bytes_max, " bytes"));
+    }
+  }
   return content;
 }
 

@@ -99,11 +99,15 @@ std::string ModelPathFault(const std::string& path, ModelFormat format) {
 }
 
 std::string TokenizerIn(const std::string& folder) {
-  for (const char* name : {"tokenizer.json", "vocab.txt"}) {
-    std::string path = (std::filesystem::path(folder) / name).string();
-    if (FileFault(path).empty()) return path;
-  }
-  return "";
+  const std::filesystem::path path(folder);
+  const auto has = [&path](const char* name) {
+    std::error_code error;
+    return std::filesystem::symlink_status(path / name, error).type() !=
+           std::filesystem::file_type::not_found;
+  };
+  if (has("tokenizer.json")) return (path / "tokenizer.json").string();
+  if (has("vocab.txt")) return (path / "vocab.txt").string();
+  return has("tokenizer_config.json") ? (path / "tokenizer.json").string() : "";
 }
 
 std::optional<ModelFormat> FormatOfPath(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
 #include "proto/files/file_stamp.h"
@@ -98,6 +99,14 @@ UniqueFd KeptFile(const ModelConfig& model) {
   return platform::PathOfOpenFile(file.get()).empty() ? UniqueFd() : std::move(file);
 }
 
+// Why a model that is to take texts cannot: it would be ready, and refuse each of them.
+absl::Status TextsFault(const ServedModel& model) {
+  const absl::Status& status = model.texts.status();
+  if (status.ok() || absl::IsUnimplemented(status)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("its tokenizer cannot be used: ", status.message()));
+}
+
 LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   LoadOrder order;
   order.model = model.name;
@@ -118,16 +127,6 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
 }
 
 }  // namespace
-
-void ModelFactory::LoadTexts(const ModelConfig& model, ServedModel* served) const {
-  if (model.text.tokenizer.empty()) return;
-  served->texts = TextEncoder::Load(model.text);
-  if (served->texts.ok()) return;
-  logger_->Log(LogLevel::kWarn, "texts_unavailable",
-               {{"model", model.name},
-                {"version", model.version},
-                {"reason", std::string(served->texts.status().message())}});
-}
 
 std::unique_ptr<RequestQueue> ModelFactory::QueueOf(const ModelConfig& model,
                                                     const ServedModel* served,
@@ -157,7 +156,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->platform = PlatformName(model.format);
   served->parameters = model.parameters;
   served->labels = model.labels;
-  LoadTexts(model, served.get());
+  if (!model.text.tokenizer.empty()) served->texts = TextEncoder::Load(model.text);
   if (model.response_cache != CacheScope::kOff) {
     served->cache = std::make_unique<ModelCache>(answers_, model.response_cache, clock_);
   }
@@ -194,11 +193,11 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
                               platform::PageBytes()}](const ModelSpec& spec) {
         return SlabSegmentBytes(spec, bounds);
       };
-  if (model.sequences.has_value()) {
-    supervised.spec_fault = [policy = *model.sequences](const ModelSpec& spec) {
-      return SequencePlan::Of(policy, spec).status();
-    };
-  }
+  supervised.spec_fault = [sequences = model.sequences,
+                           texts = TextsFault(*served)](const ModelSpec& spec) {
+    if (!texts.ok() || !sequences.has_value()) return texts;
+    return SequencePlan::Of(*sequences, spec).status();
+  };
   supervised.limits = LimitsOf(model.supervision);
   served->queue = QueueOf(model, served.get(), std::move(pool));
   page_->AddModel(served->shared_metrics);
@@ -208,6 +207,8 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
 
 absl::Status ModelFactory::WaitUntilServing(const ServedModel& model,
                                             const std::function<bool()>& give_up) {
+  // Known at once, while its workers still load.
+  if (absl::Status status = TextsFault(model); !status.ok()) return status;
   if (model.members == nullptr) return supervisor_->WaitUntilServing(model, give_up);
   const auto fault = [this](const ServedModel& member) { return Fault(member); };
   return WaitForMembers(model, *steps_->models, fault, give_up);

@@ -18,7 +18,6 @@
 #include "server/sequences/sequence_context.h"
 #include "server/steps/step_context.h"
 #include "server/supervise/supervisor.h"
-#include "server/telemetry/log/log.h"
 #include "server/telemetry/metrics_page.h"
 
 namespace mpsd {
@@ -51,7 +50,7 @@ class ModelFactory final : public GenerationMaker {
   // `message_bytes`: the largest message of a client, by which open dims are bounded.
   ModelFactory(const Clock* clock, CompletionSink* replies, ResponseCache* answers,
                ResourceTable* resources, StepContext* steps, SequenceContext* sequences,
-               Supervisor* supervisor, MetricsPage* page, HostSurvey* survey, Logger* logger,
+               Supervisor* supervisor, MetricsPage* page, HostSurvey* survey,
                uint64_t message_bytes)
       : clock_(clock),
         replies_(replies),
@@ -62,11 +61,11 @@ class ModelFactory final : public GenerationMaker {
         supervisor_(supervisor),
         page_(page),
         survey_(survey),
-        logger_(logger),
         message_bytes_(message_bytes) {}
 
   // Cannot fail: a model that cannot be loaded is found out by its workers, and WaitUntilServing()
-  // says so. Places the model among `others`, whose placements stay as they are.
+  // says so. It also says why texts cannot be taken where the config or the folder has a tokenizer:
+  // such a model is never ready. Places the model among `others`, whose placements stay as they are.
   std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override;
   absl::Status WaitUntilServing(const ServedModel& model,
@@ -75,10 +74,6 @@ class ModelFactory final : public GenerationMaker {
   void Retire(const std::shared_ptr<ServedModel>& model) override;
 
  private:
-  // Reads the model's tokenizer. A model whose tokenizer cannot be used serves tensors alone, and
-  // the log says why.
-  void LoadTexts(const ModelConfig& model, ServedModel* served) const;
-
   // The pool, behind what keeps sequences, or cuts requests that are larger than a batch, if any
   // may come.
   std::unique_ptr<RequestQueue> QueueOf(const ModelConfig& model, const ServedModel* served,
@@ -93,7 +88,6 @@ class ModelFactory final : public GenerationMaker {
   Supervisor* const supervisor_;
   MetricsPage* const page_;
   HostSurvey* const survey_;
-  Logger* const logger_;
   const uint64_t message_bytes_;
 };
 

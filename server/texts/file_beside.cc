@@ -21,7 +21,7 @@ absl::StatusOr<std::string> ReadFileBeside(const std::string& path, absl::string
   if (!std::filesystem::is_regular_file(status)) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": is no file"));
   }
-  return ReadWholeFile(beside.string(), bytes_max);
+  return ReadRegularFile(beside.string(), bytes_max);
 }
 
 }  // namespace mpsd

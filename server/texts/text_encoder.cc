@@ -1,9 +1,7 @@
 #include "server/texts/text_encoder.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
-#include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -40,13 +38,7 @@ absl::StatusOr<bool> StripsOuterSpaces(const std::string& path) {
 
 absl::StatusOr<std::shared_ptr<const TextEncoder>> TextEncoder::Load(const TextPolicy& policy) {
   const std::string& path = policy.tokenizer;
-  std::error_code error;
-  const std::filesystem::file_status file = std::filesystem::status(path, error);
-  // A pipe would block until somebody writes to it.
-  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, " is no file"));
-  }
-  const absl::StatusOr<std::string> content = ReadWholeFile(path, text::kMaxTokenizerBytes);
+  const absl::StatusOr<std::string> content = ReadRegularFile(path, text::kMaxTokenizerBytes);
   if (!content.ok()) return content.status();
   absl::StatusOr<text::Tokenizer> tokenizer = Parse(path, *content);
   if (!tokenizer.ok()) {

@@ -25,8 +25,7 @@ namespace mpsd {
 //
 // The file is one of the operator's, and still not believed: Tokenizer::Load() bounds its bytes,
 // values, depth and tokens, and refuses by name what it does not know. Where that fails the model
-// serves all the same: ServedModel::texts keeps the status, requests of texts are UNAVAILABLE, and
-// the log has the reason.
+// does not serve (ModelFactory): ServedModel::texts keeps the reason.
 //
 // Encoding costs some 50 ms of processor time for each MiB, and blocks for nothing else. The caller
 // decides on which thread, by kInlineTextBytes.
@@ -34,10 +33,9 @@ class TextEncoder {
  public:
   // Of `policy.tokenizer`: a vocab.txt where its name ends in ".txt", else a tokenizer.json. Beside
   // a modules.json of sentence-transformers before 5.4 texts lose the whitespace at their ends, as
-  // that tool takes it off. The prompts are those beside it. Errors are those of ReadWholeFile(),
-  // letter_case, Tokenizer, ReadFileBeside() and ReadPromptsBeside(), INVALID_ARGUMENT for a pipe
-  // or folder; they name the path and are for operators. Blocks for the reading. REQUIRES: the
-  // policy names a path.
+  // that tool takes it off. The prompts are those beside it. Errors are those of
+  // ReadRegularFile(), letter_case, Tokenizer, ReadFileBeside() and ReadPromptsBeside(); they name
+  // the path and are for operators. Blocks for the reading. REQUIRES: the policy names a path.
   static absl::StatusOr<std::shared_ptr<const TextEncoder>> Load(const TextPolicy& policy);
 
   // With `strips`, whitespace at the ends of a text is none of its tokens.

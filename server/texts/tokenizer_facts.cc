@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 // The object that the file is. A vocab.txt is BERT's, and says no more.
 absl::StatusOr<Json> ReadTokenizer(const std::string& path) {
   if (absl::EndsWith(path, ".txt")) return Json{{"model", {{"type", "WordPiece"}}}};
-  const absl::StatusOr<std::string> content = ReadWholeFile(path, text::kMaxTokenizerBytes);
+  const absl::StatusOr<std::string> content = ReadRegularFile(path, text::kMaxTokenizerBytes);
   if (!content.ok()) return content.status();
   Json file;
   const absl::Status status = text::ParseJson(*content, path, &file);

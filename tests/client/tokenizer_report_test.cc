@@ -60,7 +60,7 @@ TEST(TokenizerReport, SpecialTokensMayBeNone) {
 
 TEST(TokenizerReport, SaysWhyATokenizerIsRefusedOrNone) {
   EXPECT_EQ(TokenizerText({{"tokenizer", {{"file", "/m/t"}, {"refused", "/m/t: no\x1b JSON"}}}}),
-            "tokenizer: refused, so it takes tokens, no texts: /m/t: no  JSON\n");
+            "tokenizer: refused, so the model is not served: /m/t: no  JSON\n");
   EXPECT_THAT(TokenizerText({{"tokenizer", nullptr}}), HasSubstr("tokenizer: none, since there"));
   EXPECT_EQ(TokenizerText({{"file", "/m.pt"}}), "");
 }

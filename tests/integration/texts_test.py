@@ -175,11 +175,12 @@ class Texts(unittest.TestCase):
         self.check_refused(tokens, "rows of tokens have no prompt",
                            parameters={"prompt_name": "query"})
 
-    def test_prompts_that_cannot_be_used_leave_tokens(self):
+    def test_a_model_whose_prompts_cannot_be_used_is_not_ready(self):
         self.serve(prompts={"prompts": {"query": 1}})
         with self.assertRaises(triton.InferenceServerException) as caught:
             self.ids("a")
         self.assertEqual(caught.exception.status(), "StatusCode.UNAVAILABLE")
+        self.assertFalse(self.client.is_model_ready("m"))
         self.assertIn("'prompts': 'query' must be a text", self.daemon.log())
 
     def test_long_texts_are_refused_where_the_config_says_so(self):
@@ -237,16 +238,6 @@ class Texts(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertTrue(all(one in wanted.values() for one in seen))
-
-    def test_a_tokenizer_that_cannot_be_used_leaves_tokens(self):
-        self.serve(words=["no", "special", "words"])
-        with self.assertRaises(triton.InferenceServerException) as caught:
-            self.ids("a")
-        self.assertEqual(caught.exception.status(), "StatusCode.UNAVAILABLE")
-        self.assertNotIn(str(self.vocab), caught.exception.message())
-        self.assertTrue(self.client.is_model_ready("m"))
-        self.assertIn("texts_unavailable", self.daemon.log())
-        self.assertEqual(len(self.client.get_model_metadata("m").inputs), 3)
 
 
 if __name__ == "__main__":

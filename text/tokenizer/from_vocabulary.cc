@@ -10,6 +10,7 @@
 #include "text/split/simple_pre_tokenizers.h"
 #include "text/subword/wordpiece.h"
 #include "text/tokenizer/tokenizer.h"
+#include "text/unicode/utf8.h"
 
 namespace mpsd::text {
 namespace {
@@ -37,6 +38,10 @@ absl::StatusOr<std::vector<VocabularyToken>> ReadLines(absl::string_view words) 
 }  // namespace
 
 absl::StatusOr<Tokenizer> Tokenizer::FromVocabulary(absl::string_view words, bool lowers_case) {
+  std::string storage;
+  if (ValidUtf8(words, &storage).data() != words.data()) {
+    return absl::InvalidArgumentError("the vocabulary is not UTF-8");
+  }
   const auto tokens = ReadLines(words);
   if (!tokens.ok()) return tokens.status();
   absl::StatusOr<WordPiece> model = WordPiece::Make({}, *tokens);

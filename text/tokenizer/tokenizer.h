@@ -69,7 +69,7 @@ class Tokenizer {
 
   // Of a vocab.txt of BERT's, a token in each line, which says nothing of the other parts: those of
   // BERT are taken, and BERT's five special tokens where the vocabulary has them. INVALID_ARGUMENT
-  // where [CLS], [SEP] or [UNK] is missing.
+  // where [CLS], [SEP] or [UNK] is missing, or the words are not UTF-8.
   static absl::StatusOr<Tokenizer> FromVocabulary(absl::string_view words, bool lowers_case);
 
   // INVALID_ARGUMENT: an added token is longer than kMaxTokenBytes, as it stands or once it is

@@ -100,13 +100,15 @@ class Inspect(unittest.TestCase):
             with self.subTest(folder.name):
                 refused = self.inspect_json(folder)["tokenizer"]["refused"]
                 self.assertIn(str(folder / "tokenizer.json"), refused)
-                self.assertIn(f"tokenizer: refused, so it takes tokens, no texts: {refused}\n",
+                self.assertIn(f"tokenizer: refused, so the model is not served: {refused}\n",
                               self.inspect(folder))
                 self.assertIn(json.dumps(refused)[1:-1], log)
 
     def test_without_a_tokenizer_it_takes_tokens(self):
         folder = self.folder("bert")
         (folder / "tokenizer.json").unlink()
+        self.assertIn("No such file", self.inspect_json(folder)["tokenizer"]["refused"])
+        (folder / "tokenizer_config.json").unlink()
         self.assertIsNone(self.inspect_json(folder)["tokenizer"])
         self.assertIn("\ntokenizer: none, since there is no tokenizer.json and no vocab.txt",
                       self.inspect(folder))

@@ -1,8 +1,11 @@
 // ConfigFromModelFiles: the config of `mpsd serve FILE`.
 #include "server/config/command_line_config.h"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -55,6 +58,26 @@ TEST(ConfigFromModelFiles, ServesOneModelWithTheDefaults) {
   EXPECT_EQ(config->models[0].path, files.folder() + "/m.pt");
   EXPECT_EQ(config->models[0].format, ModelFormat::kTorchScript);
   EXPECT_EQ(config->models[0].spec, ModelSpec());
+}
+
+// What lies there under a tokenizer's name is read or refused, and never passed over.
+TEST(ConfigFromModelFiles, TakesTheTokenizerThatAFolderSaysItHas) {
+  const ConfigFiles files({});
+  const std::filesystem::path folder = files.folder();
+  const auto tokenizer = [&folder] {
+    const absl::StatusOr<Config> config = ConfigFromModelFiles({folder.string()}, {}, 0);
+    return config.ok() ? config->models[0].text.tokenizer : std::string(config.status().message());
+  };
+  EXPECT_EQ(tokenizer(), "");
+  std::ofstream(folder / "tokenizer_config.json") << "{}";
+  EXPECT_EQ(tokenizer(), folder / "tokenizer.json") << "which is missing";
+  std::ofstream(folder / "vocab.txt") << "a";
+  EXPECT_EQ(tokenizer(), folder / "vocab.txt");
+  std::filesystem::create_symlink("nothing", folder / "tokenizer.json");
+  EXPECT_EQ(tokenizer(), folder / "tokenizer.json");
+  std::filesystem::remove(folder / "tokenizer.json");
+  ASSERT_EQ(mkfifo((folder / "tokenizer.json").c_str(), 0600), 0);
+  EXPECT_EQ(tokenizer(), folder / "tokenizer.json");
 }
 
 TEST(ConfigFromModelFiles, WithoutRoomForASocketThereIsNone) {

@@ -91,6 +91,11 @@ TEST(FromVocabulary, RefusesAVocabularyWithoutItsSpecialTokens) {
             "the vocabulary has no [UNK]");
 }
 
+TEST(FromVocabulary, RefusesAVocabularyThatIsNotUtf8) {
+  EXPECT_EQ(Tokenizer::FromVocabulary("[UNK]\n[CLS]\n[SEP]\na\xff\n", true).status().message(),
+            "the vocabulary is not UTF-8");
+}
+
 TEST(FromVocabulary, ReadsLinesThatEndAsOnWindows) {
   const auto tokenizer = Tokenizer::FromVocabulary("[UNK]\r\n[CLS]\r\n[SEP]\r\nab\r\n", true);
   ASSERT_TRUE(tokenizer.ok());

@@ -33,6 +33,12 @@ TEST(Bpe, JoinsWhatWasJoined) {
   EXPECT_EQ(IdsOf({}, {{"a", "b"}, {"ab", "ab"}}, "ababab"), (Ids{6, 4}));
 }
 
+// "b" is part of "bc" by the time at which "a" and "b" come up, and "a" and "bc" become another.
+TEST(Bpe, PassesOverAMergeOfTokensThatAreThereNoMore) {
+  EXPECT_EQ(IdsOf({}, {{"b", "c"}, {"a", "b"}, {"a", "bc"}}, "abc"), (Ids{7}));
+  EXPECT_EQ(IdsOf({}, {{"b", "c"}, {"a", "b"}}, "abc"), (Ids{1, 5}));
+}
+
 TEST(Bpe, TakesAPieceThatIsATokenWithoutMerges) {
   BpeOptions options;
   EXPECT_EQ(IdsOf(options, {}, "abc"), (Ids{1, 2, 3}));

@@ -30,6 +30,12 @@ TEST(Unigram, TakesTheWayOfTheHighestScore) {
             (Ids{1, 5}));
 }
 
+// The lowest score is -1, so that "x" has -11 where no token begins with it.
+TEST(Unigram, AnUnknownCharacterIsTenBelowTheLowestScore) {
+  EXPECT_EQ(IdsOf({{"xab", -1}, {"ab", 9.5}}, "xab"), (Ids{1}));
+  EXPECT_EQ(IdsOf({{"xab", -1}, {"ab", 10.5}}, "xab"), (Ids{0, 2}));
+}
+
 TEST(Unigram, KeepsTheFirstOfTwoEqualWays) {
   EXPECT_EQ(IdsOf({{"a", -1}, {"aa", -2}}, "aa"), (Ids{2}));
 }

@@ -68,6 +68,17 @@ TEST(TokenizerGrowth, PartsBetweenAddedTokensShareTheBound) {
             "the text becomes more than 68096 bytes once it is normalized");
 }
 
+// Each part becomes 256 bytes in pieces.
+TEST(TokenizerGrowth, PartsBetweenAddedTokensShareTheBoundOfPieces) {
+  const auto tokenizer = Load("null", Sequence("pretokenizers", kByteLevel, 7),
+                              R"([{"id": 2, "content": "!", "special": true}])");
+  EXPECT_EQ(EncodeError(tokenizer, "\u00e9!\u00e9!\u00e9!\u00e9"), "");
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += "\u00e9!";
+  EXPECT_EQ(EncodeError(tokenizer, many),
+            "the text becomes more than 100096 bytes once it is normalized");
+}
+
 TEST(TokenizerGrowth, ATextWhoseNormalFormIsLargeIsRefused) {
   std::string text;  // a character of 3 bytes, whose form NFKC has 18
   while (text.size() + 3 <= kMaxTextBytes) text += "\u3316";

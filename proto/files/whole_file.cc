@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -49,6 +50,7 @@ absl::StatusOr<std::string> ReadRegularFile(const std::string& path, uint64_t by
     return absl::InvalidArgumentError(absl::StrCat(path, " is no file"));
   }
   std::string content;
+  content.reserve(std::min(static_cast<uint64_t>(status.st_size), bytes_max) + kChunkBytes);
   for (ssize_t count = 1; count > 0;) {
     const size_t before = content.size();
     content.resize(before + kChunkBytes);

@@ -10,6 +10,7 @@
 #include "server/texts/file_beside.h"
 #include "text/tokenizer/fields.h"
 #include "text/tokenizer/tokenizer.h"
+#include "text/tokenizer/tokenizer_document.h"
 
 namespace mpsd {
 namespace {
@@ -30,6 +31,16 @@ absl::StatusOr<Json> ParseObject(const char* file, const std::string& text) {
   if (text.empty()) return json;
   if (absl::Status status = text::ParseJson(text, file, &json); !status.ok()) return status;
   return json;
+}
+
+// The same of a tokenizer.json, without its long lists.
+absl::StatusOr<Json> ParseTokenizer(absl::string_view text) {
+  text::TokenizerDocument document;
+  document.parts = Json::object();
+  if (text.empty()) return document.parts;
+  absl::Status status = text::ParseDocument(text, kTokenizer, &document);
+  if (!status.ok()) return status;
+  return std::move(document.parts);
 }
 
 // Nothing where the flag is missing or null.
@@ -90,7 +101,7 @@ bool IsOfType(const Json& part, const char* type) {
 }
 
 absl::StatusOr<CaseFlags> ReadNormalizer(const TokenizerFiles& files) {
-  const absl::StatusOr<Json> tokenizer = ParseObject(kTokenizer, files.tokenizer);
+  const absl::StatusOr<Json> tokenizer = ParseTokenizer(files.tokenizer);
   if (!tokenizer.ok()) return tokenizer.status();
   const auto normalizer = tokenizer->find("normalizer");
   if (normalizer == tokenizer->end()) return CaseFlags{};
@@ -204,7 +215,7 @@ absl::Status CheckSettings(const TokenizerFiles& files) {
   const bool is_silent =
       !config->lower.has_value() && !config->strips.has_value() && !config->splits.has_value();
   if (is_silent && CheckSentenceConfig(files, /*lowers=*/false).ok()) return absl::OkStatus();
-  const absl::StatusOr<Json> tokenizer = ParseObject(kTokenizer, files.tokenizer);
+  const absl::StatusOr<Json> tokenizer = ParseTokenizer(files.tokenizer);
   if (!tokenizer.ok()) return tokenizer.status();
   const Json normalizer = tokenizer->value("normalizer", Json());
   absl::Status status = CheckNormalizer(normalizer, *config, files);
@@ -214,9 +225,11 @@ absl::Status CheckSettings(const TokenizerFiles& files) {
 
 absl::StatusOr<LetterCase> ReadLetterCase(const std::string& path) {
   TokenizerFiles files;
+  std::string tokenizer;
   absl::Status status = ReadSettings(path, &files);
-  status.Update(ReadBeside(path, kTokenizer, text::kMaxTokenizerBytes, &files.tokenizer));
+  status.Update(ReadBeside(path, kTokenizer, text::kMaxTokenizerBytes, &tokenizer));
   if (!status.ok()) return Beside(path, status);
+  files.tokenizer = tokenizer;
   const absl::StatusOr<LetterCase> told = LetterCaseOf(files);
   if (!told.ok()) return Beside(path, told.status());
   return told;

@@ -20,7 +20,7 @@ enum class LetterCase { kLower, kKept };
 // The contents of the files that may stand in a tokenizer's folder; empty where there is none.
 struct TokenizerFiles {
   std::string tokenizer_config;      // tokenizer_config.json
-  std::string tokenizer;             // tokenizer.json
+  absl::string_view tokenizer;       // tokenizer.json; of the caller
   std::string sentence_bert_config;  // sentence_bert_config.json
 };
 

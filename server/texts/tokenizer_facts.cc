@@ -15,9 +15,9 @@
 #include "proto/link/enum_names.h"
 #include "server/request/text_policy.h"
 #include "server/texts/text_encoder.h"
-#include "text/tokenizer/fields.h"
 #include "text/tokenizer/frame.h"
 #include "text/tokenizer/tokenizer.h"
+#include "text/tokenizer/tokenizer_document.h"
 
 namespace mpsd {
 namespace {
@@ -31,10 +31,10 @@ absl::StatusOr<Json> ReadTokenizer(const std::string& path) {
   if (absl::EndsWith(path, ".txt")) return Json{{"model", {{"type", "WordPiece"}}}};
   const absl::StatusOr<std::string> content = ReadRegularFile(path, text::kMaxTokenizerBytes);
   if (!content.ok()) return content.status();
-  Json file;
-  const absl::Status status = text::ParseJson(*content, path, &file);
+  text::TokenizerDocument document;
+  const absl::Status status = text::ParseDocument(*content, path, &document);
   if (!status.ok()) return status;
-  return file;
+  return std::move(document.parts);
 }
 
 // A text or number in a part of the file; null where there is none.

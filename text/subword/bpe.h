@@ -31,7 +31,7 @@ struct BpeOptions {
 // longest piece, for the time of Append().
 class Bpe : public Model {
  public:
-  using Pair = std::pair<std::string, std::string>;
+  using Pair = std::pair<absl::string_view, absl::string_view>;
 
   // `merges` by rank. INVALID_ARGUMENT: the errors of BuildVocabularyTrie(), or a token of a merge
   // or the unknown one is missing.

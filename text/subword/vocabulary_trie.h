@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "text/subword/byte_trie.h"
 
 namespace mpsd::text {
@@ -16,7 +16,7 @@ inline constexpr size_t kMaxTokens = 1 << 20;  // a larger vocabulary is refused
 inline constexpr size_t kMaxTokenBytes = 512;
 
 struct VocabularyToken {
-  std::string text;
+  absl::string_view text;  // of whoever makes the vocabulary, which keeps no view of it
   int32_t id = 0;
 };
 

@@ -8,9 +8,6 @@
 namespace mpsd::text {
 namespace {
 
-constexpr size_t kMaxDepth = 32;
-constexpr size_t kMaxValues = 8'000'000;
-
 const Json& EmptyObject() {
   static const Json* const empty = new Json(Json::object());
   return *empty;
@@ -23,7 +20,7 @@ absl::Status PartError(absl::string_view where, absl::string_view what) {
 }
 
 absl::Status ParseJson(absl::string_view text, absl::string_view where, Json* json) {
-  const JsonBound bound = CheckJsonBounds(text, kMaxDepth, kMaxValues);
+  const JsonBound bound = CheckJsonBounds(text, kMaxJsonDepth, kMaxJsonValues);
   if (bound == JsonBound::kTooDeep) return PartError(where, "it is too deep");
   if (bound == JsonBound::kTooManyValues) return PartError(where, "it has too many values");
   *json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);

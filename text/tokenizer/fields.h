@@ -24,10 +24,13 @@ namespace mpsd::text {
 
 using Json = nlohmann::json;
 
-// Parses the text of a file that `where` names in errors; the caller bounds its bytes. Others may
-// use it for files that lie beside a tokenizer.json. INVALID_ARGUMENT: no JSON object, deeper than
-// 32, or more than 8 million values; both bounds are checked before the parser takes memory. Pure,
-// thread-safe.
+inline constexpr size_t kMaxJsonDepth = 32;
+// Each may take some hundred bytes. The largest known settings, Gemma's, have some 50,000.
+inline constexpr size_t kMaxJsonValues = 1 << 17;
+
+// Parses the text of a file that lies beside a tokenizer.json, which `where` names in errors; the
+// caller bounds its bytes. INVALID_ARGUMENT: no JSON object, or a bound above is passed, which is
+// found before the parser takes memory. Pure, thread-safe.
 absl::Status ParseJson(absl::string_view text, absl::string_view where, Json* json);
 
 // INVALID_ARGUMENT, "WHERE: WHAT": the part of the file that is wrong, for operators. Pure.

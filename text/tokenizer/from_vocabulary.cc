@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<VocabularyToken>> ReadLines(absl::string_view words) 
     ids[line] = next_id++;
   }
   std::vector<VocabularyToken> tokens;
-  for (const auto& [line, id] : ids) tokens.push_back({std::string(line), id});
+  for (const auto& [line, id] : ids) tokens.push_back({line, id});
   return tokens;
 }
 

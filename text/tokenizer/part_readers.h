@@ -12,7 +12,7 @@
 // The file is untrusted and new versions of it have new kinds. So a reader makes the whole part or
 // none: whatever it does not know is INVALID_ARGUMENT, which names the first thing that is wrong or
 // unknown. A part that was made behaves exactly as the reference's. All functions are pure and
-// thread-safe; time and memory are bounded by the bounds of ParseJson() and of step_reader.h.
+// thread-safe; time and memory are bounded by the bounds of ParseDocument() and of step_reader.h.
 #pragma once
 
 #include <memory>
@@ -25,6 +25,7 @@
 #include "text/tokenizer/fields.h"
 #include "text/tokenizer/frame.h"
 #include "text/tokenizer/tokenizer.h"
+#include "text/tokenizer/tokenizer_document.h"
 
 namespace mpsd::text {
 
@@ -37,8 +38,9 @@ absl::StatusOr<std::unique_ptr<Normalizer>> ReadNormalizer(const Json& json);
 // The second step.
 absl::StatusOr<std::unique_ptr<PreTokenizer>> ReadPreTokenizer(const Json& json);
 
-// The third step, with its vocabulary.
-absl::StatusOr<std::unique_ptr<Model>> ReadModel(const Json& json);
+// The third step, of the document's model, with its vocabulary.
+absl::StatusOr<std::unique_ptr<Model>> ReadModel(const Json& json,
+                                                 const TokenizerDocument& document);
 
 // What stands around a text, or around and between two: of TemplateProcessing, BertProcessing and
 // RobertaProcessing; of ByteLevel, which adds nothing; of a sequence in which at most one adds

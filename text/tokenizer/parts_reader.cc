@@ -84,14 +84,10 @@ absl::Status ReadInto(const Json* json, absl::StatusOr<Part> (*read)(const Json&
 }  // namespace
 
 absl::StatusOr<TokenizerParts> ReadParts(absl::string_view text) {
-  if (text.size() > kMaxTokenizerBytes) {
-    return PartError("tokenizer.json",
-                     absl::StrCat("it has more than ", kMaxTokenizerBytes, " bytes"));
-  }
-  Json json;
-  absl::Status status = ParseJson(text, "tokenizer.json", &json);
+  TokenizerDocument document;
+  absl::Status status = ParseDocument(text, "tokenizer.json", &document);
   if (!status.ok()) return status;
-  Fields fields(json, "tokenizer.json");
+  Fields fields(document.parts, "tokenizer.json");
   if (fields.Text("version", "1.0") != "1.0") fields.Complain("its version must be 1.0");
   for (const char* unused : {"truncation", "padding", "decoder"}) fields.Find(unused);
   const Json* model = fields.Need("model");
@@ -102,7 +98,9 @@ absl::StatusOr<TokenizerParts> ReadParts(absl::string_view text) {
   status = fields.Finish();
   if (!status.ok()) return status;
   TokenizerParts parts;
-  status = ReadInto(model, ReadModel, &parts.model);
+  absl::StatusOr<std::unique_ptr<Model>> made = ReadModel(*model, document);
+  status = made.status();
+  if (status.ok()) parts.model = *std::move(made);
   if (status.ok()) status = ReadInto(normalizer, ReadNormalizer, &parts.normalizer);
   if (status.ok()) status = ReadInto(pre_tokenizer, ReadPreTokenizer, &parts.pre_tokenizer);
   if (status.ok()) status = ReadInto(frame, ReadFrame, &parts.frame);

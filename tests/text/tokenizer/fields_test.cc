@@ -40,7 +40,7 @@ TEST(ParseJson, RefusesWhatIsTooDeepBeforeItIsParsed) {
 }
 
 TEST(ParseJson, RefusesTooManyValues) {
-  EXPECT_EQ(ParseError("{\"a\":[" + std::string(8'000'001, ',') + "]}"),
+  EXPECT_EQ(ParseError("{\"a\":[" + std::string(kMaxJsonValues, ',') + "]}"),
             "tokenizer.json: it has too many values");
 }
 

@@ -1,0 +1,74 @@
+// TokenizerDocument: a tokenizer.json as it was read, with its long lists packed.
+//
+// The file is untrusted, and is read in the front end, which no sandbox confines. As values of JSON
+// its lists would take some 20 times their bytes. So they never become values: they are packed as
+// the parser comes by, and counted, and the reading ends at the first bound that is passed.
+//
+//   {"added_tokens": […],      ─▶ parts
+//    "normalizer": {…}, …      ─▶ parts
+//    "model": {"type": "BPE",  ─▶ parts
+//              "vocab": {…},   ─▶ vocabulary; parts has true in its place
+//              "merges": […]}} ─▶ merges; likewise
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "text/tokenizer/fields.h"
+
+namespace mpsd::text {
+
+// The largest known file, Gemma's, has 262,144 tokens of some 2.5 MB and more than 500,000 merges of
+// some 5 MB. XLM-R's has 250,002 pieces, Qwen's 151,643 tokens and 151,387 merges.
+inline constexpr size_t kMaxVocabularyBytes = 8 << 20;  // of all tokens together
+inline constexpr size_t kMaxMerges = 1 << 20;
+inline constexpr size_t kMaxMergesBytes = 16 << 20;  // of their tokens together
+
+// Texts, one behind the other in one piece of memory. Thread-compatible.
+class PackedTexts {
+ public:
+  void Add(absl::string_view text) {
+    bytes_.append(text.data(), text.size());
+    ends_.push_back(static_cast<uint32_t>(bytes_.size()));
+  }
+
+  size_t size() const { return ends_.size(); }
+  size_t byte_count() const { return bytes_.size(); }
+  absl::string_view operator[](size_t index) const {  // a view of this object
+    const uint32_t begin = index == 0 ? 0 : ends_[index - 1];
+    return absl::string_view(bytes_).substr(begin, ends_[index] - begin);
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<uint32_t> ends_;
+};
+
+enum class VocabularyForm : uint8_t {
+  kNone,    // there is none, or it is neither of these
+  kObject,  // tokens and their ids
+  kArray,   // tokens with their scores; a token's place is its id
+};
+
+// Plain data.
+struct TokenizerDocument {
+  Json parts;  // an object
+  VocabularyForm form = VocabularyForm::kNone;
+  PackedTexts tokens;
+  std::vector<int32_t> ids;    // of kObject
+  std::vector<double> scores;  // of kArray
+  PackedTexts merges;          // the two tokens of each, one after the other
+};
+
+// Reads the text of a file that `where` names in errors. Where the model says no type, `parts` has
+// the one that the reference takes it for. INVALID_ARGUMENT: no JSON object, a list that is
+// malformed, or a bound above is passed, or those of ParseJson() of the depth, kMaxTokenizerBytes
+// and kMaxTokens. Pure, thread-safe.
+absl::Status ParseDocument(absl::string_view text, absl::string_view where,
+                           TokenizerDocument* document);
+
+}  // namespace mpsd::text

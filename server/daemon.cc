@@ -43,6 +43,7 @@
 #include "server/http/http_server.h"
 #include "server/instance_lock.h"
 #include "server/keep_awake.h"
+#include "server/lasting_fault.h"
 #include "server/listen/certificate_source.h"
 #include "server/listen/open_sockets.h"
 #include "server/memory_room.h"
@@ -211,6 +212,7 @@ class Daemon {
   void Announce();
   void ReopenLog();
   int Serve(const SignalWaiter& signals);
+  absl::Status WaitUntilSettled(const SignalWaiter& signals);
   void ServeUntilAskedToEnd(const SignalWaiter& signals);
   void Reload();
   absl::StatusOr<Config> ReadAgain() const;
@@ -481,13 +483,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
   }
   models_.stage = ServingStage::kServing;
   absl::Status status = supervisor_.Start();
-  if (status.ok()) {
-    StartProgress progress(models_.models().size(), clock_->NowNs());
-    status = supervisor_.WaitUntilSettled([&] {
-      Say(progress.LineAt(clock_->NowNs(), supervisor_.Unsettled()));
-      return signals.requests() > 0;
-    });
-  }
+  if (status.ok()) status = WaitUntilSettled(signals);
   if (!status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
     DrainAndStop(signals);
@@ -497,6 +493,24 @@ int Daemon::Serve(const SignalWaiter& signals) {
   ServeUntilAskedToEnd(signals);
   DrainAndStop(signals);
   return kExitOk;
+}
+
+// The error is the reason to serve nothing.
+absl::Status Daemon::WaitUntilSettled(const SignalWaiter& signals) {
+  StartProgress progress(models_.models().size(), clock_->NowNs());
+  absl::Status fault;
+  const auto gives_up = [&] {
+    Say(progress.LineAt(clock_->NowNs(), supervisor_.Unsettled()));
+    if (!config_.keep_going) fault = LastingFault(models_, supervisor_);
+    return signals.requests() > 0 || absl::IsFailedPrecondition(fault);
+  };
+  absl::Status settled = supervisor_.WaitUntilSettled(gives_up);
+  if (!settled.ok()) return settled;
+  // A model is settled once its worker has said why it fails, a moment before that worker has ended.
+  while (!gives_up() && absl::IsUnavailable(fault)) signals.WaitFor(1, absl::Milliseconds(5));
+  if (signals.requests() > 0 || !absl::IsFailedPrecondition(fault)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(fault.message(), "\nmpsd: --keep-going serves without it"));
 }
 
 void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
@@ -553,7 +567,9 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   notifier_.Stopping("draining").IgnoreError();
   http_.StopKeeping();
   reloader_.Stop();
-  logger_.Log(LogLevel::kInfo, "draining", {{"inside", plane_.inside()}});
+  const int64_t inside = plane_.inside();
+  logger_.Log(inside > 0 || lame_duck ? LogLevel::kInfo : LogLevel::kDebug, "draining",
+              {{"inside", inside}});
   if (lame_duck) signals.WaitFor(2, absl::Nanoseconds(lame_duck_ns_.load()));
   models_.stage = ServingStage::kExiting;
   const int64_t until_ns = clock_->NowNs() + drain_timeout_ns_.load();

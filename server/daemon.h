@@ -32,8 +32,9 @@ using ConfigSource = std::function<absl::StatusOr<Config>()>;
 
 // Serves until a signal asks for the end, then drains; blocks all that time. Returns the exit code.
 // Writes errors to stderr, and a table of the models to stdout once they are settled. A model that
-// does not load ends nothing: it alone is not ready. Models that do not fit in shared memory at the
-// start end the daemon with kExitConfig.
+// does not load ends nothing: it alone is not ready. Only without `Config::keep_going` a model that
+// can never serve (LastingFault) ends the start with kExitConfig. Models that do not fit in shared
+// memory at the start do so always.
 //
 // A drain takes at most `limits.lame_duck` and then `limits.drain_timeout`, for the requests inside
 // and for connections that clients keep open. Requests that are still inside then end with

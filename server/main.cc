@@ -9,6 +9,8 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/verbs.h"
@@ -30,33 +32,61 @@ struct ServeFlags {
   std::string model_repository;
   bool explicit_control = false;
   std::vector<std::string> inputs;
-  uint32_t max_batch_size = 0;
+  ModelFlags model;  // without its inputs
+  ListenFlags listen;
+
+  bool reads_config() const { return model_files.empty() && model_repository.empty(); }
 };
 
+// Each mistake of a config is a line of its own.
 int Complain(const absl::Status& status, int exit_code) {
-  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  for (const absl::string_view line : absl::StrSplit(status.message(), '\n')) {
+    std::fprintf(stderr, "mpsd: %s\n", std::string(line).c_str());
+  }
   return exit_code;
 }
 
-absl::StatusOr<Config> ConfigOf(const ServeFlags& flags) {
+absl::StatusOr<Config> ConfigWithoutFile(const ServeFlags& flags) {
   if (!flags.model_repository.empty()) {
     return ConfigFromRepository(flags.model_repository, flags.explicit_control);
   }
-  if (flags.model_files.empty()) return ReadConfig(flags.config);
-  std::vector<TensorSpec> inputs;
+  ModelFlags model = flags.model;
   for (const std::string& text : flags.inputs) {
     absl::StatusOr<TensorSpec> input = ParseTensorText(text);
     if (!input.ok()) return input.status();
-    inputs.push_back(*std::move(input));
+    model.inputs.push_back(*std::move(input));
   }
-  return ConfigFromModelFiles(flags.model_files, inputs, flags.max_batch_size);
+  return ConfigFromModelFiles(flags.model_files, model);
+}
+
+absl::StatusOr<Config> ConfigOf(const ServeFlags& flags) {
+  if (flags.reads_config()) return ReadConfig(flags.config);
+  absl::StatusOr<Config> config = ConfigWithoutFile(flags);
+  if (!config.ok()) return config;
+  if (absl::Status status = SetAddresses(flags.listen, &*config); !status.ok()) return status;
+  return config;
+}
+
+// The addresses of a config file stand in one place.
+absl::Status CheckListenFlags(const ServeFlags& flags) {
+  if (!flags.reads_config() || flags.listen == ListenFlags{}) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--host, --port, --http-port and --plaintext go with models on the command "
+                   "line; in ",
+                   flags.config, " the key 'listen' says where to listen"));
+}
+
+// What to do where the addresses, or the state folder, are another's.
+void TellOfOtherAddresses(const ServeFlags& flags, int exit_code) {
+  if (flags.reads_config()) return;
+  if (exit_code == kExitCannotListen || exit_code == kExitRunsAlready) {
+    std::fputs("mpsd: --port N and --http-port N choose other ports\n", stderr);
+  }
 }
 
 // Finds the config where the command line names nothing to serve, and says which one it is.
 absl::Status NameConfig(ServeFlags* flags) {
-  if (!flags->config.empty() || !flags->model_files.empty() || !flags->model_repository.empty()) {
-    return absl::OkStatus();
-  }
+  if (!flags->config.empty() || !flags->reads_config()) return absl::OkStatus();
   absl::StatusOr<std::string> found = FindConfig(kConfigPlaces);
   if (!found.ok()) return found.status();
   flags->config = *std::move(found);
@@ -71,17 +101,34 @@ int Serve(ServeFlags flags) {
   }
   const SignalWaiter signals;
   if (absl::Status named = NameConfig(&flags); !named.ok()) return Complain(named, kExitConfig);
+  if (absl::Status fit = CheckListenFlags(flags); !fit.ok()) return Complain(fit, cli::kExitUsage);
   const absl::StatusOr<Config> config = ConfigOf(flags);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
-  return RunDaemon(
+  const int exit_code = RunDaemon(
       *config, [&flags] { return ConfigOf(flags); }, signals);
+  TellOfOtherAddresses(flags, exit_code);
+  return exit_code;
 }
 
-int Check(const std::string& file) {
+int Check(std::string file) {
+  if (file.empty()) {
+    absl::StatusOr<std::string> found = FindConfig(kConfigPlaces);
+    if (!found.ok()) return Complain(found.status(), kExitConfig);
+    file = *std::move(found);
+  }
   const absl::StatusOr<Config> config = ReadConfig(file);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
   std::printf("%s is right: %zu models\n", file.c_str(), config->models.size());
   return kExitOk;
+}
+
+// Those that stand in a config file otherwise.
+void AddListenFlags(CLI::App* verb, ListenFlags* flags) {
+  verb->add_option("--host", flags->host, "where to listen; default: 127.0.0.1");
+  verb->add_option("--port", flags->port, "of gRPC; default: 8001");
+  verb->add_option("--http-port", flags->http_port, "of HTTP; default: 8000 and 8002");
+  verb->add_flag("--plaintext", flags->plaintext,
+                 "let other hosts reach --host without TLS and rules of access");
 }
 
 void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
@@ -91,8 +138,16 @@ void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
   CLI::Option* model = verb->add_option("MODEL_FILE", flags->model_files,
                                         "serve these model files or folders, without a config");
   verb->add_option("--input", flags->inputs, "what it takes, as name:FP32[-1,16]")->needs(model);
-  verb->add_option("--max-batch-size", flags->max_batch_size, "rows of a batch at most")
+  verb->add_option("--max-batch-size", flags->model.max_batch_size, "rows of a batch at most")
       ->needs(model);
+  verb->add_option("--name", flags->model.name, "the model's name; default: that of its file")
+      ->needs(model);
+  verb->add_option("--device", flags->model.device, "cpu, cuda, cuda:1, mps; default: the best")
+      ->needs(model);
+  verb->add_flag("--keep-going", flags->model.keep_going,
+                 "serve on without a model that cannot be loaded")
+      ->needs(model);
+  AddListenFlags(verb, &flags->listen);
   CLI::Option* repository =
       verb->add_option("--model-repository", flags->model_repository,
                        "serve the models of a folder laid out as Triton's, without a config");
@@ -137,7 +192,7 @@ int Main(int argc, char** argv) {
   AddDoctor(&app, &doctor, &exit_code);
   std::string checked;
   CLI::App* check = app.add_subcommand("check", "check a config file");
-  check->add_option("FILE", checked)->required();
+  check->add_option("FILE", checked, "default: ./mpsd.json or /etc/mpsd/mpsd.json");
   check->callback([&] { exit_code = Check(checked); });
   app.add_subcommand("version", "print the version")->callback([] {
     std::printf("mpsd %s\n", MPSD_VERSION);

@@ -8,8 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/limits.h"
 #include "server/config/config_values.h"
@@ -19,6 +21,7 @@ namespace mpsd {
 namespace {
 
 constexpr uint32_t kDefaultMaxBatchSize = 64;
+constexpr uint16_t kDefaultPort = 8001;
 
 // A name that clients may use, made from the name of a file, or of a folder.
 std::string NameOfModel(const std::string& written_path, ModelFormat format) {
@@ -59,11 +62,26 @@ absl::Status SetInputs(std::vector<TensorSpec> inputs, uint32_t max_batch_size, 
   return ModelSpecFromJson(ToJson(*spec)).status();
 }
 
+// Whether the text looks like the name of a model at Hugging Face: "ORG/NAME".
+bool IsHubName(const std::string& text) {
+  const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('/', 1));
+  return ServableNameFault(parts.first).empty() && ServableNameFault(parts.second).empty();
+}
+
+absl::Status NoSuchFile(const std::string& file, const std::string& fault) {
+  if (!IsHubName(file) || FormatOfPath(file).has_value()) return absl::NotFoundError(fault);
+  const std::string name = file.substr(file.find('/') + 1);
+  return absl::NotFoundError(
+      absl::StrCat("there is no folder '", file, "', and mpsd fetches no models yet: `hf download ",
+                   file, " --local-dir ", name,
+                   "` (from Python's huggingface_hub) fetches it, then `mpsd serve ./", name, "`"));
+}
+
 // The model of a file or folder, without its inputs.
 absl::StatusOr<ModelConfig> ModelOf(const std::string& file) {
   const std::optional<ModelFormat> format = FormatOfPath(file);
   const std::string fault = format == ModelFormat::kHuggingFace ? "" : FileFault(file);
-  if (!fault.empty()) return absl::NotFoundError(fault);
+  if (!fault.empty()) return NoSuchFile(file, fault);
   if (!format.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat("'", file, "' ends in neither .pt nor .pt2"));
   }
@@ -81,15 +99,39 @@ absl::StatusOr<ModelConfig> ModelOf(const std::string& file) {
   return model;
 }
 
+// What is wrong with the flags, whatever the files are.
+absl::Status CheckFlags(size_t file_count, const ModelFlags& flags) {
+  const bool says_tensors = !flags.inputs.empty() || flags.max_batch_size > 0;
+  if (file_count > 1 && says_tensors) {
+    return absl::InvalidArgumentError(
+        "inputs and a batch size are those of one model, and several are given");
+  }
+  if (file_count > 1 && !flags.name.empty()) {
+    return absl::InvalidArgumentError("--name is that of one model, and several are given");
+  }
+  if (file_count > kMaxModels) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_count, " models are given; at most ", kMaxModels, " are served"));
+  }
+  const std::string name_fault = flags.name.empty() ? "" : ServableNameFault(flags.name);
+  if (!name_fault.empty()) return absl::InvalidArgumentError("--name " + name_fault);
+  const std::string device_fault = DeviceFault(flags.device);
+  if (!device_fault.empty()) return absl::InvalidArgumentError("--device: " + device_fault);
+  return absl::OkStatus();
+}
+
+// gRPC's addresses: this one, and the default socket unless its path is too long.
+std::vector<std::string> AddressesOf(const std::string& address, const Config& config) {
+  const std::string socket = DefaultGrpcAddresses(config.state_dir).back();
+  const bool fits = AddressFault(socket, /*unix_allowed=*/true).empty();
+  return fits ? std::vector<std::string>{address, socket} : std::vector<std::string>{address};
+}
+
 // A config without models, with the default for everything else.
 Config ConfigWhereNothingIsSaid() {
   Config config;
   config.state_dir = DefaultStateDir();
-  config.listen.grpc = DefaultGrpcAddresses(config.state_dir);
-  // The default socket is left out if its path is too long: no config can name another.
-  if (!AddressFault(config.listen.grpc.back(), /*unix_allowed=*/true).empty()) {
-    config.listen.grpc.pop_back();
-  }
+  config.listen.grpc = AddressesOf(DefaultGrpcAddresses(config.state_dir).front(), config);
   return config;
 }
 
@@ -109,21 +151,16 @@ absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places
 }
 
 absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
-                                            const std::vector<TensorSpec>& inputs,
-                                            uint32_t max_batch_size) {
-  if (files.size() > 1 && (!inputs.empty() || max_batch_size > 0)) {
-    return absl::InvalidArgumentError(
-        "inputs and a batch size are those of one model, and several are given");
-  }
-  if (files.size() > kMaxModels) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(files.size(), " models are given; at most ", kMaxModels, " are served"));
-  }
+                                            const ModelFlags& flags) {
+  if (absl::Status status = CheckFlags(files.size(), flags); !status.ok()) return status;
   Config config = ConfigWhereNothingIsSaid();
+  config.keep_going = flags.keep_going;
   for (const std::string& file : files) {
     absl::StatusOr<ModelConfig> model = ModelOf(file);
     if (!model.ok()) return model.status();
-    const absl::Status status = SetInputs(inputs, max_batch_size, &model->spec);
+    model->device = flags.device;
+    if (!flags.name.empty()) model->name = flags.name;
+    const absl::Status status = SetInputs(flags.inputs, flags.max_batch_size, &model->spec);
     if (!status.ok()) return status;
     for (const ModelConfig& other : config.models) {
       if (other.name != model->name) continue;
@@ -146,6 +183,33 @@ absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool expl
   config.model_repository = *std::move(path);
   if (explicit_control) config.model_control = ModelControlMode::kExplicit;
   return config;
+}
+
+absl::Status SetAddresses(const ListenFlags& flags, Config* config) {
+  if (flags == ListenFlags{}) return absl::OkStatus();
+  std::string host = flags.host.empty() ? "127.0.0.1" : flags.host;
+  if (absl::StrContains(host, ':') && host.front() != '[') host = absl::StrCat("[", host, "]");
+  const uint16_t port = flags.port.value_or(kDefaultPort);
+  const std::string grpc = absl::StrCat(host, ":", port);
+  const std::string fault = AddressFault(grpc, /*unix_allowed=*/false);
+  if (!fault.empty())
+    return absl::InvalidArgumentError(absl::StrCat("--host: '", grpc, "' ", fault));
+  if (!flags.plaintext && !IsOnThisHostOnly(grpc)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--host: '", grpc,
+        "' can be reached from other hosts, and has no TLS and no rules of "
+        "access: add --plaintext where a proxy or a firewall stands before it, or say listen.tls "
+        "and access in a config file"));
+  }
+  if (port != kDefaultPort) absl::StrAppend(&config->state_dir, "-", port);
+  config->listen.grpc = AddressesOf(grpc, *config);
+  config->listen.plaintext = flags.plaintext;
+  if (flags.http_port.has_value()) {
+    config->listen.http = {absl::StrCat(host, ":", *flags.http_port)};
+  } else {
+    for (std::string& http : config->listen.http) http = host + http.substr(http.rfind(':'));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace mpsd

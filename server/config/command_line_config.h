@@ -4,12 +4,13 @@
 //   mpsd serve                                ./mpsd.json, else /etc/mpsd/mpsd.json
 //   mpsd serve resnet.pt --input x:FP32[-1,3,224,224] --max-batch-size 32
 //   mpsd serve ./bge-small-en ./bge-reranker-base
+//   mpsd serve ./bge-small-en --port 9000 --http-port 9001
 //   mpsd serve --model-repository /srv/models --explicit
 //
-// A config without a file is as complete as one that was read. It listens on the default
-// addresses, has the default state folder and sets no rules of access. The socket in the state
-// folder is left out where its path would be too long for a socket: a command line cannot name
-// another.
+// A config without a file is as complete as one that was read. It sets no rules of access, and has
+// the default addresses and the default state folder where no flag says others. The socket in the
+// state folder is left out where its path would be too long for a socket: a command line cannot
+// name another.
 //
 // main calls these functions at the start. At a reload the thread `reloader` calls them once more
 // with the same arguments: a model file that has changed since gets a new stamp, and so a new
@@ -18,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,28 +39,53 @@ inline constexpr std::string_view kConfigPlaces[] = {"mpsd.json", "/etc/mpsd/mps
 // Main calls it once: a reload reads the same file again, wherever another one has appeared since.
 absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places);
 
+// What the flags of `serve` say of the models.
+struct ModelFlags {
+  std::vector<TensorSpec> inputs;  // with whole shapes
+  uint32_t max_batch_size = 0;     // 0: not said
+  std::string device = "auto";
+  std::string name;         // empty: that of the file or folder
+  bool keep_going = false;  // see Config
+};
+
 // The config of a daemon that serves these model files, or folders of Hugging Face's, and nothing
 // else. A model is named for its file without the suffix, or for the folder: characters that a
 // name may not have become '-', and those before the first letter or digit go. "model" where
 // nothing is left.
 //
-// Inputs and a batch size are those of the only file. The shapes of `inputs` are whole, unlike
-// those of a config: if the first dim of all of them is -1 the model batches, up to
-// `max_batch_size` rows (0: 64), and a ModelSpec leaves that dim out. Without inputs the file says
-// them.
+// Inputs, a batch size and a name are those of the only file; the device is that of all. The shapes
+// of `inputs` are whole, unlike those of a config: if the first dim of all of them is -1 the model
+// batches, up to `max_batch_size` rows (0: 64), and a ModelSpec leaves that dim out. Without inputs
+// the file says them.
 //
-// NOT_FOUND where there is no such file. INVALID_ARGUMENT for a suffix that tells no format, for
-// inputs of which only some begin with -1, for a batch size where none does, for either beside
-// several files, for files whose models would have one name, and for more than kMaxModels.
-// REQUIRES: there is a file.
+// NOT_FOUND where there is no such file; for the name of a model at Hugging Face the text says how
+// to fetch one. INVALID_ARGUMENT for a suffix that tells no format, for a device or a name that
+// cannot be, for inputs of which only some begin with -1, for a batch size where none does, for
+// either or a name beside several files, for files whose models would have one name, and for more
+// than kMaxModels. REQUIRES: there is a file.
 absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
-                                            const std::vector<TensorSpec>& inputs,
-                                            uint32_t max_batch_size);
+                                            const ModelFlags& flags);
 
 // The config of a daemon that serves a model repository and nothing else: the same as a config file
 // of one line, {"model_repository": "/srv/models"}. All models in it are
 // served; if `explicit_control` none is, until clients load them with RepositoryModelLoad. The
 // folder's contents are read later, by ModelRepository. NOT_FOUND where there is no such folder.
 absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control);
+
+// What the flags of `serve` say of the addresses, where there is no config file.
+struct ListenFlags {
+  std::string host;                   // empty: 127.0.0.1
+  std::optional<uint16_t> port;       // of gRPC; nothing: 8001
+  std::optional<uint16_t> http_port;  // nothing: 8000 and 8002
+  bool plaintext = false;             // as the key of a config
+
+  bool operator==(const ListenFlags&) const = default;
+};
+
+// Has the daemon listen as the flags say. With another port for gRPC the state folder has the port
+// in its name, so that a second daemon can run beside the first. INVALID_ARGUMENT, which names the
+// flag, where the host is no name or address; and where other hosts can reach it, unless
+// `plaintext` says that something protects it. REQUIRES: `config` was made by a function above.
+absl::Status SetAddresses(const ListenFlags& flags, Config* config);
 
 }  // namespace mpsd

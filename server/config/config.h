@@ -202,6 +202,7 @@ struct Config {
   Compat compat = Compat::kNone;
   ModelControlMode model_control = ModelControlMode::kNone;
   bool strict_readiness = true;     // ready only while all models are
+  bool keep_going = true;           // false: a model that can never serve ends the start
   std::string model_repository;     // absolute; empty: none
   ResourceLimits resources;         // how much there is of those that models need
   DeviceLimits device_share;        // of models with a weight

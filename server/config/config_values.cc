@@ -4,18 +4,24 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <set>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "proto/link/json_object.h"
 #include "server/config/config.h"
+#include "server/request/device_list.h"
 
 namespace mpsd {
 namespace {
@@ -45,6 +51,27 @@ std::string SocketPathFault(absl::string_view path) {
                       kMaxSocketPathBytes);
 }
 
+constexpr std::array<std::string_view, 6> kDevices = {"auto",   "cpu",           "cuda",
+                                                      "cuda:0", kAllCudaDevices, "mps"};
+
+// The numbers of CUDA devices, with commas between them: "1", "0,2".
+bool IsListOfNumbers(absl::string_view text) {
+  const std::vector<absl::string_view> numbers = absl::StrSplit(text, ',');
+  std::set<uint32_t> indexes;
+  for (const absl::string_view number : numbers) {
+    uint32_t index = 0;
+    const bool is_number = absl::SimpleAtoi(number, &index) && number == absl::StrCat(index);
+    if (!is_number || index > kMaxDeviceIndex || !indexes.insert(index).second) return false;
+  }
+  return numbers.size() <= kMaxWorkers;
+}
+
+bool IsDevice(const std::string& device) {
+  if (std::find(kDevices.begin(), kDevices.end(), device) != kDevices.end()) return true;
+  absl::string_view numbers = device;
+  return absl::ConsumePrefix(&numbers, "cuda:") && IsListOfNumbers(numbers);
+}
+
 }  // namespace
 
 std::string ServableNameFault(std::string_view name) {
@@ -65,6 +92,12 @@ bool IsOneDevice(std::string_view name) {
   uint32_t index = 0;
   return absl::ConsumePrefix(&number, "cuda:") && absl::SimpleAtoi(number, &index) &&
          number == absl::StrCat(index) && index <= kMaxDeviceIndex;
+}
+
+std::string DeviceFault(const std::string& device) {
+  if (IsDevice(device)) return "";
+  return absl::StrCat("there is no ", JsonText(nlohmann::json(device)), " here",
+                      DidYouMean(device, kDevices, "the choices are"));
 }
 
 std::string ResolvePath(const std::string& folder, const std::string& path) {

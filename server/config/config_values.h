@@ -30,6 +30,10 @@ std::string ServableNameFault(std::string_view name);
 // One device by its name: "cpu", "mps", "cuda", "cuda:1". Whether the host has it is not asked.
 bool IsOneDevice(std::string_view name);
 
+// Why a model cannot be told to run on `device`: neither one device, nor "auto", "cuda:0,2" or
+// "cuda:all". A whole sentence.
+std::string DeviceFault(const std::string& device);
+
 // `path` from `folder` where it is relative, without "." and "..". Follows no link and does not ask
 // whether the path exists. REQUIRES: `folder` is absolute.
 std::string ResolvePath(const std::string& folder, const std::string& path);

@@ -1,16 +1,12 @@
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
@@ -19,7 +15,6 @@
 #include "server/config/config_reader.h"
 #include "server/config/config_values.h"
 #include "server/config/tokenizer_stamp.h"
-#include "server/request/device_list.h"
 
 namespace mpsd {
 namespace {
@@ -88,27 +83,6 @@ constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
 constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
 constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
 
-constexpr std::array<std::string_view, 6> kDevices = {"auto",   "cpu",           "cuda",
-                                                      "cuda:0", kAllCudaDevices, "mps"};
-
-// The numbers of CUDA devices, with commas between them: "1", "0,2".
-bool IsListOfNumbers(absl::string_view text) {
-  const std::vector<absl::string_view> numbers = absl::StrSplit(text, ',');
-  std::set<uint32_t> indexes;
-  for (const absl::string_view number : numbers) {
-    uint32_t index = 0;
-    const bool is_number = absl::SimpleAtoi(number, &index) && number == absl::StrCat(index);
-    if (!is_number || index > kMaxDeviceIndex || !indexes.insert(index).second) return false;
-  }
-  return numbers.size() <= kMaxWorkers;
-}
-
-bool IsDevice(const std::string& device) {
-  if (std::find(kDevices.begin(), kDevices.end(), device) != kDevices.end()) return true;
-  absl::string_view numbers = device;
-  return absl::ConsumePrefix(&numbers, "cuda:") && IsListOfNumbers(numbers);
-}
-
 void ReadFormat(const JsonObject& object, const std::string& folder,
                 const std::string& written_path, ModelFormat* format) {
   if (object.Find("format") != nullptr) return object.GetChoice("format", format);
@@ -145,9 +119,8 @@ void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig
 
 void ReadDevice(const JsonObject& object, std::string* device) {
   object.Get("device", device);
-  if (IsDevice(*device)) return;
-  object.Fail("device", absl::StrCat("there is no ", JsonText(nlohmann::json(*device)), " here",
-                                     DidYouMean(*device, kDevices, "the choices are")));
+  const std::string fault = DeviceFault(*device);
+  if (!fault.empty()) object.Fail("device", fault);
 }
 
 // A synthetic model has no arithmetic that could be another one.

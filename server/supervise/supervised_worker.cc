@@ -640,8 +640,11 @@ void SupervisedWorker::LogConviction(Conviction conviction) {
 void SupervisedWorker::LogDeath(const ExitReason& reason, int64_t moved_ns) {
   const bool asked = reason.exit == WorkerExit::kAsked;
   const bool lasts = run_->failure_lasts;
-  const LogLevel level = lasts ? LogLevel::kError : LogLevel::kWarn;
-  services_->logger->Log(asked ? LogLevel::kInfo : level, "worker_died",
+  // A healthy worker that goes with its daemon or its generation is no news.
+  const bool is_quiet = asked && leaving_ && !run_->said_failure;
+  LogLevel level = lasts ? LogLevel::kError : LogLevel::kWarn;
+  if (asked) level = is_quiet ? LogLevel::kDebug : LogLevel::kInfo;
+  services_->logger->Log(level, is_quiet ? "worker_ended" : "worker_died",
                          {{"model", served()->name},
                           {"worker", index_},
                           {"pid", run_->process->pid()},

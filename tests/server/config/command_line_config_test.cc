@@ -25,8 +25,9 @@ TensorSpec Tensor(std::string_view text) {
 
 std::string CommandLineError(const std::vector<TensorSpec>& inputs, uint32_t max_batch_size) {
   const ConfigFiles files({"m.pt"});
-  return std::string(
-      ConfigFromModelFiles({files.folder() + "/m.pt"}, inputs, max_batch_size).status().message());
+  return std::string(ConfigFromModelFiles({files.folder() + "/m.pt"}, {inputs, max_batch_size})
+                         .status()
+                         .message());
 }
 
 TEST(FindConfig, TakesTheFirstThatIsThere) {
@@ -49,7 +50,7 @@ TEST(FindConfig, SaysWhereItHasLooked) {
 
 TEST(ConfigFromModelFiles, ServesOneModelWithTheDefaults) {
   const ConfigFiles files({"m.pt"});
-  const absl::StatusOr<Config> config = ConfigFromModelFiles({files.folder() + "/m.pt"}, {}, 0);
+  const absl::StatusOr<Config> config = ConfigFromModelFiles({files.folder() + "/m.pt"}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->listen.grpc, DefaultGrpcAddresses(DefaultStateDir()));
   EXPECT_EQ(config->state_dir, DefaultStateDir());
@@ -85,7 +86,7 @@ TEST(ConfigFromModelFiles, WithoutRoomForASocketThereIsNone) {
   const char* const before = std::getenv("XDG_RUNTIME_DIR");
   const std::string kept = before == nullptr ? "" : before;
   setenv("XDG_RUNTIME_DIR", ("/" + std::string(100, 'd')).c_str(), 1);
-  const absl::StatusOr<Config> config = ConfigFromModelFiles({files.folder() + "/m.pt"}, {}, 0);
+  const absl::StatusOr<Config> config = ConfigFromModelFiles({files.folder() + "/m.pt"}, {});
   before == nullptr ? unsetenv("XDG_RUNTIME_DIR") : setenv("XDG_RUNTIME_DIR", kept.c_str(), 1);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->listen.grpc, std::vector<std::string>{"127.0.0.1:8001"});
@@ -94,7 +95,7 @@ TEST(ConfigFromModelFiles, WithoutRoomForASocketThereIsNone) {
 TEST(ConfigFromModelFiles, ABatchDimOfMinusOneMakesTheModelBatch) {
   const ConfigFiles files({"m.pt2"});
   const absl::StatusOr<Config> config = ConfigFromModelFiles(
-      {files.folder() + "/m.pt2"}, {Tensor("x:FP32[-1,16]"), Tensor("y:INT64[-1,-1]")}, 0);
+      {files.folder() + "/m.pt2"}, {{Tensor("x:FP32[-1,16]"), Tensor("y:INT64[-1,-1]")}});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->models[0].format, ModelFormat::kAoti);
   ModelSpec spec;
@@ -106,7 +107,7 @@ TEST(ConfigFromModelFiles, ABatchDimOfMinusOneMakesTheModelBatch) {
 TEST(ConfigFromModelFiles, TheBatchSizeMayBeSaid) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config =
-      ConfigFromModelFiles({files.folder() + "/m.pt"}, {Tensor("x:FP32[-1,16]")}, 8);
+      ConfigFromModelFiles({files.folder() + "/m.pt"}, {{Tensor("x:FP32[-1,16]")}, 8});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->models[0].spec.max_batch_size, 8U);
 }
@@ -114,7 +115,7 @@ TEST(ConfigFromModelFiles, TheBatchSizeMayBeSaid) {
 TEST(ConfigFromModelFiles, OtherShapesAreWholeWithoutABatchDim) {
   const ConfigFiles files({"m.pt"});
   const absl::StatusOr<Config> config =
-      ConfigFromModelFiles({files.folder() + "/m.pt"}, {Tensor("x:FP32[4,-1]")}, 0);
+      ConfigFromModelFiles({files.folder() + "/m.pt"}, {{Tensor("x:FP32[4,-1]")}});
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_FALSE(config->models[0].spec.batches());
   EXPECT_EQ(config->models[0].spec.inputs[0].dims, (Dims{4, -1}));
@@ -123,8 +124,7 @@ TEST(ConfigFromModelFiles, OtherShapesAreWholeWithoutABatchDim) {
 TEST(ConfigFromModelFiles, MakesANameThatClientsMayUse) {
   const auto name = [](const std::string& file) {
     const ConfigFiles files({file});
-    const absl::StatusOr<Config> config =
-        ConfigFromModelFiles({files.folder() + "/" + file}, {}, 0);
+    const absl::StatusOr<Config> config = ConfigFromModelFiles({files.folder() + "/" + file}, {});
     return config.ok() ? config->models[0].name : std::string(config.status().message());
   };
   EXPECT_EQ(name("all-MiniLM-L6.v2.pt"), "all-MiniLM-L6.v2");
@@ -138,7 +138,7 @@ TEST(ConfigFromModelFiles, AFolderIsOneOfHuggingFaces) {
   const ConfigFiles files({"all-MiniLM-L6.v2/config.json"});
   for (const std::string end : {"", "/"}) {
     const absl::StatusOr<Config> config =
-        ConfigFromModelFiles({files.folder() + "/all-MiniLM-L6.v2" + end}, {}, 0);
+        ConfigFromModelFiles({files.folder() + "/all-MiniLM-L6.v2" + end}, {});
     ASSERT_TRUE(config.ok()) << config.status();
     EXPECT_EQ(config->models[0].format, ModelFormat::kHuggingFace);
     EXPECT_EQ(config->models[0].name, "all-MiniLM-L6.v2");
@@ -150,7 +150,7 @@ TEST(ConfigFromModelFiles, ServesSeveralFilesAndFolders) {
   const ConfigFiles files({"m.pt", "n.pt2"});
   std::filesystem::create_directory(files.folder() + "/bge");
   const absl::StatusOr<Config> config = ConfigFromModelFiles(
-      {files.folder() + "/m.pt", files.folder() + "/bge", files.folder() + "/n.pt2"}, {}, 0);
+      {files.folder() + "/m.pt", files.folder() + "/bge", files.folder() + "/n.pt2"}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   ASSERT_EQ(config->models.size(), 3U);
   EXPECT_EQ(config->models[0].name, "m");
@@ -162,13 +162,108 @@ TEST(ConfigFromModelFiles, ServesSeveralFilesAndFolders) {
 TEST(ConfigFromModelFiles, RefusesSeveralThatCannotBeToldApart) {
   const ConfigFiles files({"m.pt", "m.pt2"});
   const std::string m = files.folder() + "/m.pt";
-  EXPECT_EQ(ConfigFromModelFiles({m, m + "2"}, {}, 0).status(),
+  EXPECT_EQ(ConfigFromModelFiles({m, m + "2"}, {}).status(),
             absl::InvalidArgumentError("'" + m + "' and '" + m + "2' would both be model 'm'"));
-  EXPECT_EQ(ConfigFromModelFiles(std::vector<std::string>(257, m), {}, 0).status(),
+  EXPECT_EQ(ConfigFromModelFiles(std::vector<std::string>(257, m), {}).status(),
             absl::InvalidArgumentError("257 models are given; at most 256 are served"));
-  EXPECT_EQ(ConfigFromModelFiles({m, m + "2"}, {}, 8).status(),
+  EXPECT_EQ(ConfigFromModelFiles({m, m + "2"}, {{}, 8}).status(),
             absl::InvalidArgumentError(
                 "inputs and a batch size are those of one model, and several are given"));
+  EXPECT_EQ(ConfigFromModelFiles({m, m + "2"}, {{}, 0, "cpu", "both"}).status(),
+            absl::InvalidArgumentError("--name is that of one model, and several are given"));
+}
+
+TEST(ConfigFromModelFiles, TakesTheDeviceAndTheNameOfTheFlags) {
+  const ConfigFiles files({"m.pt", "n.pt"});
+  const std::string m = files.folder() + "/m.pt";
+  const absl::StatusOr<Config> one = ConfigFromModelFiles({m}, {{}, 0, "cpu", "mine"});
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(one->models[0].name, "mine");
+  EXPECT_EQ(one->models[0].device, "cpu");
+  const absl::StatusOr<Config> two =
+      ConfigFromModelFiles({m, files.folder() + "/n.pt"}, {{}, 0, "cuda:1"});
+  ASSERT_TRUE(two.ok()) << two.status();
+  EXPECT_EQ(two->models[1].device, "cuda:1");
+}
+
+TEST(ConfigFromModelFiles, RefusesADeviceAndANameThatCannotBe) {
+  const ConfigFiles files({"m.pt"});
+  const std::string m = files.folder() + "/m.pt";
+  EXPECT_EQ(ConfigFromModelFiles({m}, {{}, 0, "cpuu"}).status(),
+            absl::InvalidArgumentError("--device: there is no 'cpuu' here; did you mean 'cpu'?"));
+  EXPECT_TRUE(absl::StartsWith(ConfigFromModelFiles({m}, {{}, 0, "cpu", "a/b"}).status().message(),
+                               "--name must be 1 to"));
+}
+
+TEST(ConfigFromModelFiles, OnlyKeepGoingServesWithoutAModel) {
+  const ConfigFiles files({"m.pt"});
+  const std::string m = files.folder() + "/m.pt";
+  EXPECT_FALSE(ConfigFromModelFiles({m}, {})->keep_going);
+  EXPECT_TRUE(ConfigFromModelFiles({m}, {{}, 0, "auto", "", true})->keep_going);
+}
+
+TEST(ConfigFromModelFiles, OfANameAtHuggingFaceItSaysHowToFetchTheModel) {
+  const absl::Status status =
+      ConfigFromModelFiles({"sentence-transformers/all-MiniLM-L6-v2"}, {}).status();
+  EXPECT_TRUE(absl::IsNotFound(status));
+  EXPECT_TRUE(absl::StrContains(status.message(),
+                                "`hf download sentence-transformers/all-MiniLM-L6-v2 --local-dir "
+                                "all-MiniLM-L6-v2`"))
+      << status;
+  for (const char* path : {"./a/b", "/a/b", "a/b/c", "a/b.pt", "a"}) {
+    EXPECT_FALSE(absl::StrContains(ConfigFromModelFiles({path}, {}).status().message(), "download"))
+        << path;
+  }
+}
+
+class SetAddressesTest : public testing::Test {
+ protected:
+  SetAddressesTest() : files_({"m.pt"}) {
+    config_ = *ConfigFromModelFiles({files_.folder() + "/m.pt"}, {});
+  }
+
+  const ConfigFiles files_;
+  Config config_;
+};
+
+TEST_F(SetAddressesTest, WithoutFlagsTheDefaultsStay) {
+  const ListenConfig before = config_.listen;
+  EXPECT_TRUE(SetAddresses({}, &config_).ok());
+  EXPECT_EQ(config_.listen.grpc, before.grpc);
+  EXPECT_EQ(config_.listen.http, before.http);
+  EXPECT_EQ(config_.state_dir, DefaultStateDir());
+}
+
+TEST_F(SetAddressesTest, AnotherPortHasAStateFolderOfItsOwn) {
+  ASSERT_TRUE(SetAddresses({"", 9000, 9001}, &config_).ok());
+  EXPECT_EQ(config_.state_dir, DefaultStateDir() + "-9000");
+  EXPECT_EQ(config_.listen.grpc,
+            (std::vector<std::string>{"127.0.0.1:9000",
+                                      "unix:" + DefaultStateDir() + "-9000/mpsd.sock"}));
+  EXPECT_EQ(config_.listen.http, std::vector<std::string>{"127.0.0.1:9001"});
+}
+
+TEST_F(SetAddressesTest, AHostIsThatOfAllAddresses) {
+  ASSERT_TRUE(SetAddresses({"::1"}, &config_).ok());
+  EXPECT_EQ(config_.listen.grpc.front(), "[::1]:8001");
+  EXPECT_EQ(config_.listen.http, (std::vector<std::string>{"[::1]:8000", "[::1]:8002"}));
+  EXPECT_EQ(config_.state_dir, DefaultStateDir());
+  EXPECT_EQ(SetAddresses({"a b"}, &config_),
+            absl::InvalidArgumentError(
+                "--host: 'a b:8001' has a host that is neither a name nor an address"));
+}
+
+TEST_F(SetAddressesTest, OtherHostsReachItOnlyWherePlaintextIsSaid) {
+  for (const char* host : {"0.0.0.0", "::", "192.0.2.1", "example.org"}) {
+    const absl::Status status = SetAddresses({host, 9000}, &config_);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << host;
+    EXPECT_TRUE(absl::StartsWith(status.message(), "--host: '")) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "--plaintext")) << status;
+  }
+  EXPECT_FALSE(config_.listen.plaintext);
+  ASSERT_TRUE(SetAddresses({"0.0.0.0", {}, 9001, true}, &config_).ok());
+  EXPECT_EQ(config_.listen.grpc.front(), "0.0.0.0:8001");
+  EXPECT_TRUE(config_.listen.plaintext);
 }
 
 TEST(ConfigFromModelFiles, RefusesWhatDoesNotFitTogether) {
@@ -190,10 +285,10 @@ TEST(ConfigFromModelFiles, HoldsTheInputsToTheRulesOfAConfig) {
 
 TEST(ConfigFromModelFiles, SaysWhatIsWrongWithTheFile) {
   const ConfigFiles files({"m.bin"});
-  EXPECT_EQ(ConfigFromModelFiles({files.folder() + "/none.pt"}, {}, 0).status(),
+  EXPECT_EQ(ConfigFromModelFiles({files.folder() + "/none.pt"}, {}).status(),
             absl::NotFoundError("there is no file '" + files.folder() + "/none.pt'"));
   EXPECT_EQ(
-      ConfigFromModelFiles({files.folder() + "/m.bin"}, {}, 0).status(),
+      ConfigFromModelFiles({files.folder() + "/m.bin"}, {}).status(),
       absl::InvalidArgumentError("'" + files.folder() + "/m.bin' ends in neither .pt nor .pt2"));
 }
 

@@ -1,0 +1,17 @@
+// LastingFault: whether a model can never serve as the daemon was started.
+#pragma once
+
+#include "absl/status/status.h"
+#include "server/request/served_model.h"
+#include "server/request/worker_status.h"
+
+namespace mpsd {
+
+// FAILED_PRECONDITION "model 'm': why" for the first model that is refused, or whose workers have
+// all failed for good: no attempt would go better, such as for a file that holds no model.
+// UNAVAILABLE while the last worker of such a model may be on its way out: the caller asks again.
+// OK otherwise, also for a model that loads or whose worker starts again. Called by main, at the
+// start. Thread-safe.
+absl::Status LastingFault(const ModelDirectory& models, const WorkerStatusSource& workers);
+
+}  // namespace mpsd

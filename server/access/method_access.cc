@@ -46,8 +46,8 @@ constexpr MethodAccess kMethods[] = {
     {"/mpsd.control.v1.Control/Status", kObserve, Scope::kAllModels},
     {"/readyz", Role::kHealth, Scope::kServer},
     {"/v1/models", kMayInfer, Scope::kModel},
-    {"/v2/health/live", Role::kHealth, Scope::kServer},
-    {"/v2/health/ready", Role::kHealth, Scope::kServer},
+    {"/v2/health/live", kProbe, Scope::kServer},
+    {"/v2/health/ready", kProbe, Scope::kServer},
 };
 
 constexpr bool IsBefore(const MethodAccess& a, const MethodAccess& b) { return a.name < b.name; }

@@ -6,8 +6,10 @@
 #include <limits>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 
 namespace mpsd {
 namespace {
@@ -82,8 +84,27 @@ HttpFault CheckHead(const HttpRequest& request, HttpFraming* framing) {
 
 }  // namespace
 
-// Newer Boosts call this function for trailers, which nobody reads; in older ones there is nothing
-// to override.
+bool IsOfName(char c) {
+  constexpr absl::string_view kSigns = "!#$%&'*+-.^_`|~";
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+         kSigns.find(c) != absl::string_view::npos;
+}
+
+bool IsOfValue(char c) { return c == '\t' || !absl::ascii_iscntrl(static_cast<unsigned char>(c)); }
+
+// Whether the lines are headers: behind the last chunk, where any name may stand.
+bool AreTrailers(absl::string_view lines) {
+  for (const absl::string_view line : absl::StrSplit(lines, "\r\n", absl::SkipEmpty())) {
+    const size_t colon = line.find(':');
+    if (colon == 0 || colon == absl::string_view::npos) return false;
+    if (!absl::c_all_of(line.substr(0, colon), IsOfName)) return false;
+    if (!absl::c_all_of(line.substr(colon + 1), IsOfValue)) return false;
+  }
+  return true;
+}
+
+// Newer Boosts have this function for trailers, which never come that far; in older ones there is
+// nothing to override.
 class HttpParser::WithoutTrailers : public http::basic_parser<true> {
   void on_trailer_field_impl(http::field, beast::string_view, beast::string_view,
                              beast::error_code&) {}
@@ -103,6 +124,7 @@ class HttpParser::Impl final : public WithoutTrailers {
     most_ = most;
   }
   bool is_10() const { return version_ == 10; }
+  const char* last_chunk_end() const { return last_chunk_end_; }
 
  private:
   using Error = beast::error_code;
@@ -114,10 +136,9 @@ class HttpParser::Impl final : public WithoutTrailers {
     version_ = version;
   }
   void on_response_impl(int, beast::string_view, int, Error&) override {}
-  // A field that comes now is a trailer when the body has begun; nobody reads those.
   void on_field_impl(http::field, beast::string_view name, beast::string_view value,
                      Error&) override {
-    if (body_ == nullptr) request_->headers.push_back({View(name), View(value)});
+    request_->headers.push_back({View(name), View(value)});
   }
   void on_header_impl(Error&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
@@ -127,6 +148,10 @@ class HttpParser::Impl final : public WithoutTrailers {
     // A reader that takes a bare line feed for an end would find another chunk here.
     if (extensions.find('\n') != beast::string_view::npos) error = http::error::bad_chunk_extension;
     if (size > most_ - body_->size()) error = http::error::body_limit;
+    if (size > 0 || error) return;
+    // Beast would take a trailer for a header, and refuse a Content-Length beside chunks.
+    last_chunk_end_ = extensions.data() + extensions.size();
+    error = http::error::end_of_chunk;
   }
   std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view bytes, Error&) override {
     body_->Append(View(bytes));
@@ -136,6 +161,7 @@ class HttpParser::Impl final : public WithoutTrailers {
 
   HttpRequest* const request_;
   HttpBody* body_ = nullptr;
+  const char* last_chunk_end_ = nullptr;  // the line end of the last chunk's head
   uint64_t most_ = 0;
   int version_ = 0;
 };
@@ -167,15 +193,25 @@ HttpParser::Chunks HttpParser::ReadChunks(absl::string_view bytes, uint64_t most
   impl_->ReadInto(body, most);
   impl_->eager(true);
   *used = 0;
-  while (*used < bytes.size() && !impl_->is_done()) {
+  while (*used < bytes.size()) {
     beast::error_code error;
     const boost::asio::const_buffer rest(bytes.data() + *used, bytes.size() - *used);
     *used += impl_->put(rest, error);
     if (error == http::error::need_more) return Chunks::kMore;
     if (error == http::error::body_limit) return Chunks::kTooLarge;
+    if (error == http::error::end_of_chunk) return ReadTrailers(bytes, used);
     if (error) return Chunks::kMalformed;
   }
-  return impl_->is_done() ? Chunks::kDone : Chunks::kMore;
+  return Chunks::kMore;
+}
+
+// All of them are there: Beast has looked for their end.
+HttpParser::Chunks HttpParser::ReadTrailers(absl::string_view bytes, size_t* used) const {
+  const size_t begin = static_cast<size_t>(impl_->last_chunk_end() - bytes.data());
+  const size_t end = bytes.find("\r\n\r\n", begin);
+  if (end == absl::string_view::npos) return Chunks::kMalformed;
+  *used = end + 4;
+  return AreTrailers(bytes.substr(begin, end - begin)) ? Chunks::kDone : Chunks::kMalformed;
 }
 
 }  // namespace mpsd

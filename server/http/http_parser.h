@@ -37,6 +37,8 @@ struct HttpFault {
 //   another version than 1.0 and 1.1                             505
 //   an expectation other than 100-continue                       417
 //
+// Trailers behind the last chunk may have any name, and are read by nobody.
+//
 // Of an absolute URI the path counts. Keeps its state between the pieces of a chunked body. Owned
 // by a connection. Thread-compatible.
 class HttpParser {
@@ -55,6 +57,8 @@ class HttpParser {
   Chunks ReadChunks(absl::string_view bytes, uint64_t most, HttpBody* body, size_t* used);
 
  private:
+  Chunks ReadTrailers(absl::string_view bytes, size_t* used) const;
+
   class WithoutTrailers;
   class Impl;
   std::unique_ptr<Impl> impl_;

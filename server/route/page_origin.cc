@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -43,11 +44,20 @@ bool IsAddress(absl::string_view host) {
   return inet_pton(AF_INET, std::string(host).c_str(), &address) == 1;
 }
 
-// The host in "localhost:8000" and "[::1]:8000".
+// The host in "localhost:8000" and "[::1]:8000"; all of it where no port follows the colon.
 absl::string_view WithoutPort(absl::string_view host) {
   const size_t colon = host.rfind(':');
-  if (colon == absl::string_view::npos || host.back() == ']') return host;
-  return host.substr(0, colon);
+  if (colon == absl::string_view::npos) return host;
+  return absl::c_all_of(host.substr(colon + 1), absl::ascii_isdigit) ? host.substr(0, colon) : host;
+}
+
+// "a.localhost", but not what a browser would take for a user at another host.
+bool IsLocalName(absl::string_view host) {
+  const bool is_name = absl::c_all_of(host, [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_';
+  });
+  return is_name && (absl::EqualsIgnoreCase(host, "localhost") ||
+                     absl::EndsWithIgnoreCase(host, ".localhost"));
 }
 
 }  // namespace
@@ -68,10 +78,7 @@ PageOrigin OriginOf(const HttpRequest& request, const std::vector<std::string>& 
 bool HasForeignHost(const HttpRequest& request, absl::string_view peer,
                     const std::vector<std::string>& names) {
   const absl::string_view host = WithoutPort(request.Header("host"));
-  if (!IsLoopback(peer) || host.empty() || IsAddress(host)) return false;
-  if (absl::EqualsIgnoreCase(host, "localhost") || absl::EndsWithIgnoreCase(host, ".localhost")) {
-    return false;
-  }
+  if (!IsLoopback(peer) || host.empty() || IsAddress(host) || IsLocalName(host)) return false;
   return absl::c_none_of(
       names, [host](const std::string& name) { return absl::EqualsIgnoreCase(host, name); });
 }

@@ -235,6 +235,22 @@ class Access(unittest.TestCase):
         self.assertEqual(self.infer(channel, "anything"), OK)
         self.assertEqual(code_of(channel, "/a.B/C")[0], grpc.StatusCode.UNIMPLEMENTED)
 
+    def test_no_client_renegotiates(self):
+        """TLS 1.2 lets a client ask for handshake after handshake on one connection."""
+        daemon = self.serve(tls={"http": ["127.0.0.1:0"]}, control=False)
+        for address, protocol in ((daemon.listeners[1], "h2"),
+                                  (daemon.http_listeners[1], "http/1.1")):
+            said = self.work / protocol.replace("/", "-")
+            with open(said, "wb") as file, subprocess.Popen(
+                    ["openssl", "s_client", "-connect", address.split()[0], "-tls1_2", "-alpn",
+                     protocol, "-CAfile", str(self.authority.pem)],
+                    stdin=subprocess.PIPE, stdout=file, stderr=file) as client:
+                client.stdin.write(b"R\n")
+                client.stdin.flush()
+                wait_until(lambda path=said: b"no renegotiation" in path.read_bytes(), 20,
+                           "the refusal")
+                client.kill()
+
     # Rules.
 
     def test_rules_by_role_and_model(self):
@@ -265,6 +281,20 @@ class Access(unittest.TestCase):
         answer = stub.ModelReady(service_pb2.ModelReadyRequest(name="m"),
                                  metadata=bearer("app-secret"), timeout=20)
         self.assertTrue(answer.ready)
+
+    def test_a_door_makes_no_difference_to_a_role(self):
+        """Whoever may infer may ask by either door whether the server lives, and is ready."""
+        daemon = self.serve([{"token": "ops", "roles": ["metrics"]},
+                             {"token": "app", "roles": ["infer"]}])
+        channel = self.plain(daemon.address)
+        for method, path in (("ServerLive", "/v2/health/live"), ("ServerReady", "/v2/health/ready"),
+                             ("ModelReady", "/v2/models/m/ready")):
+            for token, code, status in (("app", OK, 200), ("ops", DENIED, 403)):
+                daemon.http_headers = {"Authorization": f"Bearer {token}-secret"}
+                message = service_pb2.ModelReadyRequest(name="m").SerializeToString()
+                found = code_of(channel, INFERENCE + method, bearer(f"{token}-secret"),
+                                message if method == "ModelReady" else b"")
+                self.assertEqual((found[0], daemon.get(path)[0]), (code, status), (token, path))
 
     # What a tenant may ask for: a row a second. A request of eight rows leaves it to wait for seven.
 

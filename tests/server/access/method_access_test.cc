@@ -57,10 +57,10 @@ TEST(MethodAccess, WhatTellsOfTheServerTakesMetricsOrControl) {
 
 TEST(MethodAccess, ProbesTakeHealth) {
   EXPECT_THAT(MethodsOf(Role::kHealth),
-              UnorderedElementsAre("Check", "Watch", "/health", "/livez", "/readyz",
-                                   "/v2/health/live", "/v2/health/ready"));
+              UnorderedElementsAre("Check", "Watch", "/health", "/livez", "/readyz"));
   EXPECT_THAT(MethodsOf(RoleSet(Role::kHealth) | Role::kInfer),
-              UnorderedElementsAre("ModelReady", "ServerLive", "ServerReady"));
+              UnorderedElementsAre("ModelReady", "ServerLive", "ServerReady", "/v2/health/live",
+                                   "/v2/health/ready"));
 }
 
 TEST(MethodAccess, EachOfTheOthersTakesInferOrReflection) {

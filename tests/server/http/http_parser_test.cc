@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+
 namespace mpsd {
 namespace {
 
@@ -145,6 +147,31 @@ TEST_F(HttpParserTest, AfterTheLastChunkTheNextRequestBegins) {
   EXPECT_EQ(parser_.ReadChunks("1\r\na\r\n0\r\n\r\nGET /", 100, &request_.body, &used),
             HttpParser::Chunks::kDone);
   EXPECT_EQ(used, 11U);
+}
+
+TEST_F(HttpParserTest, ATrailerMayHaveAnyName) {
+  for (const char* name :
+       {"Content-Length: 7", "Transfer-Encoding: x", "Content-Length:", "X: \t"}) {
+    ASSERT_EQ(StatusWith("Transfer-Encoding: chunked\r\n"), 0);
+    const std::string body = absl::StrCat("1\r\na\r\n0;x=y\r\nA: b\r\n", name, "\r\n\r\n");
+    size_t used = 0;
+    EXPECT_EQ(parser_.ReadChunks(body + "GET /", 100, &request_.body, &used),
+              HttpParser::Chunks::kDone)
+        << name;
+    EXPECT_EQ(used, body.size());
+    EXPECT_EQ(request_.CountOf("a"), 0U) << "nobody reads it";
+  }
+}
+
+TEST_F(HttpParserTest, WhatIsNoTrailerIsRefused) {
+  for (const char* line : {"x", ": a", "a b: c", " a: b", "a: b\nc: d", "a: b\rc", "a\t: b"}) {
+    ASSERT_EQ(StatusWith("Transfer-Encoding: chunked\r\n"), 0);
+    size_t used = 0;
+    EXPECT_EQ(
+        parser_.ReadChunks(absl::StrCat("0\r\n", line, "\r\n\r\n"), 100, &request_.body, &used),
+        HttpParser::Chunks::kMalformed)
+        << line;
+  }
 }
 
 TEST_F(HttpParserTest, WhatIsNoChunkIsRefused) {

@@ -71,12 +71,16 @@ bool HostIsForeign(const std::string& host, const std::string& peer = "ipv4:127.
 }
 
 TEST(ForeignHost, OnLoopbackANameMustBeKnown) {
-  for (const char* host : {"evil.example", "evil.example:8000", "localhost.evil.example",
-                           "127.0.0.1.evil.example", "proxy.example.evil", "evillocalhost", "h"}) {
+  for (const char* host :
+       {"evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example",
+        "proxy.example.evil", "evillocalhost", "h", "localhost:80@evil.example",
+        "evil.example@localhost", "evil.example:1@a.localhost", "127.0.0.1:80@evil.example",
+        "[::1]:80@evil.example", "localhost:80x", "localhost:1:2"}) {
     EXPECT_TRUE(HostIsForeign(host)) << host;
   }
-  for (const char* host : {"localhost", "LOCALHOST:8000", "a.localhost:1", "127.0.0.1", "[::1]",
-                           "10.0.0.1:8000", "[::1]:8000", "proxy.example", "Proxy.Example:443"}) {
+  for (const char* host :
+       {"localhost", "localhost:", "LOCALHOST:8000", "a.localhost:1", "127.0.0.1", "[::1]",
+        "10.0.0.1:8000", "[::1]:8000", "proxy.example", "Proxy.Example:443"}) {
     EXPECT_FALSE(HostIsForeign(host)) << host;
   }
   EXPECT_TRUE(HostIsForeign("evil.example", "ipv6:[::1]:5"));

@@ -1,10 +1,10 @@
-// Attachment: the shared memory of a worker, mapped, and where each lane finds its part of it.
+// Attachment: the shared memory of a worker, mapped, and where each lane finds its part.
 //
-//   segment          mapped       has                                      found by
-//   mailbox          read-only    rings and batch records of each lane     mailbox(lane)
-//   slab segments    read-only    rows of requests                         SlabBytes(segment, …)
-//   worker segment   writable     completion records of each lane          report(lane)
-//                                 and the area for outputs                 OutputBytes(…)
+//   segment          mapped       has                                  found by
+//   mailbox          read-only    each lane's rings, batch records     mailbox(lane)
+//   slab segments    read-only    rows of requests                     SlabBytes(segment, …)
+//   worker segment   writable     each lane's completion records,      report(lane)
+//                                 the area for outputs                 OutputBytes(…)
 #pragma once
 
 #include <array>
@@ -25,16 +25,16 @@
 
 namespace mpsd {
 
-// The three kinds of segment that the front end handed over: the mailbox and the slab segments,
-// which this process can only read, and the worker segment, which only this process writes. Checks
-// headers and bounds; knows nothing of batches. Owned by the worker's main, outlives the lanes.
+// Maps the three kinds of segment that the front end handed over. This process can only read the
+// mailbox and the slab segments, and only this process writes the worker segment. Checks headers
+// and bounds; knows nothing of batches. Owned by the worker's main, outlives the lanes.
 //
-// Thread-safe, but for Follow() and SlabSegment(), which belong to the follower: the thread that
+// Thread-safe, except Follow() and SlabSegment(). Only the follower may call these: the thread that
 // reads the control socket. Lanes resolve slab offsets while the follower maps and unmaps segments.
 //
 // Invariants:
-//   1. The front end removes a segment only when no batch that a lane holds names it, so an address
-//      that SlabBytes() gave stays valid until the batch completes.
+//   1. The front end removes a segment only when no lane holds a batch that names the segment. So an
+//      address from SlabBytes() stays valid until the batch completes.
 //   2. Only bytes after a segment's header are ever given out.
 class Attachment {
  public:
@@ -44,13 +44,13 @@ class Attachment {
   static absl::StatusOr<Attachment> Map(const AttachOrder& order, std::vector<UniqueFd> fds,
                                         uint32_t lanes, uint32_t epoch);
 
-  // Makes the calling thread the follower, for good; until then any thread may act as the follower,
+  // Makes the calling thread the follower, for good. Until then any thread may act as the follower,
   // one at a time. REQUIRES: called at most once.
   void BindFollower() { slabs_->follower.Bind(); }
 
   // Maps or unmaps a slab segment as the order says, and returns the answer to send. Takes the
   // order's descriptors. INVALID_ARGUMENT: the message is no such order, or the segment does not
-  // fit its description; nothing was mapped or unmapped. For the follower.
+  // fit its description; nothing was mapped or unmapped. Called by the follower.
   absl::StatusOr<Message> Follow(MessageReader::Received order);
 
   const MailboxPage& mailbox_page() const;
@@ -63,14 +63,14 @@ class Attachment {
   const LaneMailbox& mailbox(uint32_t lane) const;
 
   // The address of `bytes` bytes at `offset` of a slab segment, or of the worker segment's output
-  // area. Null when they do not lie wholly inside, or there is no such segment.
+  // area. Null unless all bytes lie inside an existing segment.
   const char* SlabBytes(uint32_t segment, uint64_t offset, uint64_t bytes) const;
   char* OutputBytes(uint64_t offset, uint64_t bytes) const;
 
-  // The worker segment's output area, whole.
+  // The worker segment's whole output area.
   absl::Span<char> OutputArea() const;
 
-  // The whole slab segment of that number; empty when there is none. For the follower.
+  // The whole slab segment with this number; empty if there is none. Called by the follower.
   absl::Span<const char> SlabSegment(uint32_t number) const;
 
   // The write end of the front end's bell.
@@ -83,8 +83,9 @@ class Attachment {
         bell_(std::move(bell)),
         slabs_(std::make_unique<Slabs>()) {}
 
-  // A slab segment as the lanes see it. The follower writes `bytes` before `data`, with release; a
-  // lane reads `data` first, with acquire, and so never sees an address with another's length.
+  // A slab segment as the lanes see it. The follower writes `bytes` first, then `data` with
+  // release. A lane reads `data` first, with acquire, so it never pairs an address with another
+  // segment's length.
   struct Mapping {
     std::atomic<const char*> data{nullptr};  // null: absent
     std::atomic<uint64_t> bytes{0};
@@ -102,7 +103,7 @@ class Attachment {
   MappedSegment mailbox_;
   MappedSegment worker_;
   UniqueFd bell_;
-  std::unique_ptr<Slabs> slabs_;  // apart, so that an attachment can be moved
+  std::unique_ptr<Slabs> slabs_;  // on the heap, so that an attachment can be moved
   uint64_t output_offset_ = 0;
 };
 

@@ -9,21 +9,20 @@
 
 namespace mpsd {
 
-// Step 8 of a request's path: turns a batch record, which lies in memory that the front end writes,
-// into a Batch in private memory, with addresses instead of offsets. The front end is trusted to
-// mean well, not to be free of bugs: a record that leaves the segments' bounds or contradicts the
-// model's spec is refused, and none of its payload is read.
+// Step 8 of a request's path: turns a batch record into a Batch in private memory, with addresses
+// instead of offsets. The record lies in memory that the front end writes. The front end is trusted
+// to mean well, but it may have bugs. A record is refused, and none of its payload is read, if it
+// leaves the segments' bounds or contradicts the model's spec.
 //
-// Owned by the lane. Lives on the lane's thread. Does not look at deadlines or cancellation: the
-// lane does.
+// Owned by the lane. Lives on the lane's thread. The lane checks deadlines and cancellation, not
+// this class.
 class BatchReader {
  public:
   BatchReader(const Attachment* attachment, const ModelSpec* spec)
       : attachment_(attachment), spec_(spec) {}
 
-  // Fills `batch` whole; its memory is used again from call to call, so that nothing is allocated
-  // after warm-up. INTERNAL "a malformed batch record": the record is refused, and `batch` must not
-  // run.
+  // Fills all of `batch`, whose memory is reused from call to call: nothing is allocated after
+  // warm-up. INTERNAL "a malformed batch record": the record is refused, and `batch` must not run.
   absl::Status Read(const BatchRecord& record, Batch* batch) const;
 
  private:

@@ -18,8 +18,8 @@
 namespace mpsd {
 namespace {
 
-// The time-out is a safety net: the bell should have announced all work. Work that is found only
-// because of the time-out is counted, as a bug.
+// The time-out is a safety net: the bell should have announced all work. Work found only because of
+// the time-out counts as a bug.
 constexpr int64_t kParkTimeoutNs = kNsPerSecond;
 
 [[noreturn]] void EndForLostDevice(absl::string_view why) {
@@ -98,7 +98,7 @@ void Lane::Idle() {
   if (absl::IsDataLoss(status)) EndForLostDevice(status.message());
 }
 
-// The front end alone writes the word; a level that is unknown here is none.
+// Only the front end writes the word. An unknown level counts as no pressure.
 MemoryPressure Lane::Pressure() const {
   const uint32_t word = attachment_->mailbox_page().memory_pressure.load(std::memory_order_relaxed);
   const bool known = word <= static_cast<uint32_t>(MemoryPressure::kCritical);
@@ -107,8 +107,8 @@ MemoryPressure Lane::Pressure() const {
 
 void Lane::Sleep() {
   MPSD_FAILPOINT("worker.before_sleep");
-  // What the last look found, which is the one at the time-out. Work that arrives after it has been
-  // rung for, or is found by the caller's next look.
+  // The result of the last look, which is the one at the time-out. Later work has been rung for, or
+  // the caller's next look finds it.
   bool has_work = false;
   const auto look = [submitted = &submitted_, &has_work] {
     return has_work = submitted->Pending();
@@ -134,8 +134,7 @@ void Lane::ServeOne() {
   if (status.ok() && live) {
     const RunGate::Run run(upkeep_.gate());
     executor_.Execute(batch_, record);
-    // The device answers nothing more to this process. The front end gives the batch to the next
-    // worker.
+    // The device no longer answers this process. The front end gives the batch to the next worker.
     if (executor_.device_lost()) EndForLostDevice({record->text, record->text_bytes});
   } else {
     record->batch_id = source.batch_id;

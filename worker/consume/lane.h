@@ -30,57 +30,56 @@
 
 namespace mpsd {
 
-// One inference thread of a worker: steps 8 to 10 of a request's life (ARCHITECTURE.md). Takes the
-// slots that the front end submitted, in order; copies and checks each batch record; runs the
-// batch; writes the completion record of the same slot and publishes it. Waits for nothing but its
-// own bell (and, inside the model, the device; and for a trim by the first lane). Decides nothing
-// about other batches: order and retries are the front end's.
+// One inference thread of a worker: steps 8 to 10 of a request's life (ARCHITECTURE.md). The lane
+// takes the slots that the front end submitted, in order. It copies and checks each batch record,
+// runs the batch, writes the completion record of the same slot and publishes the slot. The lane
+// waits only for its own bell; inside the model for the device; and for a trim by the first lane.
+// Order and retries of batches are the front end's decision.
 //
-// Owned by the worker's main(), which starts the lanes one after another. A lane never stops by
-// itself: it ends with the process, and a started lane is never destroyed. A batch that the front
-// end has marked as cancelled, or whose last deadline has passed, completes as skipped without a
-// run. A batch record that cannot be true, and a model that throws, complete as failed; a device
-// that is lost ends the process.
+// Owned by the worker's main(), which starts the lanes one after another. A lane ends only with the
+// process: a started lane is never destroyed. A batch completes as skipped, without a run, if the
+// front end has cancelled it or its last deadline has passed. A batch completes as failed if its
+// record cannot be true or the model throws. A lost device ends the process.
 //
-// Lives on the lane's thread. Which one that is, main() chooses:
+// Lives on the lane's thread. main() chooses the thread:
 //   Start(), then WarmedUp()         a thread of the lane's own; main() calls only these two
 //   WarmUpHere(), then RunHere()     the main thread itself becomes the lane's thread
 //
 // Invariants:
 //   1. Each submitted slot is completed exactly once, in the order of submission, unless the
 //      process ends first.
-//   2. The batch record is copied, then its entry is popped from the submit ring, then the batch
-//      runs: the front end can submit the next batch meanwhile. The slot stays the lane's until its
+//   2. The lane copies the batch record, pops its entry from the submit ring, then runs the batch.
+//      So the front end can submit the next batch meanwhile. The slot stays the lane's until its
 //      completion is pushed.
-//   3. The completion record is written whole before its slot is pushed.
+//   3. The completion record is complete before its slot is pushed.
 class Lane {
  public:
-  // `attachment`, `model` and `clock` outlive the lane, and so does what `upkeep` refers to.
+  // `attachment`, `model`, `clock` and everything that `upkeep` refers to outlive the lane.
   Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock,
        const LaneUpkeep::Options& upkeep = {});
 
-  // Starts the lane's thread, which binds itself to the lane's device stream, warms up, then
-  // serves. The samples outlive the warm-up. Called once, and not where WarmUpHere() is used.
+  // Starts the lane's thread. The thread binds itself to the lane's device stream, warms up, then
+  // serves. The samples outlive the warm-up. Called once, and never together with WarmUpHere().
   void Start(WarmUp warmup, absl::Span<const WarmUpSample> samples = {});
 
-  // Blocks until the lane is warm, and returns OK; or returns why it cannot serve. After an error
-  // the lane's thread has ended. There is no time limit here: the front end has one for the start.
+  // Blocks until the lane is warm and returns OK, or returns why it cannot serve. After an error
+  // the lane's thread has ended. There is no time limit here: the front end limits the whole start.
   absl::Status WarmedUp();
 
   // Makes the calling thread the lane's thread and warms the lane up. REQUIRES: called once.
   absl::Status WarmUpHere(WarmUp warmup, absl::Span<const WarmUpSample> samples = {});
 
-  // Why the warm-up ended early: the model has refused it, or memory did not suffice for one of its
-  // larger shapes; empty when it did not. The lane serves all the same.
+  // Why the warm-up ended early: the model refused it, or memory did not suffice for a larger
+  // shape. Empty if the warm-up was complete. The lane serves in both cases.
   // REQUIRES: WarmedUp() or WarmUpHere() has returned OK.
   const std::string& warning() const { return warning_; }
 
-  // What became of the lane's records (record_runs.h); empty where it made none. REQUIRES: as
-  // above.
+  // The result of recording the lane's runs (record_runs.h); empty if the lane recorded none.
+  // REQUIRES: WarmedUp() or WarmUpHere() has returned OK.
   const std::string& records() const { return records_; }
 
-  // Serves until the process ends, after WarmUpHere() returned OK. REQUIRES: the calling thread is
-  // the lane's thread. A front end that breaks the ring's rules ends the process.
+  // Serves until the process ends. A front end that breaks the ring's rules ends the process.
+  // REQUIRES: WarmUpHere() has returned OK, and the calling thread is the lane's thread.
   [[noreturn]] void RunHere();
 
  private:
@@ -99,7 +98,7 @@ class Lane {
   LaneReport* const report_;  // its words are written by the lane's thread alone
 
   absl::Notification warmed_up_;
-  absl::Status warmup_status_;  // written before warmed_up_ is notified, as is the next one
+  absl::Status warmup_status_;  // like the next two, written before warmed_up_ is notified
   std::string warning_;
   std::string records_;
 
@@ -112,7 +111,7 @@ class Lane {
   BatchReader reader_ ABSL_GUARDED_BY(lane_thread_);
   BatchExecutor executor_ ABSL_GUARDED_BY(lane_thread_);
   LaneUpkeep upkeep_ ABSL_GUARDED_BY(lane_thread_);
-  Batch batch_ ABSL_GUARDED_BY(lane_thread_);  // its memory is used again from batch to batch
+  Batch batch_ ABSL_GUARDED_BY(lane_thread_);  // reused for every batch
 
   std::thread thread_;
 };

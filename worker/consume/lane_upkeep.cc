@@ -24,12 +24,12 @@ absl::Status LaneUpkeep::WhenIdle(MemoryPressure pressure) {
 
 void LaneUpkeep::AfterBatch(int64_t ended_ns, MemoryPressure pressure) {
   policy_.BatchEnded(ended_ns);
-  // Only then may the policy want something, and what is unused is asked of the library.
+  // Under less pressure the policy never trims here, so the library is not asked what is unused.
   if (pressure == MemoryPressure::kCritical) TrimIfDue(pressure, /*after_batch=*/true);
 }
 
-// Under critical pressure the batches of the other lanes are waited for, and theirs alone: those
-// that follow wait for the trim. A batch that takes longer than the wait is left to the next look.
+// Under critical pressure the trim waits for the other lanes' current batches; later batches wait
+// for the trim. If a batch outlasts the wait, the next call tries again.
 bool LaneUpkeep::TrimIfDue(MemoryPressure pressure, bool after_batch) {
   if (!trims_) return false;
   const uint64_t unused_bytes = model_->UnusedMemoryBytes();

@@ -1,4 +1,4 @@
-// LaneUpkeep: what a lane does beside its batches: it keeps its model warm, and trims its memory.
+// LaneUpkeep: a lane's work between batches: keeping the model warm and trimming memory.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace mpsd {
 
-// Carries out what UpkeepPolicy decides. Owned by the lane, lives on its thread, and is asked when
-// the lane has no batch, and after each batch. Each time it does one thing at most, so that a batch
-// that arrives meanwhile waits for one run, or for a trim. The run is of one row of zeros, or of
-// the first sample, which may have max_batch_size rows. The watchdog counts the wait as the batch's
-// own time. A run that never ends is found as any other lane that is silent.
+// Carries out what UpkeepPolicy decides. Owned by the lane, lives on its thread. The lane calls it
+// when it has no batch, and after each batch. Each call does at most one thing, so a batch that
+// arrives meanwhile waits for one run or one trim. The watchdog counts that wait as the batch's own
+// time. A run takes one row of zeros, or the first sample, which may have max_batch_size rows. A
+// run that never ends is found like any other silent lane.
 //
-// Of a worker's lanes the first one trims, which on mps has the device's main stream. A trim has
-// the device alone: it begins when no lane runs a batch, and the batches that come wait for its end
-// (RunGate).
+// Only a worker's first lane trims; on mps this lane has the device's main stream. A trim has the
+// device to itself (RunGate): it begins when no lane runs a batch, and new batches wait for its
+// end.
 class LaneUpkeep {
  public:
   // How long a trim waits for the other lanes' batches. The lane gives no sign of life meanwhile:
@@ -32,20 +32,20 @@ class LaneUpkeep {
 
   struct Options {
     int64_t keep_warm_ns = 0;                  // 0: never
-    absl::Span<const WarmUpSample> samples{};  // one of which is run; none: zeros
-    RunGate* gate = nullptr;                   // null: the memory is not trimmed
+    absl::Span<const WarmUpSample> samples{};  // the first one is run; empty: zeros are run
+    RunGate* gate = nullptr;                   // null: memory is not trimmed
     int64_t trim_wait_ns = kTrimWaitNs;
   };
 
-  // All outlive it, and so do the samples. `report` gets the counts.
+  // All arguments and the samples outlive this object. `report` gets the counts.
   LaneUpkeep(uint32_t lane, Model* model, const Clock* clock, const Options& options,
              LaneReport* report);
 
-  // The lane has no batch. DATA_LOSS: the device is lost for this process. A run that fails for
-  // another reason is said on stderr, and is the last.
+  // Called when the lane has no batch. DATA_LOSS: the device is lost for this process. A run that
+  // fails for another reason is reported on stderr, and no further run is made.
   absl::Status WhenIdle(MemoryPressure pressure);
 
-  // A batch has ended at `ended_ns`, and its completion was announced.
+  // Called when a batch has ended at `ended_ns` and its completion was announced.
   void AfterBatch(int64_t ended_ns, MemoryPressure pressure);
 
   RunGate* gate() const { return options_.gate; }

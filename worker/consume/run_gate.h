@@ -1,4 +1,4 @@
-// RunGate: lanes run beside each other, and nothing runs beside a trim.
+// RunGate: lanes run beside each other, but a trim runs alone.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,14 @@
 namespace mpsd {
 
 // Stands around each run of a worker's lanes. A library that gives memory back waits for its
-// device, and on mps for a stream that may be another lane's: no lane is in a run then. Without a
-// trim lanes never wait here. Owned by the worker's main, outlives the lanes. Thread-safe.
-//
+// device, and on mps for a stream that may belong to another lane. No lane may be in a run then.
+// Lanes wait here only for a trim. Owned by the worker's main, outlives the lanes. Thread-safe.
 //   open ── Alone() ──▶ closed: no run begins ── the last run ends ──▶ the work ── done ──▶ open
 //                         └─────────────────── the wait is over ──────────────────────────▲
 class RunGate {
  public:
-  // The right to run the model, while it lives. The constructor waits for a trim. `gate` null: the
-  // model's memory is never trimmed. Made and destroyed by one lane's thread.
+  // The right to run the model, for as long as this object lives. The constructor waits for a trim.
+  // `gate` null: the model's memory is never trimmed. Made and destroyed by one lane's thread.
   class Run {
    public:
     explicit Run(RunGate* gate) : gate_(gate) {
@@ -35,9 +34,9 @@ class RunGate {
     RunGate* const gate_;
   };
 
-  // Does the work while no lane runs the model. Waits for the runs that go on, so long at most, and
-  // lets no other begin meanwhile. False: they went on, or another thread is alone, and nothing was
-  // done. REQUIRES: the calling thread has no Run.
+  // Does the work while no lane runs the model. Waits at most `wait_ns` for the current runs to
+  // end, and lets no other run begin meanwhile. False: nothing was done, because the runs did not
+  // end in time or another thread is alone. REQUIRES: the calling thread has no Run.
   bool Alone(int64_t wait_ns, absl::FunctionRef<void()> work) {
     if (!Close(wait_ns)) return false;
     work();
@@ -70,7 +69,7 @@ class RunGate {
 
   absl::Mutex mu_;
   uint32_t runs_ ABSL_GUARDED_BY(mu_) = 0;
-  bool is_closed_ ABSL_GUARDED_BY(mu_) = false;  // by a thread that is alone, or will be
+  bool is_closed_ ABSL_GUARDED_BY(mu_) = false;  // a thread is alone, or waits for the runs to end
 };
 
 }  // namespace mpsd

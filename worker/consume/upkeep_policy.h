@@ -1,16 +1,15 @@
-// UpkeepPolicy: what a lane does for its model beside its batches. Pure.
+// UpkeepPolicy: when a lane, between batches, runs its model or trims its memory. Pure.
 //
-// It runs the model once when `keep_warm_ns` have passed without a run, and gives memory that the
+// The model is run once when `keep_warm_ns` have passed without a run. A trim gives memory that the
 // model's library keeps unused back to the system:
 //
-//   pressure    when                                                       with so much unused
+//   pressure    when                                                       least unused memory
 //   none        no batch for kQuietNs                                      kWatermarkBytes
 //   warn        the lane is idle                                           anything
 //   critical    the lane is idle, or a batch has just ended                anything
 //
-// Never before the pause after the last trim is over: kFirstPauseNs, and twice as long after each
-// trim that returned little, up to kLastPauseNs, since what is kept is in use then. A pressure that
-// rises ends the pause.
+// After a trim there is a pause of kFirstPauseNs. The pause doubles after each trim that returned
+// little, up to kLastPauseNs: the kept memory is in use then. Rising pressure ends the pause.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ class UpkeepPolicy {
   static constexpr int64_t kFirstPauseNs = 10 * kNsPerSecond;
   static constexpr int64_t kLastPauseNs = 64 * kFirstPauseNs;
 
-  // What a lane sees when it has no batch, or has just ended one.
+  // The lane's view when it has no batch, or has just ended one.
   struct Sight {
     MemoryPressure pressure = MemoryPressure::kNone;
     bool after_batch = false;
@@ -53,7 +52,7 @@ class UpkeepPolicy {
     return keep_warm_ns_ > 0 && now_ns - ran_ns_ >= keep_warm_ns_;
   }
 
-  // Notes what is seen, and says whether to trim now.
+  // Notes what the lane sees, and says whether to trim now.
   bool IsTrimDue(const Sight& sight, int64_t now_ns) {
     if (sight.pressure > pressure_) {
       next_trim_ns_ = now_ns;
@@ -73,7 +72,7 @@ class UpkeepPolicy {
     return false;
   }
 
-  // The memory was trimmed, and so much went back.
+  // The memory was trimmed and `returned_bytes` went back to the system.
   void Trimmed(uint64_t returned_bytes, int64_t now_ns) {
     const bool little = returned_bytes < kLittleBytes;
     next_trim_ns_ = now_ns + (little ? pause_ns_ : kFirstPauseNs);
@@ -84,7 +83,7 @@ class UpkeepPolicy {
   int64_t keep_warm_ns_;
   int64_t batch_ended_ns_;
   int64_t ran_ns_;
-  MemoryPressure pressure_ = MemoryPressure::kNone;  // as it was last seen
+  MemoryPressure pressure_ = MemoryPressure::kNone;  // the last one seen
   int64_t pause_ns_ = kFirstPauseNs;
   int64_t next_trim_ns_ = INT64_MIN;
 };

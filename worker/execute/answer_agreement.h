@@ -9,14 +9,14 @@
 
 namespace mpsd {
 
-// Compares each output of a trial run with the one that the same inputs gave in fp32:
+// Compares each output of a trial run with the fp32 output for the same inputs:
 //
-//   cosine           of the numbers of each row where the model batches, else of all; of outputs
-//                    with one number a row, of all rows together
-//   relative error   |given - fp32| / the largest |fp32| of the output
+//   cosine           per row where the model batches, else over all numbers. An output with one
+//                    number a row is compared over all rows together.
 //
-// Places where fp32 has no finite number are left out if both have none, and rows that failed in
-// both. Pure. REQUIRES: the runs had equal inputs of `rows` rows.
+//
+// Left out are numbers that are not finite in both runs, and rows that failed in both. Pure.
+// REQUIRES: the runs had equal inputs of `rows` rows.
 std::vector<Agreement> CompareAnswers(const ModelSpec& spec, uint32_t rows, const KeptOutputs& fp32,
                                       const KeptOutputs& given);
 

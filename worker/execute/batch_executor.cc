@@ -21,7 +21,7 @@ void Reset(const Batch& batch, CompletionRecord* record) {
   std::memset(record->row_failed, 0, batch.row_count);
 }
 
-// The part's rows of each input. The inputs' first dim is the batch.
+// The part's rows of each input. REQUIRES: the first dim of each input is the batch.
 std::vector<InputTensor> RowsOf(absl::Span<const InputTensor> inputs, uint32_t row_count,
                                 const BatchPart& part) {
   std::vector<InputTensor> rows(inputs.begin(), inputs.end());
@@ -89,13 +89,13 @@ absl::Status BatchExecutor::RunWhole(const Batch& batch, CompletionRecord* recor
   if (status.ok()) return status;
   Note(status, batch.row_count);
   if (!can_split || !MayHelpToSplit(status)) return status;
-  // Forgets the outputs that the failed run has declared.
+  // Forgets the outputs that the failed run declared.
   Reset(batch, record);
   *sink = LeaseSink(batch.output, batch.output_bytes, batch.row_count, record);
   return RunParts(batch, Halves({0, batch.row_count}), sink);
 }
 
-// OK when at least one row has an answer; the sink has been told of every other row that it failed.
+// OK when at least one row has an answer; every other row was reported to the sink as failed.
 absl::Status BatchExecutor::RunParts(const Batch& batch, std::vector<BatchPart> parts,
                                      OutputSink* sink) {
   const absl::Span<const InputTensor> inputs = gather_.Inputs(batch);

@@ -24,31 +24,28 @@ namespace mpsd {
 // model is shared by all lanes and outlives them.
 //
 // When the run of a batch fails, the executor runs the batch again in halves, and failing halves in
-// halves, so that only the rows for which the model throws fail. One batch costs at most
-// kMaxPartRuns such runs, and once a part has failed, none begins after the batch's
-// `live_until_ns`. After the second error for lack of memory the lane runs larger batches in parts
-// of at most half that size from the start. A decoupled model is asked for the one answer that the
-// batch names, and never run again.
+// halves. So only the rows that make the model throw fail. One batch costs at most kMaxPartRuns
+// such runs. Once a part has failed, no run begins after the batch's `live_until_ns`. After the
+// second out-of-memory error, the lane runs larger batches in parts of at most half that size from
+// the start. A decoupled model runs only once, for the answer that the batch names.
 //
-// Never publishes anything, never waits for the front end, and never writes outside the lease and
-// the record.
+// Never publishes anything, never waits for the front end, and writes only to the lease and the
+// record.
 class BatchExecutor {
  public:
   BatchExecutor(uint32_t lane, Model* model, const Clock* clock)
       : lane_(lane), model_(model), clock_(clock), row_buckets_(lane, model), tokens_(model) {}
 
-  // Runs the batch and fills `record` whole: outcome, outputs, failed rows, text, tokens,
-  // times. Blocks
-  // until the model has returned and the outputs lie in the lease. Never fails itself: a failure is
-  // an outcome.
+  // Runs the batch and fills all of `record`: outcome, outputs, failed rows, text, tokens, times.
+  // Blocks until the model has returned and the outputs lie in the lease. Never fails itself: a
+  // failure is an outcome.
   void Execute(const Batch& batch, CompletionRecord* record);
 
-  // True once the device answers nothing more to this process. The process must then end: only a
-  // new one can use the device again.
+  // True once the device no longer answers this process. The process must then end: only a new
+  // process can use the device again.
   bool device_lost() const { return device_lost_; }
 
-  // The largest number of rows that the lane still runs together, after memory did not suffice for
-  // more; 0 when there is no bound.
+  // The most rows that the lane still runs together after memory ran out; 0: no bound.
   uint32_t row_cap() const { return row_cap_; }
 
  private:

@@ -1,23 +1,24 @@
 // CheckConcurrency: the self-check of a model's lanes before they serve.
 //
-// A module that keeps an intermediate result in a member, or an operator with a race, gives right
-// answers on one lane and wrong ones on several, without an error. Neither file nor census tells.
-// So a worker with several lanes tries it out at load, and goes on with one lane where they disturb
-// each other (`DecideLanes` in worker/main.cc); its LoadReport says why.
+// A module may keep an intermediate result in a member, or an operator may have a race. Such a
+// model answers correctly on one lane and wrongly on several, without an error. Neither the file
+// nor the census shows it. So a worker with several lanes tries them at load. If the lanes disturb
+// each other, the worker goes on with one lane (`DecideLanes` in worker/main.cc), and its
+// LoadReport says why.
 //
-// Each of two shapes, the smallest that the model is served with, and the largest or what of it a
-// lane runs in kTrialRunNs (trial_bound.h): each lane runs it a dozen times.
+// There are two shapes: the smallest that the model serves, and the largest that a lane runs in
+// kTrialRunNs (trial_bound.h). Each lane runs each shape a dozen times.
 //
-//   cold     all lanes run inputs of their own at once, before    what races while code is compiled
-//            anything of this shape has run, but for what told
-//            the time of a slow model's second shape
-//   alone    each lane runs them, twice                           the answers to compare with
-//   warm     all lanes run them at once, round after round        what races while code runs
+//   cold     All lanes run inputs of their own at once. Nothing of    finds races while code compiles
+//            this shape has run yet, except to time a slow model's
+//            second shape.
+//   alone    Each lane runs its inputs twice.                         gives the answers to compare
+//   warm     All lanes run at once, round after round.                finds races while code runs
 //
-// What ran at once must agree with what ran alone, up to rounding. A disturbance may need luck to
-// show, so a passed check is no proof: one that shows in a tenth of the rounds is missed with a
-// probability below 1 % where all kConcurrencyRounds are run, and of 43 % in the fewest rounds,
-// which a slow model gets.
+// Answers of concurrent runs must agree with the answers alone, up to rounding. A passed check is
+// no proof, because a disturbance may need luck to show. A disturbance in a tenth of the rounds is
+// missed with less than 1 % probability if all kConcurrencyRounds are run. A slow model gets the
+// fewest rounds and misses it with 43 %.
 #pragma once
 
 #include <cstdint>
@@ -28,37 +29,38 @@
 
 namespace mpsd {
 
-// How often the lanes run at once, warm, for one shape: so often, unless the time is over, but
-// never less than the fewest. ln(0.01) / ln(0.9) is 44.
+// How many warm rounds the lanes run at once for one shape. Fewer are run when the time is over,
+// but at least kFewestConcurrencyRounds. ln(0.01) / ln(0.9) is 44.
 inline constexpr int kConcurrencyRounds = 44;
 inline constexpr int kFewestConcurrencyRounds = 8;
-inline constexpr int64_t kConcurrencyRoundsNs = 5 * kNsPerSecond;  // of one shape
+inline constexpr int64_t kConcurrencyRoundsNs =
+    5 * kNsPerSecond;  // time limit for the rounds of one shape
 
 struct ConcurrencyCheckOptions {
   bool lane_on_main_thread = false;  // lane 0 will run on the calling thread
   const Clock* clock = Clock::Real();
 };
 
-// Finds models whose lanes disturb each other. Inputs are rows of random small numbers, of the
-// shapes of TrialDims() (worker/model/trial_dims.h): four rows at the first bucket, and
-// max_batch_size rows at the last, or fewer rows, or a smaller bucket, as kTrialRunNs allows.
-// Integers are those of Model::trial_range(). The tolerance is relative, and none for integers.
-// Rounds of a shape end after kConcurrencyRoundsNs, but not before the fewest are run.
+// Finds models whose lanes disturb each other. Inputs are rows of random small numbers with the
+// shapes of TrialDims() (worker/model/trial_dims.h). The small shape has four rows at the first
+// bucket. The large shape has max_batch_size rows at the last bucket, or fewer rows or a smaller
+// bucket, as kTrialRunNs allows. Integers lie in Model::trial_range(). Floats are compared with a
+// relative tolerance, integers must be equal. Rounds of a shape end after kConcurrencyRoundsNs, but
+// not before the fewest are run.
 //
-// OK: the outputs agree, or there are fewer than two lanes. ABORTED: they differ, or a run failed
-// that had succeeded alone; several lanes of this model are not safe. UNAVAILABLE: the check cannot
-// tell, because the model rejects random inputs or answers equal inputs differently each time.
-// Another error: a lane has no stream.
+// OK: the outputs agree, or there are fewer than two lanes. ABORTED: the outputs differ, or a run
+// failed that had succeeded alone; several lanes of this model are not safe. UNAVAILABLE: the check
+// cannot tell, because the model rejects random inputs or answers equal inputs differently each
+// time. Another error: a lane has no stream.
 //
 // Blocks for all those runs. Called on the main thread before the lanes start, with no batch
-// anywhere. Starts threads of its own, one for each lane but for a lane 0 that is tried out on the
-// calling thread, binds them to the lanes for the time of the check, and joins them: afterwards no
-// lane is bound.
+// anywhere. Starts one thread for each lane, except a lane 0 that is tried on the calling thread.
+// Binds the threads to the lanes for the check and joins them: afterwards no lane is bound.
 absl::Status CheckConcurrency(Model* model, uint32_t lanes,
                               const ConcurrencyCheckOptions& options = {});
 
-// What such a check leaves of the lanes: one where they disturb each other, and one where the check
-// `is_needed` (Model::needs_self_check()) and told nothing. Pure.
+// How many lanes are left after the check. One if the lanes disturb each other, or if the check
+// `is_needed` (Model::needs_self_check()) and could not tell. Pure.
 uint32_t LanesAfter(const absl::Status& check, uint32_t lanes, bool is_needed);
 
 }  // namespace mpsd

@@ -30,7 +30,7 @@ absl::Span<const InputTensor> Gather::Inputs(const Batch& batch) {
 }
 
 const void* Gather::Contiguous(const Batch& batch, size_t input, uint64_t bytes) {
-  const uint64_t wanted = std::max<uint64_t>(bytes, 1);  // so that even no bytes have an address
+  const uint64_t wanted = std::max<uint64_t>(bytes, 1);  // even zero bytes need an address
   Staging& staging = staging_[input];
   if (staging.bytes < wanted) {
     const uint64_t rounded = (wanted + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;

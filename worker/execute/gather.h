@@ -18,26 +18,26 @@
 namespace mpsd {
 
 // Step 9 of a request's path, before the model runs: the only copy of a batch's inputs between the
-// slabs and the model. The rows of a batch with one run are used where they lie, without a copy,
-// with the alignment that its first row happens to have. The rows of several runs are copied,
-// 64-byte aligned, into memory of the lane's own, for each input a piece that grows to the largest
-// batch seen and is kept.
+// slabs and the model. A batch with one run is used where its rows lie, without a copy, with
+// whatever alignment its first row has. The rows of several runs are copied, 64-byte aligned, into
+// the lane's own memory. Each input has one piece of memory, which grows to the largest batch seen
+// and is kept.
 //
 // Invariants:
-// 1. Row i of each tensor is row i of the batch: runs follow each other as the record has them.
-// 2. A tensor has the bytes of its runs and no more. BatchReader has checked that these lie in the
+// 1. Row i of each tensor is row i of the batch: runs follow each other in the record's order.
+// 2. A tensor has exactly the bytes of its runs. BatchReader has checked that these lie in the
 //    slabs.
-// 3. The rows of a single run are shared memory, which this process can only read. A model that
-//    may write to its inputs copies them itself.
+// 3. The rows of a single run are shared memory, which this process can only read. A model that may
+//    write to its inputs must copy them itself.
 //
 // Owned by the lane's executor. Lives on the lane's thread. Never writes to a slab.
 class Gather {
  public:
   // The inputs of `batch`, in the order of the model's spec, with the batch dim in front where the
-  // model batches; one that the batch leaves out keeps its place (InputTensor::is_left_out). Valid
-  // until the next call, and no longer than the batch's addresses. Costs a copy of the batch's
-  // bytes where there are several runs, with each call anew. CHECKs that there is memory for the
-  // copy: the batch's bytes are bounded by the slabs'.
+  // model batches. An input that the batch leaves out keeps its place (InputTensor::is_left_out).
+  // Valid until the next call, and no longer than the batch's addresses. Several runs cost a copy
+  // of the batch's bytes in each call. CHECKs that there is memory for the copy, whose size the
+  // slabs bound.
   absl::Span<const InputTensor> Inputs(const Batch& batch);
 
  private:
@@ -46,15 +46,15 @@ class Gather {
   };
   struct Staging {
     std::unique_ptr<char, Free> memory;
-    uint64_t bytes = 0;  // at least those of the largest batch seen
+    uint64_t bytes = 0;  // at least the bytes of the largest batch seen
   };
 
-  // The address of the input's rows, copied together if there is more than one run. Not null, even
-  // where there is no byte.
+  // The address of the input's rows, copied together if there are several runs. Never null, even
+  // for zero bytes.
   const void* Contiguous(const Batch& batch, size_t input, uint64_t bytes);
 
   std::vector<InputTensor> tensors_;
-  std::vector<Staging> staging_;  // for each input
+  std::vector<Staging> staging_;  // one for each input
 };
 
 }  // namespace mpsd

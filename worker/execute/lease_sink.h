@@ -4,12 +4,12 @@
 //            ▲ 64-byte       ▲ aligned    ▲
 //   record:  outputs[i] = {datatype, dims, offset, bytes}; row_failed[row]
 //
-// The model writes outputs where the front end will read them: nothing is copied behind it. What
-// BatchExecutor makes of the sink after a run that gave an answer:
+// The model writes outputs where the front end will read them: there is no later copy. After a run
+// that gave an answer, BatchExecutor completes the batch by the state of the sink:
 //
 //   not valid()            kFailed: a larger lease would not help
 //   valid(), not fits()    kOutputTooLarge, with needed_bytes(): the front end submits it again
-//   valid() and fits()     kDone, or kAnswer of a decoupled model
+//   valid() and fits()     kDone, or kAnswer for a decoupled model
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@
 
 namespace mpsd {
 
-// Places each output behind the one before, aligned, while it fits, and describes it in the
-// completion record. Goes on counting bytes after the lease is full, so that needed_bytes() is what
-// a second run needs. Made for one run; owns nothing: the lease and the record are the slot's.
+// Places each output behind the one before, aligned, while there is room, and describes it in the
+// completion record. Counts bytes even after the lease is full, so that needed_bytes() is the size
+// for a second run. Made for one run. Owns nothing: the lease and the record belong to the slot.
 // Lives on the lane's thread.
 class LeaseSink final : public OutputSink {
  public:
@@ -35,9 +35,9 @@ class LeaseSink final : public OutputSink {
   void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
   void FailRow(uint32_t row, absl::string_view why) override;
 
-  // fits(): all outputs had room; if not, the batch completes as one that needs a larger lease, and
-  // the front end submits it again. valid(): every output could be described: its datatype is
-  // known, its size does not overflow, and there were not too many outputs.
+  // fits(): all outputs had room. Otherwise the batch completes as needing a larger lease, and the
+  // front end submits it again. valid(): every output could be described. Its datatype is known,
+  // its size does not overflow, and there are not too many outputs.
   bool fits() const { return needed_bytes_ <= lease_bytes_; }
   bool valid() const { return valid_; }
   uint64_t needed_bytes() const { return needed_bytes_; }
@@ -53,8 +53,7 @@ class LeaseSink final : public OutputSink {
   bool valid_ = true;
 };
 
-// Copies as much of `text` into the record as fits: kErrorTextBytes. For the outcomes that carry a
-// text.
+// Copies at most kErrorTextBytes of `text` into the record. For the outcomes that carry a text.
 void SetText(CompletionRecord* record, absl::string_view text);
 
 }  // namespace mpsd

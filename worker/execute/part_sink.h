@@ -1,6 +1,6 @@
-// PartSink: joins the outputs of a batch's parts as if the batch had run as a whole.
+// PartSink: joins the outputs of a batch's parts as if the whole batch had run at once.
 //
-// Where a batch failed as a whole, BatchExecutor runs it in parts (split_policy.h):
+// When a whole batch has failed, BatchExecutor runs it in parts (split_policy.h):
 //
 //   part {0, 2}  ──▶ ┌───────────┐  Add(4 rows) once      ┌───────────┐
 //   part {2, 1}  ──▶ │ PartSink  │ ─────────────────────▶ │ LeaseSink │
@@ -17,8 +17,8 @@
 namespace mpsd {
 
 // Stands between the model, which runs one part after another, and the sink of the whole batch.
-// Declares each output once, for all rows, when the first part declares it, and gives every part
-// the address of its own rows. Rows of parts that fail stay zero. Made for one batch by its
+// Declares each output once, for all rows, when the first part declares it. Gives every part the
+// address of its own rows. Rows of failed parts stay zero. Made for one batch by the batch's
 // executor. Lives on the lane's thread.
 class PartSink final : public OutputSink {
  public:
@@ -29,14 +29,13 @@ class PartSink final : public OutputSink {
   void Begin(const BatchPart& part);
 
   // Called after a run that succeeded. Returns whether its outputs have the number, datatypes and
-  // row shapes of the parts before. If not, the part's rows have no answer: the executor fails
-  // them.
+  // row shapes of the earlier parts. If not, the executor fails the part's rows.
   bool End();
 
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override;
   void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
 
-  // `row` counts from 0 in the part, and becomes a row of the batch.
+  // `row` counts from 0 within the part; the sink turns it into a row of the batch.
   void FailRow(uint32_t row, absl::string_view why) override;
 
  private:

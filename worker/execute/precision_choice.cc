@@ -15,12 +15,11 @@
 namespace mpsd {
 namespace {
 
-// The last question is asked again where the choice needs to know how fast the model is, up to this
-// often and this long.
+// To measure speed, the last question is repeated, up to this often and this long.
 constexpr int kTimedRuns = 3;
 constexpr int64_t kTimedRunsNs = kNsPerSecond;
 
-// The inputs of one trial run, of whatever origin. Borrows them.
+// The inputs of one trial run, samples or random. Borrows them.
 struct Asked {
   absl::Span<const InputTensor> tensors;
   uint32_t rows = 1;
@@ -31,7 +30,7 @@ absl::Status AskOnce(Model* model, const Asked& asked, KeptOutputs* kept) {
   return model->Run(0, asked.tensors, asked.rows, kept);
 }
 
-// How long the model takes for the shape. REQUIRES: lane 0 is bound.
+// How long the model takes to run the shape. REQUIRES: lane 0 is bound.
 absl::StatusOr<int64_t> TimeToAnswer(Model* model, const TrialShape& shape, const Clock* clock) {
   const TrialInputs inputs(*model, shape, TrialFill::kPositive, /*seed=*/1);
   KeptOutputs dropped;
@@ -41,7 +40,7 @@ absl::StatusOr<int64_t> TimeToAnswer(Model* model, const TrialShape& shape, cons
   return clock->NowNs() - began_ns;
 }
 
-// The smallest shape, and the largest that the model has the time for.
+// The smallest shape, and the largest that the model runs in time.
 absl::StatusOr<std::vector<TrialShape>> ShapesInTime(Model* model, const Clock* clock) {
   std::vector<TrialShape> shapes = TrialShapes(model->spec());
   if (shapes.size() == 1) return shapes;
@@ -58,8 +57,7 @@ absl::StatusOr<std::vector<TrialShape>> ShapesInTime(Model* model, const Clock* 
 // All inputs of the trial, the largest last. Owns them.
 class Questions {
  public:
-  // The samples, or else random inputs of shapes that `model`, which is that of fp32, answers in
-  // time.
+  // The samples, or else random inputs of shapes that `model`, the fp32 model, answers in time.
   static absl::StatusOr<Questions> Make(Model* model, const PrecisionChoiceOptions& options) {
     Questions questions;
     const absl::Status status = options.samples.empty()
@@ -111,7 +109,7 @@ class Questions {
   std::vector<std::unique_ptr<TrialInputs>> random_;
 };
 
-// The answers to all questions, and how long the last of them took at best.
+// The answers to all questions, and the shortest time for the last one.
 struct Answers {
   std::vector<std::unique_ptr<KeptOutputs>> kept;
   int64_t took_ns = INT64_MAX;
@@ -148,7 +146,7 @@ absl::StatusOr<Answers> AnswersOf(Model* model, const std::vector<Asked>& questi
   return answers;
 }
 
-// How far `given` is from `expected`, in words: `fault` where it is beyond the bounds, else `note`.
+// How far `given` is from `expected`, in words: `fault` if beyond the bounds, else `note`.
 struct Distance {
   std::string fault;
   std::string note;
@@ -173,7 +171,7 @@ Distance Measure(const ModelSpec& spec, const std::vector<Asked>& questions,
   return {"", absl::StrFormat("its cosine to fp32 is %.6f, its largest error %.2g", cosine, error)};
 }
 
-// Tries one precision after the other against the answers of fp32.
+// Tries one precision after another against the fp32 answers.
 class PrecisionTrial {
  public:
   PrecisionTrial(LoadInPrecision load, const PrecisionChoiceOptions& options, const Model& fp32,
@@ -184,7 +182,7 @@ class PrecisionTrial {
         questions_(std::move(questions)),
         expected_(std::move(expected)) {}
 
-  // Null where this one is not taken; note() says why.
+  // Null if this precision is not taken; note() says why.
   absl::StatusOr<std::unique_ptr<Model>> Try(Precision precision) {
     absl::StatusOr<std::unique_ptr<Model>> model = load_(precision);
     if (!model.ok()) return PassOver(precision, model.status());
@@ -206,7 +204,7 @@ class PrecisionTrial {
     return nullptr;
   }
 
-  // Empty for answers that are taken: the note tells how far they are from those of fp32.
+  // Empty if the answers are accepted; the note then says how far they are from fp32.
   std::string FaultOf(const Answers& given) {
     const Distance distance = Measure(spec_, questions_, expected_, given, AgreementBounds());
     if (!distance.fault.empty()) return distance.fault;
@@ -249,8 +247,7 @@ absl::StatusOr<std::unique_ptr<Model>> AsSaved(LoadInPrecision load, const absl:
   return Noted(*std::move(model), std::string(why.message()));
 }
 
-// A device that is lost, and memory that did not suffice, are no faults of the model: the next
-// worker may have more luck.
+// A lost device and a lack of memory are not the model's fault: the next worker may succeed.
 absl::Status Untold(const absl::Status& why) {
   if (absl::IsDataLoss(why) || absl::IsResourceExhausted(why)) return why;
   return absl::FailedPreconditionError(

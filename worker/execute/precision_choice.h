@@ -1,19 +1,19 @@
 // precision_choice: loads a model in the precision that "auto" takes, and in int8.
 //
-// Where the config says `precision: auto`, LoadModel() loads the model through here, on the main
+// For `precision: auto` in the config, LoadModel() loads the model through here, on the main
 // thread, before any lane starts:
 //
-//   load fp32, run it                     the answers to agree with
+//   load fp32, run it                     gives the reference answers
 //   for each of PrecisionCandidates():    precision_policy.h
-//     load it, run the same inputs        one that cannot be loaded or run is passed over
-//     CompareAnswers(), GainFault()       the first one that agrees and is faster is taken
+//     load it, run the same inputs        skipped if it cannot be loaded or run
+//     CompareAnswers(), GainFault()       the first that agrees and is faster is taken
 //   none                                  the fp32 model of the first step
 //
-// The inputs are the samples of the warm-up where the config has some, otherwise random numbers of
-// the smallest shape, and of the largest or what of it fp32 runs in time (trial_bound.h). Whatever
-// is taken, the model's precision_note() says why no coarser one was. What was measured depends on
-// the machine, so two workers may come to different ends: the front end holds all workers of a
-// generation to the first one's.
+// The inputs are the warm-up samples if the config has some. Otherwise they are random numbers of
+// two shapes: the smallest, and the largest that fp32 runs in time (trial_bound.h). The model's
+// precision_note() always says why no coarser precision was taken. The measured times depend on the
+// machine, so two workers may choose differently. The front end therefore holds all workers of a
+// generation to the first worker's choice.
 #pragma once
 
 #include <memory>
@@ -30,7 +30,7 @@
 
 namespace mpsd {
 
-// Loads the model in a precision, anew with each call.
+// Loads the model in a precision; each call loads it anew.
 using LoadInPrecision =
     absl::FunctionRef<absl::StatusOr<std::unique_ptr<Model>>(Precision precision)>;
 
@@ -40,21 +40,21 @@ struct PrecisionChoiceOptions {
   const Clock* clock = Clock::Real();
 };
 
-// The model as "auto" takes it. One that cannot be loaded in fp32, but as it was saved, stays as it
-// was saved; one that refuses the trial inputs stays in fp32. Two models are in memory at once:
-// that of fp32 and the one that is tried. One that does not fit beside it is passed over.
+// Returns the model as "auto" takes it. A model that loads only as it was saved, not in fp32, stays
+// as it was saved. A model that refuses the trial inputs stays in fp32. Two models are in memory at
+// once: the fp32 model and the candidate. A candidate that does not fit is skipped.
 //
-// Fails as `load` does for kAsSaved, and with DATA_LOSS where the device is lost in a trial. Blocks
-// for up to four loads and their runs. Binds lane 0 to the calling thread for the time of each run.
+// Fails as `load` does for kAsSaved, and with DATA_LOSS if the device is lost in a trial. Blocks
+// for up to four loads and their runs. Binds lane 0 to the calling thread for each run.
 absl::StatusOr<std::unique_ptr<Model>> ChoosePrecision(LoadInPrecision load,
                                                        const PrecisionChoiceOptions& options);
 
-// The model in int8, which the config asks for, if its answers to the same questions are within
-// kInt8Bounds of those of fp32: its precision_note() says by how much. FAILED_PRECONDITION where
-// they are not, or cannot be compared: nothing finer is taken unasked. Whether it is faster is not
-// asked. Otherwise fails as `load` does for kInt8, with RESOURCE_EXHAUSTED where there is no memory
-// for fp32 or its runs, and as ChoosePrecision() does where the device is lost. Two models are in
-// memory at once.
+// Returns the model in int8, which the config asks for, if its answers to the same inputs are
+// within kInt8Bounds of the fp32 answers. precision_note() says how far they are apart.
+// FAILED_PRECONDITION: they are not within the bounds, or cannot be compared; no finer precision is
+// taken unasked. Speed does not matter here. Otherwise fails as `load` does for kInt8, with
+// RESOURCE_EXHAUSTED if there is no memory for fp32 or its runs, and with DATA_LOSS if the device
+// is lost in a trial. Two models are in memory at once.
 absl::StatusOr<std::unique_ptr<Model>> LoadInInt8(LoadInPrecision load,
                                                   const PrecisionChoiceOptions& options);
 

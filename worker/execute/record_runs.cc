@@ -11,13 +11,13 @@
 namespace mpsd {
 namespace {
 
-// The first runs of a shape compile, and answer in other last digits than the compiled ones do.
+// The first runs of a shape compile code, and their last digits differ from those of compiled code.
 constexpr int kRunsToSettle = 3;
 
-// The least of so many runs is taken for the time of one: other processes use the device, too.
+// The shortest of this many runs counts as the time of one: other processes use the device, too.
 constexpr int kTimedReplays = 6;
 
-// Two batches of one shape, and what the model answers to them without a record.
+// Two batches of one shape, and the model's answers to them without a record.
 class RecordTrial {
  public:
   RecordTrial(Model* model, uint32_t lane, TrialShape shape, const Clock* clock)
@@ -27,7 +27,8 @@ class RecordTrial {
         first_(*model, shape, TrialFill::kSigned, /*seed=*/1),
         second_(*model, shape, TrialFill::kPositive, /*seed=*/2) {}
 
-  // OK: the record is kept. FAILED_PRECONDITION: why it is not. Others as Model::Run().
+  // OK: the record is kept. FAILED_PRECONDITION: it is not, and the text says why. Other errors as
+  // for Model::Run().
   absl::Status Record() {
     KeptOutputs first;
     KeptOutputs second;

@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// Takes the outputs of a bucket's rows and hands on the first ones.
+// Takes the outputs of a bucket's rows and passes on only the first rows.
 class FirstRowsSink final : public OutputSink {
  public:
   FirstRowsSink(uint32_t rows, uint32_t bucket, std::deque<std::string>* memory, OutputSink* sink)

@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// The largest relative difference of two runs that differ only in the order of their sums.
+// The largest relative difference between two runs that differ only in the order of their sums.
 double ToleranceOf(DataType datatype) {
   switch (datatype) {
     case DataType::kFp64:
@@ -24,7 +24,7 @@ double ToleranceOf(DataType datatype) {
   }
 }
 
-// The same of a model that computes in less than its outputs show.
+// The same for a model whose precision is lower than that of its outputs.
 double Tolerance(DataType datatype, Precision precision) {
   const double shown = ToleranceOf(datatype);
   if (shown == 0) return 0;

@@ -1,4 +1,4 @@
-// Agree: whether two runs of a model gave the same answers, as far as its arithmetic promises any.
+// Agree: whether two runs of a model gave the same answers, up to rounding.
 #pragma once
 
 #include "proto/link/precision.h"
@@ -6,9 +6,9 @@
 
 namespace mpsd {
 
-// Compares the answers to the same inputs. Numbers may differ as much as those of two runs do that
-// add in another order, which depends on what the model computes in and what its outputs show;
-// whole numbers, strings, and which rows failed must be equal. Pure.
+// Compares the answers to the same inputs. Numbers may differ as much as sums in another order do.
+// That depends on the precision of the model and the datatype of its outputs. Whole numbers,
+// strings and the set of failed rows must be equal. Pure.
 bool Agree(const KeptOutputs& a, const KeptOutputs& b, Precision precision);
 
 }  // namespace mpsd

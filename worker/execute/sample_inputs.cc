@@ -15,7 +15,7 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxRandomLetters = 8;
-constexpr uint64_t kMaxInputBytes = 1ULL << 30;  // were its elements of the largest datatype
+constexpr uint64_t kMaxInputBytes = 1ULL << 30;  // if all elements were of the largest datatype
 
 using Random = std::mt19937_64;
 
@@ -38,7 +38,7 @@ bool Fits(const TensorSpec& tensor, const Dims& dims) {
   return true;
 }
 
-// How many elements `data` has as BYTES; nothing where it is none.
+// How many BYTES elements `data` has; nothing if `data` is not of that form.
 std::optional<uint64_t> CountElements(absl::string_view data) {
   uint64_t count = 0;
   for (; !data.empty(); ++count) {
@@ -58,7 +58,8 @@ void AppendString(Random* random, std::string* data) {
   for (uint32_t i = 0; i < length; ++i) data->push_back(static_cast<char>('a' + (*random)() % 26));
 }
 
-// A float from 0 to 1 has these bits of its type; an integer is 0 or 1, so that it may be an index.
+// Appends a float from 0 to 1 by its bits, or an integer 0 or 1, so that the integer may be an
+// index.
 void AppendNumber(DataType datatype, Random* random, std::string* data) {
   const uint64_t bits = (*random)();
   uint64_t value = bits & 1;
@@ -69,7 +70,7 @@ void AppendNumber(DataType datatype, Random* random, std::string* data) {
   data->append(reinterpret_cast<const char*>(&value), ElementBytes(datatype));
 }
 
-// The bytes of `elements` elements of an input that has no data of its own.
+// The bytes of `elements` elements for an input without data of its own.
 std::string Filled(const WarmUpInput& input, uint64_t elements) {
   Random random;
   const bool strings = input.datatype == DataType::kBytes;

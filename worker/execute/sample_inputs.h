@@ -23,16 +23,16 @@ class Zeros {
   std::vector<std::unique_ptr<char, Free>> memory_;
 };
 
-// The inputs of a sample in the order of the model's. Owned by the run; `tensors` point into
+// The inputs of a sample in the order of the model's inputs. Owned by the run; `tensors` point into
 // `memory`.
 struct SampleInputs {
   Zeros memory;
   std::vector<InputTensor> tensors;
 };
 
-// Makes the inputs of `sample` for a model of this spec; random ones are the same at each call.
-// INVALID_ARGUMENT names the input: the sample has none of this name, or its datatype, dims, rows
-// or data are others than the model takes, or too large to count. Pure, thread-safe.
+// Makes the inputs of `sample` for a model with this spec. Random inputs are the same at each call.
+// INVALID_ARGUMENT names the input: the sample has no input of this name; its datatype, dims, rows
+// or data do not fit the model; or its size is too large to count. Pure, thread-safe.
 absl::StatusOr<SampleInputs> MakeSampleInputs(const ModelSpec& spec, const WarmUpSample& sample);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// TokenCounter: how many tokens a batch computes, and how many of them are padding.
+// TokenCounter: how many tokens a batch computes, and how many are padding.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace mpsd {
 
-// Of one batch. Zero of a model that takes no tokens, or of a batch that leaves the mask out. Plain
-// data.
+// The tokens of one batch. Zero if the model takes no tokens, or the batch leaves the mask out.
+// Plain data.
 struct TokenCount {
   uint64_t computed = 0;
-  uint64_t padding = 0;  // of these, what the mask leaves out, and rows that fill up a bucket
+  uint64_t padding =
+      0;  // computed tokens that the mask leaves out, or in rows that fill up a bucket
 };
 
-// Step 9 of a request's path, beside the model: for the completion record. Here and not in the
-// front end, since the worker alone knows what runs (whether its model leaves padding out, to which
-// number of rows its device fills a batch up), and has the masks of clients that send tokens at
-// hand. So formats need not count themselves.
+// Step 9 of a request's path, beside the model: counts for the completion record. Only the worker
+// can count: it knows whether the model leaves padding out, and how many rows the device adds to a
+// batch. It also has the masks of clients that send tokens. So formats need not count themselves.
 //
-// Owned by the lane's executor, lives on the lane's thread. The model outlives it, and its spec is
-// constant.
+// Owned by the lane's executor, lives on the lane's thread. The model outlives it, and the model's
+// spec is constant.
 class TokenCounter {
  public:
   explicit TokenCounter(const Model* model)
       : model_(model), places_(FindTokenPlaces(model->spec())) {}
 
-  // Counts the batch as if it ran once, as a whole. Reads the mask's rows, some 10 us for 16,000
-  // tokens, and allocates nothing. REQUIRES: BatchReader has checked the batch.
+  // Counts the batch as if it ran once, whole. Reads the mask's rows, some 10 us for 16,000 tokens,
+  // and allocates nothing. REQUIRES: BatchReader has checked the batch.
   TokenCount Count(const Batch& batch) const;
 
  private:

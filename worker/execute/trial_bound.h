@@ -1,9 +1,9 @@
 // trial_bound: how large a shape is tried before a model serves.
 //
 // On a cpu the largest batch of an encoder with long texts takes minutes, and gigabytes. So a trial
-// tries the largest shape that one run has the time for, as far as smaller runs tell:
+// uses the largest shape whose run is short enough, judged by smaller runs:
 //
-//   four rows of each bucket, one after another  ─▶ the last bucket that takes kTrialRunNs at most
+//   four rows of each bucket, one after another  ─▶ the last bucket within kTrialRunNs
 //   the last bucket fits?                        ─▶ more rows of it, in proportion
 #pragma once
 
@@ -16,16 +16,15 @@
 
 namespace mpsd {
 
-// How long one run of such a shape takes at most.
+// The longest that one run of a trial's shape may take.
 inline constexpr int64_t kTrialRunNs = 200 * kNsPerMs;
 
 // How long one run of a shape takes.
 using TimeOfRun = absl::FunctionRef<absl::StatusOr<int64_t>(const TrialShape& shape)>;
 
-// The largest shape from `small` to `large`, both of TrialShapes(), that fits in kTrialRunNs;
-// `small` where none does. `time_of` is asked of longer and longer rows; once more where a run
-// takes too long, since the first one may compile code; and of none after that. Its error is the
-// call's.
+// The largest shape from `small` to `large`, both from TrialShapes(), that runs within kTrialRunNs;
+// `small` if none does. Calls `time_of` for longer and longer rows, until a run takes too long.
+// That run is repeated once, because the first may compile code. An error of `time_of` is returned.
 absl::StatusOr<TrialShape> LargestInTime(const TrialShape& small, const TrialShape& large,
                                          TimeOfRun time_of);
 

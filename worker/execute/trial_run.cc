@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kFewRows = 4;
 constexpr int64_t kOpenLength = 2;
 
-// The bits of a float from 1 to 2, with a sign where `fill` asks for one.
+// The bits of a float from 1 to 2, with a random sign for kSigned.
 uint64_t FloatBits(DataType datatype, TrialFill fill, uint32_t noise) {
   const uint64_t sign = fill == TrialFill::kSigned ? noise >> 31 : 0;
   switch (datatype) {

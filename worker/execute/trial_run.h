@@ -1,7 +1,7 @@
 // trial_run: runs of a model before it serves, whose outputs are kept and compared.
 //
 // The self-check of the lanes (concurrency_check.h) and the choice of a precision
-// (precision_choice.h) both ask a model for answers that no client waits for:
+// (precision_choice.h) both need answers that no client waits for:
 //
 //   TrialShapes()   which shapes: the smallest and the largest that the model is served with
 //   TrialInputs     random numbers of one shape
@@ -21,19 +21,19 @@
 
 namespace mpsd {
 
-// The largest shape has fewer rows where an input would take more than this.
+// The largest shape gets fewer rows if an input would take more than this.
 inline constexpr uint64_t kTrialInputBytes = 16ULL << 20;
 
-// Four rows at the first bucket, and max_batch_size rows at the last; one of them where they are
-// equal. The smallest comes first. Pure.
+// Two shapes, the smallest first: four rows at the first bucket, and max_batch_size rows at the
+// last bucket. One shape if both are equal. Pure.
 std::vector<TrialShape> TrialShapes(const ModelSpec& spec);
 
-// kPositive: floats from 1 to 2, which every operator takes. kSigned: from -2 to -1 and from 1 to
-// 2, whose sums are not all of one sign.
+// kPositive: floats from 1 to 2, which every operator takes. kSigned: floats from -2 to -1 and from
+// 1 to 2, so that sums have both signs.
 enum class TrialFill { kPositive, kSigned };
 
-// The inputs of one trial run, in memory of their own: floats as `fill` says, whole numbers in the
-// range that the model says for the input, empty strings. Equal seeds make equal inputs.
+// The inputs of one trial run, in memory of their own. Floats are as `fill` says, whole numbers lie
+// in the model's range for the input, strings are empty. Equal seeds make equal inputs.
 // Thread-compatible.
 class TrialInputs {
  public:
@@ -54,7 +54,7 @@ struct KeptOutput {
   std::string bytes;
 };
 
-// Keeps the outputs of one run. Lives on the thread of the run, and is constant afterwards.
+// Keeps the outputs of one run. Lives on the thread of the run; afterwards nothing changes it.
 class KeptOutputs final : public OutputSink {
  public:
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override;
@@ -67,7 +67,8 @@ class KeptOutputs final : public OutputSink {
  private:
   void* Keep(DataType datatype, uint64_t bytes);
 
-  std::vector<std::unique_ptr<KeptOutput>> outputs_;  // their bytes stay where they are
+  std::vector<std::unique_ptr<KeptOutput>>
+      outputs_;  // behind pointers, so that their bytes do not move
   std::set<uint32_t> failed_rows_;
 };
 

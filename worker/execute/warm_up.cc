@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// Gives each output of a warm-up run memory of its own, and drops it.
+// Gives each output of a warm-up run its own memory, then drops it.
 class Scratch final : public OutputSink {
  public:
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override {

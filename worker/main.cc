@@ -1,4 +1,4 @@
-// mpsd-worker: runs one model for one front end, which starts it. Started by hand, it describes a
+// mpsd-worker: runs one model for the front end that started it. Started by hand, it describes a
 // model file (--describe FILE), the devices of this machine (--devices) or what a sandbox can do
 // here (--sandbox).
 //
@@ -8,14 +8,13 @@
 //   3. seals the sandbox;
 //   4. loads the model, whose file is code;
 //   5. compares the lanes, and reports what it loaded;
-//      shares its weights with the model's other workers, or uses theirs, where it is told to;
+//      if told to, shares its weights with the model's other workers, or uses theirs;
 //   6. maps the shared memory that the front end hands over;
 //   7. starts the lanes one after another, waits until all are warm, and says that it is ready;
 //   8. maps and unmaps slab segments as the front end orders, until the control socket ends.
 //
-// The end of the control socket means that the front end is gone, or wants this worker gone; the
-// process then exits at once. On mps the main thread is lane 0 itself, and the thread "control"
-// does step 8.
+// When the control socket ends, the front end is gone or wants this worker gone, and the process
+// exits at once. On mps the main thread is lane 0 itself, and the thread "control" does step 8.
 
 #include <unistd.h>
 
@@ -51,7 +50,7 @@ constexpr int kExitOk = 0;
 constexpr int kExitCannotServe = 3;
 constexpr int kExitBadOrder = 4;
 
-// The front end logs the failure that it is told; only one that it is not told goes to stderr.
+// The front end logs a failure that reaches it. Any other failure goes to stderr.
 int Refuse(const absl::Status& status, int exit_code, bool lasting = false) {
   const std::string text(status.message());
   const absl::Status told = SendMessage(kControlFd, Failure{text, lasting});
@@ -81,7 +80,7 @@ using Lanes = std::vector<std::unique_ptr<Lane>>;
 // On mps only the main thread's stream can commit work while it goes on encoding.
 bool HasLaneOnMainThread(const Model& model) { return absl::StartsWith(model.device(), "mps"); }
 
-// The order and the gate outlive the lanes. `warning` is that of a lane whose warm-up the model has
+// The order and the gate outlive the lanes. `warning` is from a lane whose warm-up the model
 // refused.
 absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment& attachment,
                         RunGate* gate, Model* model, Lanes* lanes, std::string* warning) {
@@ -90,7 +89,7 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
   for (uint32_t i = 0; i < count; ++i) {
     lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real(), upkeep));
   }
-  std::string told;  // what lanes say of their records, which is the same of most
+  std::string told;  // last text about records; most lanes have the same
   // One lane after another: the first runs of a model compile code, which lanes must not do at
   // once.
   for (const std::unique_ptr<Lane>& lane : *lanes) {
@@ -109,7 +108,7 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
 }
 
 // How many of the `wanted` lanes the worker runs: as many as the device and the runtime can bear,
-// and as the self-check leaves. `why` says why it is fewer.
+// and as the self-check leaves. `why` says why that is fewer.
 uint32_t DecideLanes(Model* model, uint32_t wanted, std::string* why) {
   const uint32_t allowed = model->LanesAllowed(wanted, why);
   if (allowed < 2) return allowed;
@@ -140,7 +139,8 @@ LoadReport Report(Model* model, uint32_t wanted) {
   return report;
 }
 
-// The model's device knows a slab segment from before the first batch in it until after the last.
+// Registers a slab segment with the model's device before its first batch, and unregisters it after
+// its last.
 absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attachment,
                                Model* model) {
   const auto* removed = std::get_if<SlabsRemoved>(&order.message);
@@ -158,7 +158,7 @@ absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attach
 }
 
 // Follows the front end's orders until its socket ends. Lanes may be in the middle of a batch then,
-// which nobody waits for: the process leaves without running destructors.
+// but nobody waits for it: the process leaves without running destructors.
 [[noreturn]] void FollowFrontEnd(MessageReader* reader, Attachment* attachment, Model* model) {
   attachment->BindFollower();
   for (auto received = Receive(reader); received.ok(); received = Receive(reader)) {
@@ -169,12 +169,12 @@ absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attach
   _exit(kExitOk);
 }
 
-// The descriptor that came with an order, if one did.
+// The descriptor that came with an order, if any.
 UniqueFd FileOf(std::vector<UniqueFd> fds) {
   return fds.empty() ? UniqueFd() : std::move(fds.front());
 }
 
-// The answer to an order about weights, and the memory that goes with it.
+// The answer to an order about weights, and the memory to send with it.
 std::pair<WeightsTold, UniqueFd> TellWeights(MessageReader::Received order, Model* model) {
   MPSD_FAILPOINT("worker.at_weights");
   absl::StatusOr<UniqueFd> memory;
@@ -188,7 +188,7 @@ std::pair<WeightsTold, UniqueFd> TellWeights(MessageReader::Received order, Mode
   return std::pair(WeightsTold{0, std::string(memory.status().message())}, UniqueFd());
 }
 
-// Does what it is told about the weights, until it is told to attach.
+// Carries out orders about the weights, until the order to attach comes.
 absl::StatusOr<std::pair<AttachOrder, std::vector<UniqueFd>>> ExpectAttach(MessageReader* reader,
                                                                            Model* model) {
   for (;;) {

@@ -1,5 +1,6 @@
-// The library libmpsd-cuda-graphs: GraphRecorder by CUDA's graphs. Compiled where the headers of
-// CUDA's runtime are; its symbols of CUDA and libtorch_cuda are those that the worker has loaded.
+// The library libmpsd-cuda-graphs: GraphRecorder by CUDA's graphs. Compiled if the headers of
+// CUDA's runtime are there. The symbols of CUDA and libtorch_cuda come from the libraries that the
+// worker has loaded.
 
 #include <memory>
 #include <utility>
@@ -25,8 +26,8 @@ class CudaRun final : public RecordedRun {
   const std::unique_ptr<CUDAGraph> graph_;
 };
 
-// The pool lives as long as the recorder, though it may have no run for a while: libtorch's
-// allocator takes no pool again that nobody holds.
+// Holds the pool as long as the recorder lives, even while it has no run: libtorch's allocator does
+// not take a pool again that nobody holds.
 class CudaRecorder final : public GraphRecorder {
  public:
   CudaRecorder() : device_(c10::cuda::current_device()), pool_(at::cuda::graph_pool_handle()) {
@@ -49,8 +50,7 @@ class CudaRecorder final : public GraphRecorder {
     return std::make_unique<CudaRun>(std::move(graph_));
   }
 
-  // The end of a recording that CUDA has given up throws, and then leaves the allocator with the
-  // pool.
+  // Ending a recording that CUDA has given up throws, and leaves the pool with the allocator.
   void Abandon() override {
     if (graph_ == nullptr) return;
     if (!Attempt([&] { graph_->capture_end(); })) {
@@ -62,7 +62,7 @@ class CudaRecorder final : public GraphRecorder {
   }
 
  private:
-  // Whether it did not throw.
+  // Returns whether `function` did not throw.
   template <typename Function>
   static bool Attempt(const Function& function) {
     try {
@@ -75,7 +75,7 @@ class CudaRecorder final : public GraphRecorder {
 
   const c10::DeviceIndex device_;
   const at::cuda::MempoolId_t pool_;
-  std::unique_ptr<CUDAGraph> graph_;  // that is being recorded
+  std::unique_ptr<CUDAGraph> graph_;  // the one being recorded
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace mpsd {
 // halves. So only the rows that make the model throw fail. One batch costs at most kMaxPartRuns
 // such runs. Once a part has failed, no run begins after the batch's `live_until_ns`. After the
 // second out-of-memory error, the lane runs larger batches in parts of at most half that size from
-// the start. A decoupled model runs only once, for the answer that the batch names.
+// the start. A decoupled model is asked once, for the answer that the batch names.
 //
 // Never publishes anything, never waits for the front end, and writes only to the lease and the
 // record.

@@ -26,7 +26,7 @@ absl::string_view FirstLine(absl::string_view text) {
   return "";
 }
 
-// After the arrow the source may go on, indented; the reason begins in the first column.
+// After the arrow the source may continue, indented. The reason begins in the first column.
 absl::string_view FirstLineAtMargin(absl::string_view text) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (!line.empty() && !absl::ascii_isspace(line.front())) return line;
@@ -34,11 +34,12 @@ absl::string_view FirstLineAtMargin(absl::string_view text) {
   return "";
 }
 
-// Of Metal's errors of a command buffer, the names that the driver puts at the end of the text.
+// In the error of a Metal command buffer, the names that the driver puts at the end of the text
+// begin so.
 constexpr absl::string_view kMetalError = "kIOGPUCommandBufferCallbackError";
 
 // "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory …"
-// "Invalid buffer size: 72.00 GB" is more than Metal gives in one piece.
+// "Invalid buffer size: 72.00 GB" is more than Metal allocates in one piece.
 bool IsOutOfMemory(absl::string_view line) {
   constexpr absl::string_view kTexts[] = {
       "can't allocate memory", "out of memory", "std::bad_alloc",
@@ -47,9 +48,9 @@ bool IsOutOfMemory(absl::string_view line) {
                      [line](absl::string_view text) { return absl::StrContains(line, text); });
 }
 
-// After one of these every further call of the process fails: an error of CUDA stays in its
-// context. Metal's driver ignores a process that it found at fault, and what was encoded behind a
-// buffer that failed may have run or not.
+// After one of these errors every further call of the process fails. A CUDA error stays in its
+// context. Metal's driver ignores a process that it found at fault, and work encoded behind a
+// failed buffer may or may not have run.
 bool IsDeviceLost(absl::string_view what) {
   if (absl::StrContains(what, kMetalError)) return true;
   constexpr absl::string_view kTexts[] = {
@@ -73,7 +74,8 @@ bool EndsWord(char c) {
   return absl::ascii_isspace(c) || c == '\'' || c == '"' || c == ')' || c == ',' || c == '(';
 }
 
-// Takes a word for an absolute path when it begins with a slash and holds another one.
+// Replaces each word that begins with a slash and holds another one: it looks like an absolute
+// path.
 std::string WithoutPaths(absl::string_view line) {
   std::string out;
   size_t at = 0;
@@ -92,8 +94,8 @@ std::string WithoutPaths(absl::string_view line) {
 }  // namespace
 
 std::string MeaningfulLine(absl::string_view what) {
-  // The interpreter prints the failing source first, with an arrow, and the reason after it. Other
-  // parts of libtorch begin with the reason.
+  // The interpreter prints the failing source first, with an arrow, then the reason. Other parts of
+  // libtorch begin with the reason.
   const size_t arrow =
       absl::StartsWith(what, kInterpreter) ? what.rfind(kArrow) : absl::string_view::npos;
   if (arrow != absl::string_view::npos) {

@@ -1,11 +1,10 @@
-// foreign_errors: the one place where exceptions of libtorch and of the standard library become a
+// foreign_errors: the only place where exceptions of libtorch and of the standard library become a
 // Status.
 //
 // Code of this repository throws nothing. libtorch throws whatever a model's author makes it throw,
-// and its texts hold tracebacks, paths and addresses. Two readers want two things of such a text:
-// the operator wants the line that says why, and a client wants that line without anything about
-// this host. The code of the Status decides what happens to the batch
-// (worker/execute/split_policy.h):
+// and its texts hold tracebacks, paths and addresses. The operator wants the line that says why. A
+// client wants that line without anything about this host. The code of the Status decides what
+// happens to the batch (worker/execute/split_policy.h):
 //
 //   INTERNAL             the model threw          halves run again, to find the row at fault
 //   RESOURCE_EXHAUSTED   memory did not suffice   halves run again; later batches may be smaller
@@ -26,15 +25,15 @@ namespace mpsd {
 std::string MeaningfulLine(absl::string_view what);
 
 // "PyTorch execute failure: …" with the same line, fit for a client: words that look like absolute
-// paths are "(path)". RESOURCE_EXHAUSTED when the line says that memory did not suffice; the text
-// is then "out of memory" and no more. DATA_LOSS when the text is one that a device of CUDA or
-// Metal gives once this process has no use of it any more. INTERNAL otherwise. Thread-safe.
+// paths become "(path)". RESOURCE_EXHAUSTED when the line says that memory did not suffice; the
+// text is then only "out of memory". DATA_LOSS when the text is one that CUDA or Metal gives when
+// the process can no longer use the device. INTERNAL otherwise. Thread-safe.
 absl::Status ExecuteFailure(absl::string_view what);
 
 // Calls `function`, which returns a Status. If it throws, returns failure(text of the exception)
 // instead; `failure` must not throw. Every call into libtorch goes through here, so no exception
-// leaves a Model. `function` may call CatchForeign() itself. Destructors of what `function` made
-// run before `failure` is called. Thread-safe.
+// leaves a Model. `function` may call CatchForeign() itself. Objects that `function` made are
+// destroyed before `failure` is called. Thread-safe.
 //
 //   return CatchForeign([&] {
 //     output = module.forward(inputs);

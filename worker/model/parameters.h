@@ -1,8 +1,8 @@
 // ReadParameters: reads a model's `parameters` from the config, key by key.
 //
-// The config hands a model's parameters to the worker unread: keys and texts, which reach a
-// format's loader in LoadOrder::parameters. Each loader turns them into a struct of options, with
-// one function that knows its keys:
+// The config passes a model's parameters to the worker unread. They reach a format's loader as keys
+// and texts in LoadOrder::parameters. Each loader turns them into a struct of options, with one
+// function that knows its keys:
 //
 //   absl::Status status = ReadParameters(order.parameters, [&](const auto& key, const auto& text) {
 //     if (key == "self_check") return ReadChoice(text, "off", "on", &options.self_check);
@@ -20,10 +20,10 @@
 
 namespace mpsd {
 
-// Calls `read` for each parameter, in the order of the keys, until one is refused; then returns
+// Calls `read` for each parameter, in the order of the keys, until one is refused. Then returns
 // INVALID_ARGUMENT "parameters.KEY: ", followed by the text of `read`'s error, for the operator.
-// Parameters exist for clients too: `read` returns OK for keys that it does not know, unless the
-// format forbids them. Thread-safe.
+// Some parameters are for clients only: `read` returns OK for unknown keys, unless the format
+// forbids them. Thread-safe.
 absl::Status ReadParameters(
     const std::map<std::string, std::string>& parameters,
     absl::FunctionRef<absl::Status(const std::string& key, const std::string& text)> read);

@@ -5,10 +5,11 @@
 namespace mpsd {
 namespace {
 
-// A run of a new number of rows may cost so many times what it costs later.
+// A recorded run may cost this many times an unrecorded run, because a new row count is slow at
+// first.
 constexpr double kNewSizeFactor = 2;
 
-// Of a batch of more rows than `below` has and fewer than `above`: on the line between them.
+// The cost of `rows` rows, between those of `below` and `above`: on the line between the two costs.
 double PlainNs(const RunPrice& below, const RunPrice& above, uint32_t rows) {
   const double part = static_cast<double>(rows - below.rows) / (above.rows - below.rows);
   const auto from = static_cast<double>(below.plain_ns);
@@ -23,7 +24,7 @@ std::optional<size_t> CheapestRecord(absl::Span<const RunPrice> prices, uint32_t
                        [](const RunPrice& price, uint32_t wanted) { return price.rows < wanted; });
   if (above == prices.end()) return std::nullopt;
   const size_t index = above - prices.begin();
-  // Below the smallest record a batch takes what that one does.
+  // A batch smaller than the smallest record is priced as that record.
   const bool is_cheap =
       above->rows == rows || above == prices.begin() ||
       static_cast<double>(above->replayed_ns) <= kNewSizeFactor * PlainNs(above[-1], *above, rows);

@@ -1,16 +1,16 @@
-// run_prices: whether a batch is answered faster by a recorded run of more rows, or without one.
+// run_prices: whether a batch is answered faster by a larger recorded run or without one.
 //
-// A recorded run has a fixed number of rows. A batch of fewer fills it up, and pays for all of
-// them; without a record it pays for its launches. What either costs was measured at each size:
+// A recorded run has a fixed number of rows. A smaller batch fills the run up and pays for all its
+// rows. Without a record, the batch pays for its launches. Both costs were measured at each size:
 //
-//   rows of the record     1    2    4    8        a batch of 5 rows: the record of 8, if it takes
-//   replayed, us         200  200  210  300        no more than twice of what 5 rows take without
-//   not recorded, us     900  900  910  930        one, which lies between 910 and 930
+//   rows of the record     1    2    4    8        A batch of 5 rows uses the record of 8 rows
+//   replayed, us         200  200  210  300        if that takes at most twice the unrecorded
+//   not recorded, us     900  900  910  930        time of 5 rows, between 910 and 930 us.
 //
-// Of a model whose records are found by tokens, these stand for rows.
+// If a model's records are found by tokens, sizes are tokens instead of rows.
 //
-// Twice, since a number of rows that a lane has not run before takes far longer the first time:
-// libraries choose and load kernels for it, for attention in halves for tenths of a second.
+// The factor is two because the first run with a new row count takes far longer: libraries choose
+// and load kernels for it, which for attention in half precision takes tenths of a second.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,16 @@
 
 namespace mpsd {
 
-// What a batch of `rows` rows takes. Plain data.
+// The cost of a batch of `rows` rows. Plain data.
 struct RunPrice {
   uint32_t rows = 0;
   int64_t replayed_ns = 0;
-  int64_t plain_ns = 0;  // not recorded
+  int64_t plain_ns = 0;  // cost without a record
 };
 
-// The index of the record that answers a batch of `rows` rows the fastest; nullopt: none does. A
-// record of exactly so many rows is always taken. `prices` are sorted by rows, no two alike. Pure.
+// The index of the record that answers a batch of `rows` rows fastest; nullopt: run it without one.
+// A record of exactly `rows` rows is always taken. `prices` are sorted by rows, without duplicates.
+// Pure.
 std::optional<size_t> CheapestRecord(absl::Span<const RunPrice> prices, uint32_t rows);
 
 }  // namespace mpsd

@@ -5,9 +5,10 @@
 
 namespace mpsd {
 
-// Loads the library with all its symbols for everybody. FAILED_PRECONDITION has the loader's own
-// words, which name the file that is missing: the library itself, or one that it needs. A library
-// that is loaded already stays so. Runs the library's own start-up code, on the calling thread.
+// Loads the library and makes its symbols visible to the whole process. FAILED_PRECONDITION has the
+// loader's own words, which name the missing file: the library itself, or one that it needs. A
+// library that is already loaded stays loaded. Runs the library's own start-up code, on the calling
+// thread.
 absl::Status LoadForGood(const char* name);
 
 }  // namespace mpsd

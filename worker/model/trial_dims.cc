@@ -5,7 +5,7 @@
 namespace mpsd {
 namespace {
 
-// Null where the dim is not padded.
+// Null if no rule pads the dim.
 const PadRule* RuleOf(const ModelSpec& spec, const TensorSpec& input, size_t dim) {
   for (const PadRule& rule : spec.pad) {
     if (rule.input == input.name && rule.dim == dim && !rule.buckets.empty()) return &rule;

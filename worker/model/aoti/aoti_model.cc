@@ -20,8 +20,8 @@
 namespace mpsd {
 namespace {
 
-// Each lane's compiled code has few launches. With more lanes than these they overlap, and replays,
-// of which a device runs fewer beside each other, gain nothing.
+// Each lane's compiled code has few launches. With more lanes than this the launches overlap, and
+// replays gain nothing, because a device runs fewer of them side by side.
 constexpr uint32_t kMostLanesThatRecord = 3;
 
 bool ShouldRecord(const TorchRuntime& runtime, uint32_t lanes) {
@@ -88,7 +88,7 @@ absl::StatusOr<std::vector<at::Tensor>> AotiModel::Checked(std::vector<at::Tenso
                                           " outputs"));
 }
 
-// Runs the batch once, which loads what a run needs.
+// Runs the batch once, because the first run loads what recorded runs need.
 absl::StatusOr<RecordedBatch> AotiModel::BeginRecord(absl::Span<const InputTensor> inputs,
                                                      uint32_t row_count) const {
   absl::StatusOr<RecordedBatch> record = TorchModel::BeginRecord(inputs, row_count);

@@ -17,14 +17,14 @@ namespace mpsd {
 // The texts of the package's *_metadata.json, by key.
 using PackageMetadata = std::map<std::string, std::string>;
 
-// What a .pt2 says about itself. A package exported with worker/tools/export_model.py says all of
-// it under the key "mpsd"; stock tools write only the device and the machine.
+// What a .pt2 says about itself. A package exported with worker/tools/export_model.py says
+// everything under the key "mpsd"; stock tools write only the device and the machine.
 struct PackageFacts {
   ModelSpec spec;
   Census census;
   std::string device;         // "cpu", "cuda"; empty when the package does not say
   std::string machine;        // "x86_64"; empty when the package does not say
-  bool writes_inputs = true;  // unless the package says that it does not
+  bool writes_inputs = true;  // false only if the package says so
 };
 
 // INVALID_ARGUMENT names the malformed part of the metadata. Pure.
@@ -40,8 +40,8 @@ absl::Status CheckPackageFits(const PackageFacts& facts, const std::string& devi
 absl::Status CheckPackagePrecision(Precision precision);
 
 // The spec of `facts`, with each part that the order gives (batch size, inputs, outputs, pad) in
-// place of its own. INVALID_ARGUMENT, with the stanza to add to the config, when inputs or outputs
-// are still missing, and for BYTES, which packages do not know. Pure.
+// place of the package's own. INVALID_ARGUMENT: inputs or outputs are still missing, and the text
+// has the stanza to add to the config; or a tensor is BYTES, which packages do not know. Pure.
 absl::StatusOr<ModelSpec> MergePackageSpec(const LoadOrder& order, const PackageFacts& facts);
 
 }  // namespace mpsd

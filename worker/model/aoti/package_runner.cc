@@ -10,7 +10,7 @@
 namespace mpsd {
 namespace {
 
-// Opening two such libraries in a process was never intended by libtorch.
+// libtorch was not made to open two such libraries in a process at the same time.
 absl::StatusOr<std::unique_ptr<PackageRunner>> OpenAlone(const UnpackedPackage& package,
                                                          uint32_t instances, c10::Device device,
                                                          bool asks_nothing) {
@@ -45,18 +45,18 @@ absl::StatusOr<std::unique_ptr<RecordingRunner>> RecordingRunner::Open(
   return recording;
 }
 
-// A weight that the other does not give away would stay in memory that is freed here, so then this
-// one keeps its own.
+// If the other runner withholds a weight, the constant would stay in memory that is freed here.
+// Then this runner keeps its own weights.
 void RecordingRunner::TakeWeights(const PackageRunner& other) {
-  // One side has a weight by its name in the model, the other by its name in the code.
+  // One side names a weight as the model does, the other as the code does.
   const auto by_model_name = other.extract_constants_map(/*use_inactive=*/false);
   for (const auto& [name, model_name] : runner_->getConstantNamesToOriginalFQNs()) {
     const auto weight = by_model_name.find(model_name);
     if (weight == by_model_name.end()) return weights_.clear();
     weights_[name] = weight->second;
   }
-  // Into the second buffer and back into the first: such a runner looks at the first one's state
-  // whichever is in use.
+  // Into the second buffer and back into the first: such a runner looks at the state of the first
+  // buffer even if the second is in use.
   for (int buffer = 0; buffer < 2; ++buffer) {
     runner_->update_constant_buffer(weights_, /*use_inactive=*/true,
                                     /*validate_full_updates=*/true, /*user_managed=*/true);

@@ -34,7 +34,7 @@ std::vector<std::string> ModelFiles(PyTorchStreamReader* archive) {
   return files;
 }
 
-// Whether the file is a source that the code was generated from, which running it does not need.
+// Whether the file is a source or object of the generated code, which a run does not need.
 bool IsSource(absl::string_view file) {
   return absl::EndsWith(file, ".cpp") || absl::EndsWith(file, ".json") ||
          absl::EndsWith(file, ".o");

@@ -17,31 +17,30 @@
 namespace mpsd {
 
 // Unpacks on construction, and removes the folder on destruction. Owned by the model, whose library
-// lies in the folder: it outlives that library. Thread-compatible.
+// lies in the folder: this object outlives that library. Thread-compatible.
 //
-// The folder lies in TMPDIR, which the supervisor removes after a worker that was killed.
-// libtorch's own loader unpacks into /tmp whatever TMPDIR says, where a killed worker's files would
-// stay.
+// The folder lies in TMPDIR, which the supervisor removes after it has killed a worker. libtorch's
+// own loader ignores TMPDIR and unpacks into /tmp, where a killed worker's files would stay.
 //
-// LoadAoti() is the caller, after the sandbox has confined files: the worker may still write to
-// TMPDIR. ReadMetadata() comes first, so that a package for another device or machine is refused
-// before a byte is unpacked.
+// LoadAoti() calls this after the sandbox has confined files: the worker may still write to TMPDIR.
+// ReadMetadata() comes first, so that a package for another device or machine is refused before a
+// byte is unpacked.
 class UnpackedPackage {
  public:
-  // The archive's metadata; values that are no texts are left out. Writes nothing. INVALID_ARGUMENT
-  // when the archive holds no compiled model. Throws libtorch's exceptions, for example for a file
-  // that is no archive.
+  // The archive's metadata; values that are not texts are left out. Writes nothing.
+  // INVALID_ARGUMENT when the archive holds no compiled model. Throws libtorch's exceptions, for
+  // example for a file that is no archive.
   static absl::StatusOr<PackageMetadata> ReadMetadata(const std::string& path);
 
   // Writes the files of the archive's model to a new folder, without the generated sources, 1 MiB
-  // at a time. RESOURCE_EXHAUSTED when the folder takes no more; other errors and exceptions as
-  // above. What was written until then is removed.
+  // at a time. RESOURCE_EXHAUSTED when the folder is full; other errors and exceptions as for
+  // ReadMetadata(). After an error the written files are removed.
   static absl::StatusOr<std::unique_ptr<UnpackedPackage>> Unpack(const std::string& path);
 
   UnpackedPackage(const UnpackedPackage&) = delete;
   UnpackedPackage& operator=(const UnpackedPackage&) = delete;
 
-  // Removes the folder. A file that cannot be removed stays; nobody is told.
+  // Removes the folder. A file that cannot be removed stays, without a report.
   ~UnpackedPackage();
 
   // The folder, an absolute path if TMPDIR is one.

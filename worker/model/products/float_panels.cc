@@ -20,9 +20,10 @@ struct TileOfFloats {
   const PanelLine<float>* lines = nullptr;
   const float* bias = nullptr;
   float* y = nullptr;
-  int64_t stride = 0;  // of y
-  // The tile's part of the next panel, which is fetched meanwhile, a line for every so many of its
-  // own: the first tile of a panel would wait for memory, and the others leave memory idle.
+  int64_t stride = 0;  // numbers in a row of y
+  // The tile's part of the next panel, fetched meanwhile: one line for every `next_every` lines of
+  // its own. Otherwise the first tile of a panel would wait for memory, and the others would leave
+  // memory idle.
   const PanelLine<float>* next = nullptr;
   int64_t next_every = 1;
 };

@@ -1,11 +1,11 @@
-// FloatPanels: x W + b in float, where libtorch's product is not made for the processor.
+// FloatPanels: x W + b in float, for processors on which libtorch's product is slow.
 //
-// A matrix of libtorch's lies column by column, [to, from]; here it is copied once into panels, and
-// each product reads those alone:
+// libtorch stores a matrix as [to, from]. It is copied once into panels, and each product reads
+// only those:
 //
 //   weight, bias ── PackPanels ─▶ lines, padded bias ── LentFloatPanels::Multiply ─▶ y
 //
-// The lines belong to a FloatPanels, or to whoever called PackPanels(): a TorchScript graph keeps
+// The lines belong to a FloatPanels, or to the caller of PackPanels(): a TorchScript graph keeps
 // them as a constant (worker/model/torchscript/panel_linear.h).
 #pragma once
 
@@ -16,26 +16,26 @@
 
 namespace mpsd {
 
-// A matrix in panels, with its bias, in memory of the caller's. A value; thread-safe while nobody
-// writes to that memory.
+// A matrix in panels, with its bias, in memory that the caller owns. A value; thread-safe while
+// nobody writes to that memory.
 struct LentFloatPanels {
   const PanelLine<float>* lines = nullptr;  // [PanelCount(to)][from]
   const float* bias = nullptr;              // as wide as the panels
   int64_t to = 0;
   int64_t from = 0;
 
-  // y [rows, to] = x [rows, from] W + b. Each number is summed up in one order, whatever the number
-  // of rows and of threads: a row has the same answer alone and beside others. Runs on so many
-  // threads at most. REQUIRES: HasPanelProducts().
+  // y [rows, to] = x [rows, from] W + b. Each number is summed in one order, whatever the number of
+  // rows and threads, so a row has the same answer alone and beside others. Runs on at most
+  // `threads` threads. REQUIRES: HasPanelProducts().
   void Multiply(const float* x, int64_t rows, int threads, float* y) const;
 
  private:
-  // Columns of one panel, for so many rows.
+  // The columns of one panel, for `rows` rows.
   void MultiplyPanel(int64_t panel, const float* x, int64_t rows, float* y) const;
 };
 
 // Writes a weight [to, from] and a bias [to] to PanelCount(to) * from lines, and to PanelCount(to)
-// * kPanelColumns numbers. What is beyond the matrix becomes 0. Pure but for that memory.
+// * kPanelColumns numbers. Places beyond the matrix become 0. Pure except for that memory.
 void PackPanels(const float* weight, const float* bias, int64_t to, int64_t from,
                 PanelLine<float>* lines, float* padded_bias);
 
@@ -43,14 +43,14 @@ void PackPanels(const float* weight, const float* bias, int64_t to, int64_t from
 // construction, so thread-safe.
 class FloatPanels {
  public:
-  // Whether they are faster here than libtorch: where HasPanelProducts() and not
-  // HasWiderProducts(). Decision 0037 has the figures.
+  // Whether panels are faster here than libtorch: HasPanelProducts() and not HasWiderProducts().
+  // Decision 0037 has the figures.
   static bool Pay();
 
-  // Of a file's weight [to, from] and bias [to].
+  // Packs a file's weight [to, from] and bias [to].
   FloatPanels(const float* weight, const float* bias, int64_t to, int64_t from);
 
-  // As LentFloatPanels has it.
+  // As LentFloatPanels::Multiply().
   void Multiply(const float* x, int64_t rows, int threads, float* y) const {
     LentFloatPanels{lines_.data(), bias_.data(), to_, from_}.Multiply(x, rows, threads, y);
   }

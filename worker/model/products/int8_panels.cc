@@ -27,7 +27,7 @@ float LargestOfRow(int64_t from) {
 // What a tile reads, and where its sums go.
 struct TileOfInts {
   const int16_t* x = nullptr;
-  int64_t stride = 0;  // of x
+  int64_t stride = 0;  // numbers in a row of x
   const PanelLine<int8_t>* lines = nullptr;
   int64_t depth = 0;
   int32_t* sums = nullptr;  // [rows, kPanelColumns]
@@ -44,7 +44,7 @@ __attribute__((target("avx2,fma"))) void SumInts(const TileOfInts& tile) {
   __m256i right[kRows];
 #pragma GCC unroll 8
   for (int row = 0; row < kRows; ++row) left[row] = right[row] = _mm256_setzero_si256();
-  // Two rows of W a step: more at once, and the sums would not stay in registers.
+  // Two rows of W in each step: with more, the sums would not stay in registers.
   const int8_t* numbers = tile.lines->numbers;
   const int8_t* const end = numbers + tile.depth * PanelLine<int8_t>::kCount;
   const int16_t* two = tile.x;
@@ -69,7 +69,7 @@ __attribute__((target("avx2,fma"))) void SumInts(const TileOfInts& tile) {
   }
 }
 
-// The largest of the row's numbers, without its sign; NaN or infinity where one is not finite.
+// The largest magnitude in the row; NaN or infinity if a number is not finite.
 __attribute__((target("avx2,fma"))) float LargestOf(const float* x, int64_t count) {
   const __m256 sign = _mm256_set1_ps(-0.0F);
   __m256 largest = _mm256_setzero_ps();
@@ -88,7 +88,7 @@ __attribute__((target("avx2,fma"))) float LargestOf(const float* x, int64_t coun
   return result;
 }
 
-// Rounds to the nearest, as far as the numbers go; the rest of `rounded` is left alone.
+// Rounds `count` numbers to the nearest; leaves the rest of `rounded` alone.
 __attribute__((target("avx2,fma"))) void RoundRow(const float* x, int64_t count, float inverse,
                                                   int16_t* rounded) {
   const __m256 factor = _mm256_set1_ps(inverse);
@@ -114,13 +114,13 @@ constexpr void (*kIntSums[])(const TileOfInts&) = {SumInts<1>, SumInts<2>, SumIn
                                                    SumInts<4>, SumInts<5>, SumInts<6>};
 static_assert(std::size(kIntSums) == kTileRows);
 
-// Of a column; NaN where a number is not finite.
+// The scale of a column; NaN if a number is not finite.
 float ScaleOf(const float* weight, int64_t count) {
   float largest = 0;
   float spoilt = 0;
   for (int64_t k = 0; k < count; ++k) {
     largest = std::max(largest, std::fabs(weight[k]));
-    spoilt += 0 * weight[k];  // NaN for a number that is not finite
+    spoilt += 0 * weight[k];  // NaN if the number is not finite
   }
   return largest / kLargestWeight + spoilt;
 }
@@ -129,7 +129,7 @@ float ScaleOf(const float* weight, int64_t count) {
 
 struct Int8Panels::Rounded {
   std::vector<int16_t> numbers;  // [rows, depth * kDeep]
-  std::vector<float> scales;     // a row
+  std::vector<float> scales;     // one for each row
 };
 
 Int8Panels::Int8Panels(const float* weight, const float* bias, int64_t to, int64_t from)

@@ -1,4 +1,4 @@
-// Products: by what the linear maps of an encoder multiply.
+// Products: what computes the linear maps of an encoder.
 #pragma once
 
 namespace mpsd {
@@ -6,7 +6,7 @@ namespace mpsd {
 enum class Products {
   kTorch,        // libtorch, in the type of the weights
   kFloatPanels,  // FloatPanels: float on the cpu
-  kInt8Panels,   // Int8Panels: the same with weights of 8 bits
+  kInt8Panels,   // Int8Panels: the cpu with 8-bit weights
 };
 
 }  // namespace mpsd

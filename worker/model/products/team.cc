@@ -5,11 +5,12 @@
 namespace mpsd {
 namespace {
 
-// Below it the threads cost more than they save: so much takes some 25 microseconds.
+// A smaller product runs on one thread. This many multiplications take some 25 microseconds; below
+// that, threads cost more than they save.
 constexpr int64_t kLeastMultiplications = 1 << 20;
 
-// What gcc calls for `#pragma omp parallel`. Looked up and not linked: which library has it is
-// libtorch's matter, and a second one would have threads of its own.
+// The function that gcc calls for `#pragma omp parallel`. It is looked up and not linked: libtorch
+// decides which library has it, and a second library would have threads of its own.
 struct OpenMp {
   using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
   using Number = int (*)();
@@ -30,8 +31,8 @@ struct OpenMp {
   const Parallel parallel;
   const Number thread_number;
   const Number team_size;
-  const SetNumber set_threads;         // of the calling thread
-  const SetOldNumber set_mkl_threads;  // likewise; null where libtorch has no MKL
+  const SetNumber set_threads;         // for the calling thread
+  const SetOldNumber set_mkl_threads;  // for the calling thread; null if libtorch has no MKL
 };
 
 const OpenMp& TheOpenMp() {
@@ -44,7 +45,7 @@ struct Job {
   absl::FunctionRef<void(int64_t part)> run;
 };
 
-// The library may give a team of fewer threads than it was asked for.
+// The library may form a team of fewer threads than it was asked for.
 void RunShare(void* argument) {
   const Job& job = *static_cast<const Job*>(argument);
   const int64_t number = TheOpenMp().thread_number();

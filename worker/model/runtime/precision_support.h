@@ -7,9 +7,9 @@
 
 namespace mpsd {
 
-// FAILED_PRECONDITION where no device of this kind computes in `precision`, with what to say
-// instead: TF32 is of cuda alone, and int8 of the cpu. Others compute everywhere, if not everywhere
-// fast. Knows no libtorch, so it is tested without one. Thread-safe.
+// FAILED_PRECONDITION if no device of this kind computes in `precision`; the text says what to use
+// instead. TF32 exists only on cuda, and int8 only on the cpu. Other precisions work everywhere,
+// though not fast everywhere. Knows no libtorch, so it is tested without one. Thread-safe.
 absl::Status CheckPrecisionThere(Precision precision, absl::string_view device);
 
 }  // namespace mpsd

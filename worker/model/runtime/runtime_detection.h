@@ -1,10 +1,9 @@
-// DetectRuntimeKind: tells which libtorch the process runs on from the symbols it has.
+// DetectRuntimeKind: tells by its symbols which libtorch the process runs on.
 //
 // A version number does not say whether a build carries the patch that lets several threads use
-// mps, and headers say what was compiled against, not what was loaded. Each kind of libtorch has a
-// function that the others have not; looking for these functions among the process's symbols asks
-// the library itself. The answer decides how many lanes are safe (mps_policy.h), and
-// preflight holds it against what the operator expects.
+// mps. Headers say what was compiled against, not what was loaded. But each kind of libtorch has a
+// function that the others lack, so the process's symbols tell the kind. The answer decides how
+// many lanes are safe (mps_policy.h), and preflight compares it with what the operator expects.
 #pragma once
 
 #include "absl/functional/function_ref.h"
@@ -12,11 +11,11 @@
 
 namespace mpsd {
 
-// Says whether the process has a symbol of that mangled name. A test passes its own.
+// Says whether the process has a symbol of that mangled name. Tests pass their own.
 using SymbolLookup = absl::FunctionRef<bool(const char* symbol)>;
 
-// The kind whose function the process has; kStock when it has none of them, which includes every
-// libtorch without mps. Pure but for `has_symbol`, which is called at most three times.
+// The kind whose function the process has. kStock if there is none, as in every libtorch without
+// mps. Pure except for `has_symbol`, which is called at most three times.
 RuntimeKind DetectRuntimeKind(SymbolLookup has_symbol);
 
 }  // namespace mpsd

@@ -1,11 +1,10 @@
 // TorchOptions: a torch model's switches, read from its parameters.
 //
-// Most of them turn a mitigation on or off: libtorch has known problems with several threads
-// (docs/systems.md), each with a measure against it, and each measure has a name, so that an
-// operator can tell which one costs time or hides a fault. The defaults are what is right for the
-// libtorch and the device in use. The keys in the config, below a model's `parameters`:
+// Most switches turn a mitigation on or off. libtorch has known problems with several threads
+// (docs/systems.md), and each has a measure against it. Each measure has a name, so that an
+// operator can tell which one costs time or hides a fault. The defaults suit the libtorch and the
+// device in use. The keys in the config, below a model's `parameters`:
 //
-//   linear_rewrite, force_graph_path, row_buckets, graphs, panels,
 //   shared_weights                       auto | on | off
 //   training_mode                        refuse | evaluate
 //   profiler                             refuse | allow
@@ -25,15 +24,15 @@
 
 namespace mpsd {
 
-// What a lane does when all streams of its device are leased: it fails to start, or waits for one,
-// without a limit or for `wait_ns` at most.
+// What a lane does when all streams of its device are leased. It fails to start, or waits for a
+// stream: without a limit, or for at most `wait_ns`.
 struct StreamExhaustion {
   enum Action { kError, kWait, kWaitLimited };
   Action action = kError;
   int64_t wait_ns = 0;
 };
 
-// A mitigation's switch. kAuto: on where the runtime needs it.
+// A mitigation's switch. kAuto: on if the runtime needs it.
 enum class Switch { kAuto, kOn, kOff };
 
 // Whether a mitigation is on; `automatic` says whether the runtime needs it.
@@ -49,17 +48,17 @@ struct TorchOptions {
   Switch panels = Switch::kAuto;            // linear layers multiply by FloatPanels, on a cpu
   Switch shared_weights = Switch::kAuto;    // workers share one copy; kAuto: on cuda
   Switch force_graph_path = Switch::kAuto;  // MPS_FORCE_GRAPH_PATH, for a patched libtorch
-  bool allow_training_mode = false;         // serve a module in training mode, in evaluation mode
-  bool allow_profiler = false;              // allow it with several lanes on mps
-  bool self_check = true;                   // compare the lanes' outputs at load
-  uint32_t device_inflight = 0;             // how many lanes may use the device at once; 0: all
-  StreamExhaustion stream_exhaustion;       // "error", "wait", or a duration
-  std::string libtorch_version;  // preflight: the version that must be loaded; empty: any
+  bool allow_training_mode = false;    // serve a module saved in training mode, in evaluation mode
+  bool allow_profiler = false;         // allow the profiler with several lanes on mps
+  bool self_check = true;              // compare the lanes' outputs at load
+  uint32_t device_inflight = 0;        // how many lanes may use the device at once; 0: all
+  StreamExhaustion stream_exhaustion;  // "error", "wait", or a duration
+  std::string libtorch_version;        // preflight: the version that must be loaded; empty: any
   std::string libtorch_path;
   std::string runtime_kind;
 
-  // INVALID_ARGUMENT names the parameter at fault and its choices. Parameters of other names belong
-  // to clients and are ignored. Pure.
+  // INVALID_ARGUMENT names the wrong parameter and its choices. Other parameters belong to clients
+  // and are ignored. Pure.
   static absl::StatusOr<TorchOptions> Parse(const std::map<std::string, std::string>& parameters);
 };
 

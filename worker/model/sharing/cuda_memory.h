@@ -1,4 +1,4 @@
-// cuda_memory: DeviceMemory of CUDA, by its driver's memory that is mapped apart from its making.
+// cuda_memory: DeviceMemory of CUDA, by the driver's functions that map memory separately.
 #pragma once
 
 #include <memory>
@@ -7,9 +7,9 @@
 
 namespace mpsd {
 
-// Of the device with that number. Uses the driver that libtorch_cuda has loaded, and none of CUDA's
-// headers. Null where it lacks a function. Called on the main thread, once the device's context is
-// there.
+// A source for the device with that number. Uses the driver that libtorch_cuda has loaded, and none
+// of CUDA's headers. Null if the driver lacks a function. Called on the main thread, once the
+// device has a context.
 std::unique_ptr<DeviceMemorySource> OpenCudaMemory(int device);
 
 }  // namespace mpsd

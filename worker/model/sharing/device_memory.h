@@ -1,10 +1,10 @@
 // DeviceMemory: memory of a device that several processes map.
 //
-// One process makes it and gives the others a descriptor, as with a memory file of the host. The
-// memory lasts until the last mapping and the last descriptor are gone, whoever has them: the front
-// end keeps one that it never maps, so that the memory outlives each worker.
+// One process makes the memory and gives the others a descriptor, as with a memory file of the
+// host. The memory lasts until the last mapping and the last descriptor are gone, in any process.
+// The front end keeps a descriptor that it never maps, so the memory outlives each worker.
 //
-//   Make ─▶ fill ─▶ Protect ─▶ Export ─▶ descriptor ─▶ Open     in another process: to read alone
+//   Make ─▶ fill ─▶ Protect ─▶ Export ─▶ descriptor ─▶ Open     in another process, read-only
 //
 //   cpu     host_memory, a memory file
 //   cuda    cuda_memory, the driver's
@@ -26,32 +26,32 @@ class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
-  // The address, which the device knows, and how many bytes lie there: as many as were asked for or
-  // more, since drivers give memory in large pieces. The address begins a page of the host or of
-  // the device, and so suits every kernel.
+  // The address, valid on the device, and the number of bytes there. This is at least the number
+  // asked for, because drivers give memory in large pieces. The address begins a page of the host
+  // or of the device, and so suits every kernel.
   virtual char* data() const = 0;
   virtual uint64_t bytes() const = 0;
 
-  // From now on this process can only read it: work of the device that writes there fails. Waits
-  // for nothing: the caller has waited for what fills the memory.
+  // Makes the memory read-only for this process: device work that writes to it fails from now on.
+  // Does not wait: the caller has waited for the work that fills the memory.
   virtual absl::Status Protect() = 0;
 
-  // A descriptor by which another process can map it. Each call makes one, which the caller closes;
-  // the memory stays while it is open.
+  // A descriptor by which another process can map the memory. Each call makes a new one, which the
+  // caller closes; the memory stays while it is open.
   virtual absl::StatusOr<UniqueFd> Export() const = 0;
 };
 
-// Where DeviceMemory comes from. Owned by the runtime of a model. Lives on the main thread, before
-// there are lanes. What it has made outlives it.
+// Makes and opens DeviceMemory. Owned by the runtime of a model. Lives on the main thread, before
+// there are lanes. The memory outlives its source.
 class DeviceMemorySource {
  public:
   virtual ~DeviceMemorySource() = default;
 
-  // New memory, of at least so many bytes. RESOURCE_EXHAUSTED: the device has no such room.
+  // New memory of at least `bytes` bytes. RESOURCE_EXHAUSTED: the device has no such room.
   virtual absl::StatusOr<std::unique_ptr<DeviceMemory>> Make(uint64_t bytes) = 0;
 
-  // Memory that another process has made with that many bytes, to be read alone.
-  // FAILED_PRECONDITION: the descriptor is of no such memory, or of less.
+  // Maps read-only the memory that another process has made with that many bytes.
+  // FAILED_PRECONDITION: the descriptor is not for such memory, or the memory is smaller.
   virtual absl::StatusOr<std::unique_ptr<DeviceMemory>> Open(UniqueFd descriptor,
                                                              uint64_t bytes) = 0;
 };

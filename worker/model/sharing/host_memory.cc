@@ -13,7 +13,8 @@ namespace {
 
 class HostMemory final : public DeviceMemory {
  public:
-  // Takes mapped pages, and the descriptor by which others read them; none where it is another's.
+  // Takes over mapped pages, and the descriptor by which others read them. No descriptor if the
+  // memory belongs to another process.
   HostMemory(void* data, uint64_t bytes, UniqueFd descriptor)
       : data_(data), bytes_(bytes), descriptor_(std::move(descriptor)) {}
   ~HostMemory() override { platform::UnmapSharedMemory(data_, bytes_); }

@@ -7,7 +7,7 @@
 
 namespace mpsd {
 
-// Nobody but the process that makes a file can write to it, nor change its size.
+// Only the process that made a file can write to it, and none can change its size.
 std::unique_ptr<DeviceMemorySource> MakeHostMemory();
 
 }  // namespace mpsd

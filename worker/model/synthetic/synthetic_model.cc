@@ -55,8 +55,8 @@ absl::StatusOr<ModelSpec> MirroringSpec(ModelSpec spec) {
   return spec;
 }
 
-// What stands for an input that is left out: zeros, of length 0 where the length is open. Zeros are
-// also BYTES, elements of length 0.
+// Stands for an input that is left out: zeros, with length 0 for each open dim. Zeros are also
+// valid BYTES, elements of length 0.
 void PutZeros(const TensorSpec& output, bool batches, uint32_t row_count, OutputSink* sink) {
   Dims dims = output.dims;
   std::replace(dims.begin(), dims.end(), int64_t{-1}, int64_t{0});

@@ -1,7 +1,7 @@
 // SyntheticModel: gives its inputs back as outputs, and fails on request. For tests, sanitizer
 // builds and benchmarks of everything but the model.
 //
-// The format "synthetic" needs neither a file nor libtorch: config and command line name inputs,
+// The format "synthetic" needs neither a file nor libtorch. Config and command line name inputs,
 // and each becomes an output of the same datatype and shape. So an answer shows whether every byte
 // of every row took the right way through queue, slab, gather and lease, whatever the batch.
 #pragma once
@@ -29,17 +29,17 @@ struct SyntheticEffects {
   static SyntheticEffects Real();
 };
 
-// Output i is input i, unchanged; an output without a name of its own has the input's, with OUTPUT
-// in place of INPUT, or else OUTPUT0, OUTPUT1, …. A run sleeps first, as long as the options say
-// for the lane and its rows; then looks at the rows one by one, to crash, hang, throw or fail
-// single rows; then copies. A run that throws copies nothing. Where an optional input is left out,
-// its output is zeros, of length 0 in open dims.
+// Output i is input i, unchanged. An output without a name of its own has the input's name, with
+// OUTPUT in place of INPUT, or else OUTPUT0, OUTPUT1, …. A run first sleeps as long as the options
+// say for the lane and its rows. It then looks at the rows one by one, to crash, hang, throw or
+// fail single rows. Last it copies; a run that throws copies nothing. If an optional input is left
+// out, its output is zeros, of length 0 in open dims.
 //
 // Owned by the worker's main. Thread-safe: lanes change nothing.
 class SyntheticModel final : public Model {
  public:
-  // INVALID_ARGUMENT unless the order has inputs; outputs that the order has must mirror them.
-  // Sleeps, crashes or fails here when the options ask for that at load.
+  // INVALID_ARGUMENT unless the order has inputs, and its outputs, if any, mirror them. Sleeps,
+  // crashes or fails here if the options ask for that at load.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 

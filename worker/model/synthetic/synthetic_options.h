@@ -1,8 +1,8 @@
 // SyntheticOptions: the behaviour that a synthetic model's parameters ask for.
 //
 // A synthetic model exists to be slow, to fail or to die when a test or a benchmark wants it to.
-// All of that is said in the config, below the model's `parameters`, so a test of the whole daemon
-// needs no code in a worker:
+// The config says all of that, below the model's `parameters`, so a test of the whole daemon needs
+// no code in a worker:
 //
 //   "parameters": {"delay": "5ms", "throw_if": "13"}
 //
@@ -18,27 +18,27 @@
 
 namespace mpsd {
 
-// The `…_if` values are compared with the first element of a row's first input; a RepeatingModel
-// compares them with the element that it is about to answer. Without any of them inputs are not
+// The `…_if` values are compared with the first element of a row's first input. A RepeatingModel
+// compares them with the element that it is about to answer. Without any such value inputs are not
 // looked at. Constant once parsed.
 struct SyntheticOptions {
-  int64_t delay_ns = 0;            // each batch takes at least this time
-  int64_t delay_per_row_ns = 0;    // and this time more for each of its rows
-  uint32_t lane_delay_factor = 0;  // lane n takes n times delay_ns; lane 0 takes it once
-  std::optional<double> fail_if;   // the row fails, the other rows of its batch do not
+  int64_t delay_ns = 0;            // least time of each batch
+  int64_t delay_per_row_ns = 0;    // additional time for each row of a batch
+  uint32_t lane_delay_factor = 0;  // lane n takes n times delay_ns; lane 0 takes delay_ns
+  std::optional<double> fail_if;   // the row fails, but not the other rows of its batch
   std::optional<double> throw_if;  // the batch fails, as if the model had thrown
   std::optional<double> crash_if;  // the process dies
   std::optional<double> hang_if;   // the lane never returns
   int64_t load_delay_ns = 0;       // loading takes this time
   bool fail_at_load = false;       // loading fails, with INTERNAL
   bool crash_at_load = false;      // the process dies while it loads
-  uint64_t weights = 0;            // so many bytes, which its workers share
+  uint64_t weights = 0;            // bytes of weights, which the model's workers share
   bool repeat = false;             // the model is a RepeatingModel
   bool encode = false;             // the model is a SyntheticEncoder
 
-  // INVALID_ARGUMENT names the parameter at fault: a key that is none of the above, with the
-  // nearest one, or a text that is no duration, number or "true" or "false". "vocab" is for clients
-  // and is ignored. Pure.
+  // INVALID_ARGUMENT names the wrong parameter: a key that is none of the above, with the nearest
+  // one, or a text that is no duration, number, "true" or "false". "vocab" is for clients and is
+  // ignored. Pure.
   static absl::StatusOr<SyntheticOptions> Parse(
       const std::map<std::string, std::string>& parameters);
 

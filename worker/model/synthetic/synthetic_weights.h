@@ -1,4 +1,4 @@
-// SyntheticWeights: numbers of which a synthetic model makes no use, for tests of their sharing.
+// SyntheticWeights: numbers that a synthetic model does not use, for tests of sharing weights.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace mpsd {
 
-// The same in each process. Owned by its model. Thread-compatible: Share() and Use() are called on
-// the main thread, before any lane is bound.
+// The numbers are the same in each process. Owned by its model. Thread-compatible: Share() and
+// Use() are called on the main thread, before any lane is bound.
 class SyntheticWeights {
  public:
   explicit SyntheticWeights(uint64_t bytes);
@@ -26,7 +26,7 @@ class SyntheticWeights {
 
  private:
   const uint64_t bytes_;
-  std::vector<char> own_;  // empty once they are shared
+  std::vector<char> own_;  // empty once shared
   std::unique_ptr<DeviceMemory> shared_;
 };
 

@@ -34,12 +34,12 @@ absl::string_view FirstLineAtMargin(absl::string_view text) {
   return "";
 }
 
-// In the error of a Metal command buffer, the names that the driver puts at the end of the text
-// begin so.
+// The driver puts the name of a Metal command buffer's error at the end of the text. Each name
+// begins so.
 constexpr absl::string_view kMetalError = "kIOGPUCommandBufferCallbackError";
 
-// "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory …"
-// "Invalid buffer size: 72.00 GB" is more than Metal allocates in one piece.
+// For example "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate
+// memory …". "Invalid buffer size: 72.00 GB" means more than Metal allocates in one piece.
 bool IsOutOfMemory(absl::string_view line) {
   constexpr absl::string_view kTexts[] = {
       "can't allocate memory", "out of memory", "std::bad_alloc",

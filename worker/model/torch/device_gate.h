@@ -13,20 +13,21 @@ namespace mpsd {
 //   const DeviceGate::Permit permit(&gate);
 //   … the run, until the lane's stream is done …
 //
-// Owned by the model's TorchRuntime. Closed only by the parameter `device_inflight`, where a
-// device's runtime cannot bear several lanes at once; lanes then wait in it, without a limit of
-// time and in no particular order, while the front end's watchdog counts the wait as the batch's
-// own time. With 0 permits it never blocks, and takes no lock.
+// Owned by the model's TorchRuntime. Only the parameter `device_inflight` limits the gate, for a
+// device whose runtime cannot bear several lanes at once. Lanes then wait here, without a time
+// limit and in no particular order. The front end's watchdog counts the wait as the batch's own
+// time. A gate made with 0 permits never blocks, and takes no lock.
 //
-// Invariant: at most as many permits live as the gate was made with, if that is not 0.
+// Invariant: unless made with 0 permits, the gate never has more permits alive than it was made
+// with.
 //
 // Thread-safe.
 class DeviceGate {
  public:
   explicit DeviceGate(uint32_t permits) : limited_(permits > 0), free_(permits) {}
 
-  // The right to use the device, while it lives. The constructor blocks until one is free.
-  // Thread-compatible; made and destroyed by one lane's thread.
+  // The right to use the device, for as long as this object lives. The constructor blocks until a
+  // permit is free. Thread-compatible; made and destroyed by one lane's thread.
   class Permit {
    public:
     explicit Permit(DeviceGate* gate) : gate_(gate) { gate_->Enter(); }

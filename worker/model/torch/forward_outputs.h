@@ -1,15 +1,15 @@
 // forward_outputs: turns what a model's forward returned into the tensors of its spec.
 //
-// A forward may return a tensor, a list of strings, a tuple, a list or a dict of these; a spec is a
+// A forward may return a tensor, a list of strings, or a tuple, list or dict of these. A spec is a
 // list of outputs with names, datatypes and shapes. On a request's path, inside step 9:
 //
 //   forward  →  OrderOutputs  →  CheckOutput, StringDims  →  OutputSink  →  CopyOutput
 //
-// and while loading NameOutputs() and LearnOutputs(), where neither file nor config names the
-// outputs. An answer that does not fit the spec is INTERNAL here; ModelFailure() (torch_runtime.h)
-// makes it a FAILED_PRECONDITION for the client, since no other rows would fit either.
+// While loading, NameOutputs() and LearnOutputs() run if neither file nor config names the outputs.
+// An answer that does not fit the spec is INTERNAL here. ModelFailure() (torch_runtime.h) turns
+// that into FAILED_PRECONDITION for the client, because no other rows would fit either.
 //
-// Pure functions but for CopyOutput(); all thread-safe. They may throw what libtorch throws.
+// Pure functions except CopyOutput(); all thread-safe. They may throw what libtorch throws.
 #pragma once
 
 #include <string>
@@ -33,20 +33,20 @@ struct NamedOutput {
 };
 using OutputValues = absl::InlinedVector<c10::IValue, 4>;
 
-// Accepts an output; a tuple or list of outputs, which get the names OUTPUT__0, OUTPUT__1, …; or a
-// dict of outputs by name. INTERNAL for anything else.
+// Accepts one output; a tuple or list of outputs, which are then named OUTPUT__0, OUTPUT__1, …; or
+// a dict of outputs by name. INTERNAL for anything else.
 absl::StatusOr<std::vector<NamedOutput>> NameOutputs(const c10::IValue& returned);
 
 // The answers of a decoupled model: the elements of a list, each of which is what an ordinary model
 // returns. INTERNAL for anything else, and for more answers than a request may have.
 absl::StatusOr<std::vector<c10::IValue>> SplitAnswers(const c10::IValue& returned);
 
-// The same in the order of `outputs`: a dict's by name, otherwise by position. INTERNAL when an
-// output of the spec is missing or their numbers differ.
+// The outputs of forward in the order of `outputs`: a dict's by name, otherwise by position.
+// INTERNAL when an output of the spec is missing or the numbers of outputs differ.
 absl::StatusOr<OutputValues> OrderOutputs(const c10::IValue& returned,
                                           const std::vector<TensorSpec>& outputs);
 
-// The shape of the output that a list of `count` strings is: the spec's dims, with the one unknown
+// The shape of an output that is a list of `count` strings: the spec's dims, with the one unknown
 // dim computed from `count`. INTERNAL when no such shape exists.
 absl::StatusOr<Dims> StringDims(size_t count, const TensorSpec& output, bool batches,
                                 int64_t row_count);

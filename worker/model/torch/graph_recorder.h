@@ -1,14 +1,15 @@
-// GraphRecorder: records the work that a thread gives its device, so that one call gives it again.
+// GraphRecorder: records the work that a thread queues on its device, so that one call queues it
+// again.
 //
-// A small network on a GPU waits for its launches: a forward of some hundred kernels takes longer
-// to queue than to compute. A recorded run is queued by one call. What is recorded has fixed
-// addresses and shapes:
+// On a gpu a small network waits for its launches: a forward of some hundred kernels takes longer
+// to queue than to compute. One call queues a whole recorded run. Its work has fixed addresses and
+// shapes:
 //
 //   copy the batch into the run's inputs ─▶ Replay() ─▶ copy the run's outputs out
 //
-// An interface, because the recorder of CUDA needs classes of libtorch_cuda, and the worker, which
-// is one program for every device, does not link that. It lies in a library of its own, which
-// NewCudaRecorder() opens (worker/cuda).
+// This is an interface, because the CUDA recorder needs classes of libtorch_cuda. The worker is one
+// program for every device and does not link that. The recorder lies in a library of its own, which
+// NewCudaRecorder() uses (worker/cuda).
 #pragma once
 
 #include <memory>
@@ -22,40 +23,40 @@ class RecordedRun {
  public:
   virtual ~RecordedRun() = default;
 
-  // Queues the recorded work on the calling thread's stream, and does not wait for it. Throws what
-  // libtorch throws.
+  // Queues the recorded work on the calling thread's stream, without waiting. Throws what libtorch
+  // throws.
   virtual void Replay() = 0;
 };
 
-// Records runs of one thread, whose memory they share: of its runs the latest replayed has valid
+// Records runs of one thread. The runs share memory, so only the run replayed last has valid
 // outputs. Outlives its runs. Lives on that thread, whose stream is not the device's default one.
 class GraphRecorder {
  public:
   virtual ~GraphRecorder() = default;
 
-  // From here to End() the thread's work on its stream is recorded and not done. It may not wait
-  // for the device then: libtorch throws where it would, and End() throws after that. Throws where
-  // the device cannot record.
+  // From Begin() to End() the thread's work on its stream is recorded and not done. The thread may
+  // not wait for the device then: libtorch throws at such a wait, and End() throws after it.
+  // Begin() throws if the device cannot record.
   virtual void Begin() = 0;
   virtual std::unique_ptr<RecordedRun> End() = 0;
 
-  // Ends a recording that is of no use. Does nothing where none has begun. Never throws.
+  // Ends and drops a recording. Does nothing if none has begun. Never throws.
   virtual void Abandon() = 0;
 };
 
-// Opens the library of CUDA's recorder. FAILED_PRECONDITION says why it cannot: it is not there, or
-// is of another libtorch. REQUIRES: libtorch_cuda is loaded. Thread-safe.
+// Opens the library of CUDA's recorder. FAILED_PRECONDITION says why it cannot: the library is
+// missing or was built for another libtorch. REQUIRES: libtorch_cuda is loaded. Thread-safe.
 absl::Status OpenCudaRecorder();
 
 // A recorder of the calling thread's runs on CUDA. May throw what libtorch throws. REQUIRES:
 // OpenCudaRecorder() was OK. Thread-safe.
 std::unique_ptr<GraphRecorder> NewCudaRecorder();
 
-// The file of the library, which lies beside the worker's program; the sandbox lets it be read.
+// The library's file, which lies beside the worker's program; the sandbox allows reading it.
 inline constexpr char kCudaGraphsLibrary[] = "libmpsd-cuda-graphs.so";
 
-// The function that the library exports by this name. The caller owns what it returns; it throws
-// what libtorch throws.
+// The function that the library exports under this name. The caller owns the result. Throws what
+// libtorch throws.
 using NewGraphRecorder = GraphRecorder*();
 inline constexpr char kNewGraphRecorder[] = "MpsdNewGraphRecorder";
 

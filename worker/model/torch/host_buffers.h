@@ -1,11 +1,11 @@
-// HostBuffers: which memory of this process a gpu reads where it lies.
+// HostBuffers: which memory of this process a gpu reads in place.
 //
 //   slab segment, whole pages          ──▶ one buffer, from its mapping to its removal
 //     rows of a batch, at an offset    ──▶ the buffer and the offset: a tensor without a copy
 //
-// For a gpu that has its memory in common with the cpu. Others have a memory of their own, to which
-// inputs are copied (RegisterHostMemory() in torch_device.h). Needs no libtorch, and no gpu: what
-// makes the buffers is an interface.
+// For a gpu that shares the cpu's memory. Other gpus have memory of their own, to which inputs are
+// copied (RegisterHostMemory() in torch_device.h). Needs neither libtorch nor a gpu, because an
+// interface makes the buffers.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace mpsd {
 
-// A piece of memory as the gpu sees it: `offset` bytes behind the begin of its buffer. The buffer
-// lives while the place, or a tensor that was made of it, does.
+// A piece of memory as the gpu sees it: `offset` bytes behind the beginning of its buffer. The
+// buffer lives while the place, or a tensor made from the place, lives.
 struct BufferPlace {
   std::shared_ptr<void> buffer;
   uint64_t offset = 0;
@@ -29,28 +29,29 @@ struct BufferPlace {
 
 // Owned by the model's TorchRuntime. Thread-safe: lanes look places up while the thread that
 // follows the front end adds and removes segments. A segment is removed only when no batch names
-// it, and a batch ends after its lane's stream: so no work of the gpu is on the buffer any more.
+// it, and a batch ends only after its lane's stream is done. So a removed buffer has no gpu work
+// left.
 //
 // Invariants:
 //   1. Each piece has one buffer, made once.
 //   2. A place lies wholly in one piece, at a multiple of kTensorAlignment: the alignment that the
-//      gpu's kernels find in memory of libtorch's own.
+//      gpu's kernels find in libtorch's own memory.
 class HostBuffers {
  public:
-  // `maker` outlives the object and its places. `page_bytes` is the host's page.
+  // `maker` outlives this object and its places. `page_bytes` is the size of the host's page.
   HostBuffers(BufferMaker* maker, uint64_t page_bytes) : maker_(maker), page_bytes_(page_bytes) {}
 
-  // Makes the buffer of a piece. INVALID_ARGUMENT where it is not of whole pages; otherwise as the
-  // maker says. Nothing was added after an error, and inputs in such memory are copied.
+  // Makes the buffer of a piece. INVALID_ARGUMENT if the piece is not whole pages; otherwise the
+  // maker's error. After an error nothing was added, and inputs in that memory are copied.
   absl::Status Add(const void* data, uint64_t bytes);
 
-  // Lets go of the piece's buffer. Does nothing for memory that was not added.
+  // Releases the piece's buffer. Does nothing for memory that was not added.
   void Remove(const void* data);
 
-  // nullopt where the gpu cannot use the bytes as they lie.
+  // nullopt if the gpu cannot use the bytes in place.
   std::optional<BufferPlace> Find(const void* data, uint64_t bytes) const;
 
-  // The bytes of all pieces, which the driver counts as memory that this process took for the gpu.
+  // The bytes of all pieces. The driver counts them as memory that this process took for the gpu.
   uint64_t HeldBytes() const;
 
  private:

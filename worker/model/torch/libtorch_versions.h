@@ -1,5 +1,5 @@
-// libtorch_versions: what the versions of libtorch that a worker is built with, 2.9 to 2.15, have
-// differently. `./run check-macos --all` compiles with the first and the last of them; a further
+// libtorch_versions: the differences between libtorch 2.9 to 2.15, the versions that a worker is
+// built with. `./run check-macos --all` compiles with the first and the last. Any further
 // difference belongs here too.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace mpsd {
 
-// Whether this cpu has units that multiply bf16, as far as libtorch tells. Before 2.11 it tells of
-// AVX512's alone, which each cpu with AMX's has too, and of none of arm64's. May throw what
-// libtorch throws. Thread-safe.
+// Whether this cpu has units that multiply bf16, as far as libtorch tells. Before 2.11 libtorch
+// tells only of AVX512-BF16, which each cpu with AMX has too, and of none of arm64's units. May
+// throw what libtorch throws. Thread-safe.
 inline bool CpuHasBf16Units() {
 #if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 11
   return at::cpu::is_avx512_bf16_supported();

@@ -10,9 +10,10 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kNumbers = 1000;
-constexpr int32_t kRounds = 2;  // the second shows that the first was not kept
+constexpr int32_t kRounds =
+    2;  // the second round shows that the gpu did not keep the first one's numbers
 
-// Memory that is mapped while this lives.
+// Unmaps the memory on destruction.
 class Mapping {
  public:
   Mapping(void* data, uint64_t bytes) : data_(data), bytes_(bytes) {}
@@ -58,7 +59,7 @@ absl::Status Rounds(HostBuffers* buffers, int32_t* written, const int32_t* read,
   return absl::OkStatus();
 }
 
-// The numbers lie in the second page, so that the offset counts too.
+// The numbers lie in the second page, so that the offset is tested too.
 absl::Status RoundsIn(BufferMaker* maker, char* written, const char* read, uint64_t bytes,
                       Double doubled) {
   const uint64_t page_bytes = platform::PageBytes();

@@ -1,4 +1,4 @@
-// WaitForMpsStream: the wait for one stream of mps, which c10's device guard does not have.
+// WaitForMpsStream: waits for one stream of mps, which c10's device guard cannot do.
 // mps_stream_wait_macos.cc and mps_stream_wait_linux.cc implement it side by side.
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace mpsd {
 
-// Blocks until everything that was queued on the calling thread's current stream of mps is done,
-// and commits what was not yet. Waits for no other stream, and touches none: the wait runs in the
-// stream's own queue, as libtorch's blocking copies do. The error of a command buffer, which newer
-// libtorchs raise at such a wait, comes as ExecuteFailure() has it. UNIMPLEMENTED without mps.
+// Commits and completes everything that was queued on the calling thread's current stream of mps.
+// Waits for no other stream, and touches none: the wait runs in the stream's own queue, as
+// libtorch's blocking copies do. Newer libtorchs raise the error of a command buffer at such a
+// wait; it is returned as by ExecuteFailure(). UNIMPLEMENTED without mps.
 absl::Status WaitForMpsStream();
 
 }  // namespace mpsd

@@ -1,5 +1,5 @@
-// Not yet run on a Mac. A thread may only touch a stream of mps inside of the stream's queue; c10's
-// guard waits for the whole device, which touches the streams of other lanes.
+// Not yet run on a Mac. A thread may touch a stream of mps only inside the stream's queue. c10's
+// guard waits for the whole device and so touches the streams of other lanes.
 #include "ATen/mps/MPSStream.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/mps_stream_wait.h"
@@ -12,7 +12,7 @@ struct Wait {
   absl::Status status;
 };
 
-// Nothing may be thrown through the queue.
+// No exception may pass through the queue.
 void WaitInQueue(void* context) {
   auto* const wait = static_cast<Wait*>(context);
   wait->status = CatchForeign([wait] {

@@ -16,43 +16,45 @@ namespace mpsd {
 
 // A recorded run with the tensors that it reads and writes, all on the device.
 struct RecordedBatch {
-  std::vector<at::Tensor> inputs;   // as TorchModel::Compute() takes them
-  std::vector<at::Tensor> outputs;  // in the spec's order; of a model that batches with `rows` rows
+  std::vector<at::Tensor> inputs;   // in the form that TorchModel::Compute() takes
+  std::vector<at::Tensor> outputs;  // in the spec's order; if the model batches, with `rows` rows
   uint32_t rows = 0;
   std::unique_ptr<RecordedRun> run;
 };
 
-// Where the records of a batch are found: those of one key differ in their size alone, and a larger
-// one may answer it. By default the key is the inputs' shapes, and the size their rows.
+// Where the records for a batch are found. Records with one key differ only in their size, and a
+// larger one may answer the batch. By default the key is the inputs' shapes, and the size is their
+// rows.
 struct RecordPlace {
   std::vector<int64_t> key;
-  uint32_t size = 0;  // 0: none answers it
+  uint32_t size = 0;  // 0: no record answers the batch
 };
 
-// Which run a batch is answered by: those of its key, by what they cost. Filled while the lane
-// warms up, and constant while it serves. Lives on the lane's thread.
+// The records of a lane, by key and size, with their prices. Filled while the lane warms up, and
+// constant while it serves. Lives on the lane's thread.
 //
 //   input_ids [rows,16], mask [rows,16]  ─▶  records of 1, 2, 4, 8 rows, each with its price
 //   input_ids [rows,32], mask [rows,32]  ─▶  records of 1, 2, 4 rows
 //
-// A batch whose shape has no record is run without one. Owns the records and, through their
-// tensors, memory on the device.
+// A batch whose shape has no record runs without one. Owns the records and, through their tensors,
+// memory on the device.
 class RecordedRuns {
  public:
-  // The run for a batch of that place; null where it is better run without one.
+  // The cheapest run for a batch of that place; null if the batch is better run without one.
   const RecordedBatch* Find(const RecordPlace& place) const;
 
-  // Keeps a run of that place, instead of one that is there.
+  // Keeps a run for that place, and replaces an earlier one.
   void Add(const RecordPlace& place, RecordedBatch batch);
 
-  // What the run of exactly this place costs; until it is said, nothing. REQUIRES: it is there.
+  // Sets the cost of the run of exactly this place; until then the run costs nothing. REQUIRES: the
+  // run is there.
   void SetPrice(const RecordPlace& place, int64_t replayed_ns, int64_t plain_ns);
   void Remove(const RecordPlace& place);
 
   size_t size() const;
 
  private:
-  // The runs of one key, sorted by size; each with its price at the same index.
+  // The runs of one key, sorted by size; each has its price at the same index.
   struct Sizes {
     std::vector<RunPrice> prices;
     std::vector<RecordedBatch> batches;
@@ -61,7 +63,7 @@ class RecordedRuns {
   std::map<std::vector<int64_t>, Sizes> sizes_;
 };
 
-// By the inputs' datatypes and dims, in which a first dim of `rows` is any.
+// A place from the inputs' datatypes and dims. A first dim of `rows` is not part of the key.
 RecordPlace PlaceByShapes(absl::Span<const InputTensor> inputs, uint32_t rows);
 
 }  // namespace mpsd

@@ -1,7 +1,7 @@
 // scalar_types: the protocol's datatypes as libtorch's scalar types, and back.
 //
-// The one place where the two lists meet: inputs become tensors by ToScalarType(), outputs are
-// checked against the spec by FromScalarType(). Both are pure and thread-safe.
+// Only here do the two lists meet. ToScalarType() makes tensors of inputs; FromScalarType() checks
+// outputs against the spec. Both are pure and thread-safe.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace mpsd {
 
-// nullopt for kInvalid, and for BYTES, which libtorch has no tensors of: a TorchScript model takes
-// and gives them as lists of strings.
+// nullopt for kInvalid and for BYTES, for which libtorch has no tensors: a TorchScript model takes
+// and gives BYTES as lists of strings.
 inline std::optional<c10::ScalarType> ToScalarType(DataType datatype) {
   switch (datatype) {
     case DataType::kBool:

@@ -12,14 +12,14 @@
 namespace mpsd {
 namespace {
 
-// The strictest alignment that kernels ask for.
+// The strictest alignment that any kernel asks for.
 constexpr uint64_t kAlignment = 512;
 
 uint64_t Room(const c10::Storage& storage) {
   return (storage.nbytes() + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// The bytes of a storage, and those at its place in the memory.
+// The bytes of a storage as a tensor, and the bytes at the storage's place in the memory.
 at::Tensor BytesOf(const c10::Storage& storage) {
   at::Tensor bytes = at::empty({0}, at::TensorOptions(at::kByte).device(storage.device()));
   bytes.set_(storage);

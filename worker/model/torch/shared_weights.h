@@ -1,14 +1,14 @@
-// shared_weights: a model's weights in memory that its other workers map as well.
+// shared_weights: a model's weights in memory that the model's other workers map as well.
 //
-// A storage is where libtorch's tensors have their numbers; several tensors may be views of one.
-// Here a storage is moved under all of them at once: its numbers are copied to the new place and
-// its address is changed, whatever part of a model holds the tensors.
+// A storage holds the numbers of libtorch's tensors; several tensors may be views of one. Here a
+// storage is moved under all its tensors at once: its numbers are copied to the new place and its
+// address is changed, whichever part of a model holds the tensors.
 //
 //   worker that shares:   Make ─▶ MoveWeights() ─▶ Protect, Export
-//   every other one:      Open ─▶ AdoptWeights()   compares first: the bytes are its own
+//   every other one:      Open ─▶ AdoptWeights()   first checks that the bytes equal its own
 //
-// The order of the storages says where each one lies, so that all workers must list them alike:
-// they load one file by one program.
+// The order of the storages decides where each one lies, so all workers must list them alike. They
+// do, because they load one file with one program.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,20 @@
 
 namespace mpsd {
 
-// Adds a storage to the list, unless it is there already, is empty, or lies on another device.
+// Adds a storage to the list, unless it is already there, is empty, or lies on another device.
 void AddWeight(const c10::Storage& storage, c10::Device device, std::vector<c10::Storage>* weights);
 
 // The bytes that these storages take in one piece of memory. Pure.
 uint64_t WeightBytes(const std::vector<c10::Storage>& weights);
 
-// Copies the storages to `memory` and moves them there. They keep the memory. May throw what
-// libtorch throws; then some storages have been moved, and all are whole. REQUIRES: no lane runs,
-// and the memory has WeightBytes().
+// Copies the storages to `memory` and moves them there. They keep the memory alive. May throw what
+// libtorch throws; then only some storages have been moved, but all are whole. REQUIRES: no lane
+// runs, and the memory has WeightBytes().
 void MoveWeights(const std::vector<c10::Storage>& weights, std::shared_ptr<DeviceMemory> memory);
 
-// Moves the storages to `memory`, which has their numbers already. FAILED_PRECONDITION where it has
-// others: nothing was moved. May throw what libtorch throws while it compares. REQUIRES: as above.
+// Moves the storages to `memory`, which has their numbers already. FAILED_PRECONDITION if its
+// numbers differ: nothing was moved. May throw what libtorch throws while it compares. REQUIRES: as
+// for MoveWeights().
 absl::Status AdoptWeights(const std::vector<c10::Storage>& weights,
                           std::shared_ptr<DeviceMemory> memory);
 

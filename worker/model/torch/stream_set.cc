@@ -46,7 +46,7 @@ absl::Status StreamSet::Exhausted() const {
       absl::StrCat("no device stream is free: ", others, " of ", stream_count_, " are leased"));
 }
 
-// Whether a lease may be given now, if need be after a wait.
+// Waits if `exhaustion` says so; returns whether a lease may be given now.
 bool StreamSet::WaitForRoom() {
   const auto has_room = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return leased_.size() < stream_count_ + (IsLeased(main_stream_) ? 1 : 0);
@@ -76,7 +76,7 @@ absl::StatusOr<StreamLease> StreamSet::Acquire() {
     return absl::FailedPreconditionError("a lane asks for a stream before the main thread did");
   }
   if (!WaitForRoom()) return Exhausted();
-  // The runtime's pool goes round and knows nothing of leases. A runtime with fewer streams than it
+  // The runtime's pool is a ring and knows nothing of leases. A runtime with fewer streams than it
   // claims returns the same ones again.
   for (uint32_t i = 0; i <= stream_count_; ++i) {
     const int64_t stream = device_->NextStream();

@@ -1,12 +1,12 @@
 // StreamSet: the device streams of a worker, each leased to at most one lane at a time.
 //
 // Work on one stream of a device runs in order; work on two streams may run at the same time. A
-// lane that shares its stream with another one waits for both batches. libtorch hands streams out
-// in a ring and does not say whether one is in use, so this set keeps the account:
+// lane that shares its stream with another lane waits for both batches. libtorch hands streams out
+// in a ring and does not say whether a stream is in use, so this set keeps the account:
 //
-//   InitializeMainThread()    once, on the main thread: the first to touch the device
-//   Acquire(), AcquireMain()  a lane binds, on its own thread
-//   ~StreamLease              a lane is released, on the same thread, after its work is done
+//   InitializeMainThread()    Called once, on the main thread: the first to touch the device.
+//   Acquire(), AcquireMain()  A lane binds, on its own thread.
+//   ~StreamLease              A lane is released, on the same thread, after its work is done.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace mpsd {
 
-// A device's streams as its runtime hands them out; a test uses a fake. A number only tells one
-// stream from another. Thread-safe.
+// A device's streams, as its runtime hands them out; tests use a fake. The numbers serve only to
+// tell streams apart. Thread-safe.
 class StreamDevice {
  public:
   virtual ~StreamDevice() = default;
@@ -29,23 +29,23 @@ class StreamDevice {
   // The stream of the process's main thread.
   virtual int64_t MainStream() = 0;
 
-  // The next stream of the runtime's pool. The pool goes round, so the stream may be in use; a
+  // The next stream of the runtime's pool. The pool is a ring, so the stream may be in use. A
   // runtime without further streams returns the main stream.
   virtual int64_t NextStream() = 0;
 
   // Makes `stream` the calling thread's current stream.
   virtual void MakeCurrent(int64_t stream) = 0;
 
-  // Blocks until the work that was queued on this stream is done; waits for no other stream. The
-  // stream is the calling thread's current one.
+  // Blocks until the work that was queued on this stream is done; waits for no other stream.
+  // `stream` is the calling thread's current one.
   virtual absl::Status Synchronize(int64_t stream) = 0;
 };
 
 class StreamSet;
 
 // The right to one stream. Lives on the thread that acquired it; the lane of that thread owns it.
-// Before the stream goes back the lease waits for its work; a stream whose wait fails is never
-// leased again.
+// The lease waits for the stream's work before it gives the stream back. A stream whose wait fails
+// is never leased again.
 class StreamLease {
  public:
   StreamLease() = default;
@@ -56,7 +56,8 @@ class StreamLease {
   bool held() const { return set_ != nullptr; }
   int64_t stream() const { return stream_; }
 
-  // Blocks until the stream's work is done, then gives it back. Does nothing when nothing is held.
+  // Blocks until the stream's work is done, then gives the stream back. Does nothing if none is
+  // held.
   void Release();
 
  private:
@@ -67,14 +68,14 @@ class StreamLease {
   int64_t stream_ = 0;
 };
 
-// Gives each lane a stream of its own, so that a lane waits for its own work alone. Used when lanes
-// bind and release, never during a batch. Owned by the model's TorchRuntime; outlives its leases.
+// Gives each lane its own stream, so that a lane waits only for its own work. Used when lanes bind
+// and release, never during a batch. Owned by the model's TorchRuntime; outlives its leases.
 // Thread-safe.
 //
 // Invariants:
 //   1. A stream is leased at most once at a time.
 //   2. Only AcquireMain() leases the main stream.
-//   3. Beside the main stream's, at most `stream_count` leases are held.
+//   3. Besides the main stream's, at most `stream_count` leases are held.
 class StreamSet {
  public:
   // `device` outlives the set. `exhaustion` says what Acquire() does when all streams are leased.
@@ -84,13 +85,13 @@ class StreamSet {
   // precede every lease.
   void InitializeMainThread();
 
-  // Leases a stream and makes it the calling thread's current one. When all are leased the set
-  // fails at once, waits for a limited time, or waits without limit, as `exhaustion` says; the
-  // error is RESOURCE_EXHAUSTED. FAILED_PRECONDITION before InitializeMainThread().
+  // Leases a stream and makes it the calling thread's current one. If all are leased, the set fails
+  // at once, waits for a limited time, or waits without limit, as `exhaustion` says; the error is
+  // RESOURCE_EXHAUSTED. FAILED_PRECONDITION before InitializeMainThread().
   absl::StatusOr<StreamLease> Acquire();
 
-  // Leases the main stream, for the lane that runs on the main thread. RESOURCE_EXHAUSTED when it
-  // is leased already.
+  // Leases the main stream, for the lane that runs on the main thread. RESOURCE_EXHAUSTED if it is
+  // leased already.
   absl::StatusOr<StreamLease> AcquireMain();
 
   uint32_t leased() const;

@@ -1,4 +1,4 @@
-// ThreadShare: divides a process's cores among the inferences that run at the moment.
+// ThreadShare: divides a process's cores among its current inferences.
 #pragma once
 
 #include <algorithm>
@@ -9,23 +9,25 @@ namespace mpsd {
 // Step 9 of a request's path on a cpu, around a run:
 //
 //   one lane runs      ████ ████   all cores
-//   a second begins    ████        what is left of them when both share alike
+//   a second begins    ████        the cores left when both share alike
 //                           ████
-//   the first ends          ████   the second goes on with the threads that it began with
+//   the first ends          ████   the second keeps the threads with which it began
 //
-// A lone request has the cores of its neighbours, which shortens its answer; under load each lane
-// has its own, since lanes side by side do more work than threads that wait for each other at the
+// A lone request uses its neighbours' cores too, which shortens its answer. Under load each lane
+// has only its own: lanes side by side do more work than threads that wait for each other at the
 // end of every product.
 //
-// Owned by the model's TorchRuntime. Thread-safe, without a lock: two runs that begin at the same
-// time may both see the other, or one of them.
+// Owned by the model's TorchRuntime. Thread-safe, without a lock: if two runs begin at the same
+// time, both may see the other, or only one may.
 class ThreadShare {
  public:
-  // `most`: threads of one inference. `cores`: of all inferences of the process together; at least
-  // `most`. With as many cores as all lanes have threads, an inference always gets `most`.
+  // `most`: threads of one inference. `cores`: threads of all the process's inferences together, at
+  // least `most`. If there are as many cores as all lanes have threads, an inference always gets
+  // `most`.
   ThreadShare(int most, int cores) : most_(most), cores_(cores) {}
 
-  // A run's part, while it lives. Made and destroyed by one lane's thread.
+  // A run's share of the cores, for as long as this object lives. Made and destroyed by one lane's
+  // thread.
   class Part {
    public:
     explicit Part(ThreadShare* share) : share_(share), threads_(share->Begin()) {}

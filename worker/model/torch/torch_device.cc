@@ -22,8 +22,8 @@
 namespace mpsd {
 namespace {
 
-// OK when libtorch has code for devices of this type; the code for cuda is a library of its own,
-// which stays, with all that it registers in libtorch, for the life of the process.
+// OK when libtorch has code for devices of this type. The code for cuda is a library of its own.
+// Once loaded, it stays, with all that it registers in libtorch, for the life of the process.
 absl::Status LoadRuntime(c10::DeviceType type) {
   if (c10::impl::hasDeviceGuardImpl(type)) return absl::OkStatus();
   if (type == c10::DeviceType::CUDA) {
@@ -64,8 +64,8 @@ absl::Status CheckThere(const std::string& name, c10::Device device) {
 // Looks among all symbols of the process, libtorch's included.
 bool HasSymbol(const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }
 
-// Uses c10's guard, which offers the streams of every device; up to torch 2.14 it knows only one of
-// mps, unless that torch is patched (worker/libtorch).
+// Uses c10's guard, which offers the streams of every device. Up to torch 2.14 the guard knows only
+// one mps stream, unless that torch is patched (worker/libtorch).
 class GuardStreams final : public StreamDevice {
  public:
   explicit GuardStreams(c10::Device device) : device_(device), guard_(device.type()) {}
@@ -79,7 +79,7 @@ class GuardStreams final : public StreamDevice {
     guard_.setDevice(device_);
     guard_.exchangeStream(Stream(stream));
   }
-  // The guard of mps has no wait for one stream, which on mps is the thread's own anyway.
+  // The guard of mps cannot wait for one stream. On mps the stream is the thread's own anyway.
   absl::Status Synchronize(int64_t stream) override {
     if (device_.is_mps()) return WaitForMpsStream();
     return CatchForeign([&] {
@@ -98,7 +98,7 @@ class GuardStreams final : public StreamDevice {
 };
 
 // Calls a function of CUDA's runtime that acts on the calling thread's device; returns whether it
-// succeeded. A thread that has chosen no device has number 0, where the call would answer for the
+// succeeded. A thread that has chosen no device has number 0. There the call would answer for the
 // wrong device, or take half a GiB of memory for a context.
 bool SucceedsOn(c10::Device device, absl::FunctionRef<bool()> call) {
   return CatchForeign([&] {
@@ -127,7 +127,8 @@ absl::StatusOr<c10::Device> PickDevice(const std::string& name) {
         device = name.empty() || name == "auto" ? PickAutomatically() : c10::Device(name);
         if (!device->is_cpu() && !device->has_index()) device->set_index(0);
         absl::Status there = CheckThere(name, *device);
-        // Or this thread has number 0, where libtorch's first call takes memory for a context.
+        // Otherwise this thread has number 0, where libtorch's first call takes memory for a
+        // context.
         if (there.ok()) c10::impl::VirtualGuardImpl(device->type()).setDevice(*device);
         return there;
       },
@@ -171,14 +172,14 @@ void SynchronizeDevice(c10::Device device) {
 void ReleaseUnusedMemory(c10::Device device) {
   if (device.is_cpu()) return;
   CatchForeign([&] {
-    // The allocator of mps is none of those that c10 knows by their interface.
+    // The allocator of mps is not among those that c10 knows by their interface.
     if (device.is_mps()) {
       at::detail::getMPSHooks().emptyCache();
     } else {
       c10::getDeviceAllocator(device.type())->emptyCache();
     }
     return absl::OkStatus();
-  }).IgnoreError();  // the memory then stays with libtorch
+  }).IgnoreError();  // after an error libtorch keeps the memory
 }
 
 uint64_t UnusedMemoryBytes(c10::Device device, uint64_t held_bytes) {
@@ -190,7 +191,7 @@ uint64_t UnusedMemoryBytes(c10::Device device, uint64_t held_bytes) {
     const uint64_t used_bytes = hooks.getCurrentAllocatedMemory() + held_bytes;
     unused_bytes = taken_bytes > used_bytes ? taken_bytes - used_bytes : 0;
     return absl::OkStatus();
-  }).IgnoreError();  // libtorch then does not tell
+  }).IgnoreError();  // after an error the amount is unknown
   return unused_bytes;
 }
 
@@ -221,8 +222,8 @@ void UnregisterHostMemory(const void* data) {
 
 bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes, HostMemoryUse use) {
   if (!device.is_cuda()) return false;
-  // A function of the CUDA runtime that libtorch_cuda brought along, declared here so that its
-  // headers are not needed.
+  // A function of the CUDA runtime that comes with libtorch_cuda. It is declared here so that
+  // CUDA's headers are not needed.
   using Register = int (*)(void*, size_t, unsigned int);
   constexpr unsigned int kPortable = 0x01;
   constexpr unsigned int kReadOnly = 0x08;

@@ -21,10 +21,10 @@
 namespace mpsd {
 namespace {
 
-// Less of the device's memory than this stays free of records: what runs take at their largest.
+// Records leave at least this share of the device's memory free, for the largest runs.
 constexpr double kFreeShareForRuns = 0.1;
 
-// Whether a run has one answer, of tensors alone.
+// Whether a run gives one answer and all its inputs and outputs are tensors.
 bool IsOfTensors(const ModelSpec& spec) {
   const auto is_string = [](const TensorSpec& tensor) {
     return tensor.datatype == DataType::kBytes;
@@ -69,8 +69,8 @@ DriverGuard TorchModel::driver_guard() const { return GuardDriver(runtime_->devi
 
 bool TorchModel::needs_self_check() const { return NeedsCheck(device(), runtime_->kind()); }
 
-// On mps alone, whose memory is the host's. That of cuda is the device's own: the host's pressure
-// says nothing of it, recorded runs hold parts of it, and to give it back waits for all lanes.
+// Only on mps, whose memory is the host's. A cuda device has memory of its own. The host's pressure
+// says nothing about it, recorded runs hold parts of it, and giving it back waits for all lanes.
 bool TorchModel::gives_memory_back() const { return runtime_->device().is_mps(); }
 
 bool TorchModel::wants_row_buckets() const {
@@ -129,7 +129,7 @@ absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs
   const TorchRuntime::Turn turn(runtime_.get());
   const absl::Status status =
       CatchForeign([&] { return RunInside(lane, inputs, row_count, sink); });
-  // Waits after a failure too: copies that have begun still read and write the slabs and the lease.
+  // Waits after a failure too: copies that have begun still access the slabs and the lease.
   const absl::Status finished = runtime_->Finish(lane);
   return ModelFailure(finished.ok() ? status : finished);
 }
@@ -159,8 +159,8 @@ absl::Status TorchModel::RunInside(uint32_t lane, absl::Span<const InputTensor> 
   return *replayed ? absl::OkStatus() : Forward(inputs, row_count, sink);
 }
 
-// Rows of the record that the batch does not fill keep the numbers of an earlier one; nobody looks
-// at what they give. False: no record answers the batch.
+// Rows of the record that the batch does not fill keep the numbers of an earlier batch; nobody
+// looks at their outputs. False: no record answers the batch.
 absl::StatusOr<bool> TorchModel::Replay(uint32_t lane, absl::Span<const InputTensor> inputs,
                                         uint32_t row_count, OutputSink* sink) const {
   const RecordedRuns& runs = records_[lane].runs;
@@ -214,7 +214,8 @@ absl::Status TorchModel::Record(uint32_t lane, absl::Span<const InputTensor> inp
   }
   const TorchRuntime::Turn turn(runtime_.get());
   const absl::Status status = CatchForeign([&] { return RecordInside(lane, inputs, row_count); });
-  // What a model may not do while it is recorded reads like a lost device, which this wait tells.
+  // An action that is forbidden during recording looks like a lost device. This wait tells the two
+  // apart.
   const absl::Status finished = runtime_->Finish(lane);
   if (!finished.ok() || status.ok()) return finished;
   return absl::FailedPreconditionError(status.message());
@@ -264,7 +265,7 @@ void TorchModel::DropRecord(uint32_t lane, absl::Span<const InputTensor> inputs,
   records_[lane].runs.Remove(PlaceOf(inputs, row_count));
 }
 
-// The next one with this number has another stream.
+// The next lane with this number has another stream.
 void TorchModel::ReleaseLane(uint32_t lane) {
   records_[lane].runs = RecordedRuns();
   records_[lane].recorder.reset();

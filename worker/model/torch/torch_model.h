@@ -19,15 +19,15 @@
 
 namespace mpsd {
 
-// Does for each batch what does not depend on the file format: passes the gate, enters inference
+// Does for each batch what does not depend on the file format. Passes the gate, enters inference
 // mode, catches what libtorch throws, checks outputs against the spec, and waits for the lane's
 // stream. A subclass adds Forward(), and Compute() if its runs can be recorded.
 //
-//   Run()                              on the lane's thread
-//    ├─ DeviceGate::Permit             may wait for other lanes
-//    ├─ Forward()                      of the format: borrow inputs, run, Emit() each output
-//    │  or Replay()                    where the lane has recorded a run for such a batch
-//    └─ TorchRuntime::Finish()         the outputs' bytes are complete from here on
+//   Run()                              Called on the lane's thread.
+//    ├─ DeviceGate::Permit             May wait for other lanes.
+//    ├─ Forward()                      The format's: borrow inputs, run, Emit() each output;
+//    │  or Replay()                    if the lane has recorded a run for such a batch.
+//    └─ TorchRuntime::Finish()         From here on the outputs' bytes are complete.
 //
 // Owned by the worker's main. Thread-safe after loading, if its Forward() is: lanes run it
 // concurrently.
@@ -74,33 +74,33 @@ class TorchModel : public Model {
   virtual absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                                OutputSink* sink) const = 0;
 
-  // What the device reads in each run and no run writes, each storage once, in the order in which
-  // all workers of the model list it.
+  // The storages that the device reads in each run and no run writes. Each is listed once, in the
+  // same order by all workers of the model.
   virtual std::vector<c10::Storage> Weights() const { return {}; }
 
-  // Whether Compute() is there.
+  // Whether the format has Compute().
   virtual bool can_compute() const { return false; }
 
-  // The part of a forward that the device does: the outputs of these inputs of so many rows, all on
-  // the device, in the order of the spec. Neither waits for the device nor copies from the host, as
-  // far as the model lets it; one that does throws while it is recorded. May throw.
+  // The device's part of a forward: returns the outputs for these inputs with `rows` rows, all on
+  // the device, in the order of the spec. Neither waits for the device nor copies from the host,
+  // unless the model itself does; such a model throws while it is recorded. May throw.
   virtual absl::StatusOr<std::vector<at::Tensor>> Compute(absl::Span<const at::Tensor> /*inputs*/,
                                                           uint32_t /*rows*/) const {
     return absl::UnimplementedError("the format records no runs");
   }
 
-  // Where the records are found that may answer the batch.
+  // The key and size by which records for the batch are found.
   virtual RecordPlace PlaceOf(absl::Span<const InputTensor> inputs, uint32_t row_count) const;
 
   // The inputs that a record for such a batch reads, and its rows. Their numbers do not matter.
   virtual absl::StatusOr<RecordedBatch> BeginRecord(absl::Span<const InputTensor> inputs,
                                                     uint32_t row_count) const;
 
-  // Copies a batch into the record's inputs; false: it has to run without one.
+  // Copies a batch into the record's inputs; false: the batch must run without the record.
   virtual absl::StatusOr<bool> FillRecord(absl::Span<const InputTensor> inputs,
                                           const RecordedBatch& record) const;
 
-  // The same for one answer of a decoupled model; false where there is none of that index.
+  // Like Forward(), for one answer of a decoupled model; false if there is no answer of that index.
   virtual absl::StatusOr<bool> GiveAnswer(absl::Span<const InputTensor> /*inputs*/,
                                           uint32_t /*index*/, OutputSink* /*sink*/) {
     return absl::UnimplementedError("the model gives one answer to a request");
@@ -114,7 +114,7 @@ class TorchModel : public Model {
   const TorchRuntime& runtime() const { return *runtime_; }
 
  private:
-  // What a lane has recorded. Belongs to the lane's thread.
+  // The records of a lane. Belongs to the lane's thread.
   struct LaneRecords {
     std::unique_ptr<GraphRecorder> recorder;  // made for the first record; outlives the runs
     RecordedRuns runs;
@@ -134,13 +134,13 @@ class TorchModel : public Model {
   std::array<LaneRecords, kMaxLanes> records_;
 };
 
-// NOT_FOUND when the model's file is not there, PERMISSION_DENIED when it cannot be read. Both name
+// NOT_FOUND when the model's file is missing, PERMISSION_DENIED when it cannot be read. Both name
 // the file.
 absl::Status CheckModelFile(const LoadOrder& order);
 
-// The model's file cannot be loaded, because of `why`: INVALID_ARGUMENT, but PERMISSION_DENIED when
-// it cannot be read, and RESOURCE_EXHAUSTED or DATA_LOSS as ExecuteFailure() says. The file's name
-// and the system's words in `why` are replaced by words of our own.
+// The error for a model's file that cannot be loaded because of `why`. INVALID_ARGUMENT, except
+// PERMISSION_DENIED when it cannot be read, and RESOURCE_EXHAUSTED or DATA_LOSS as ExecuteFailure()
+// says. Words of our own replace the file's name and the system's words in `why`.
 absl::Status CannotLoad(const LoadOrder& order, absl::string_view why);
 
 // The status, with the model's name before its text.

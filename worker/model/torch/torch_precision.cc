@@ -41,7 +41,7 @@ bool CpuMultipliesBf16() {
   CatchForeign([&] {
     multiplies = CpuHasBf16Units();
     return absl::OkStatus();
-  }).IgnoreError();  // a cpu that does not tell has none
+  }).IgnoreError();  // a cpu that does not tell counts as having none
   return multiplies;
 }
 

@@ -30,7 +30,7 @@ namespace {
 
 int ThreadsOf(const LoadOrder& order) { return static_cast<int>(std::max(order.threads, 1U)); }
 
-// The inter-op pool can be sized once in a process, before its first use.
+// The inter-op pool can be sized only once in a process, before its first use.
 void SizeThreadPools(int threads) {
   at::set_num_threads(threads);
   static const bool sized = [] {
@@ -46,7 +46,7 @@ void SetGraphPath(Switch wanted) {
   if (wanted == Switch::kOff) unsetenv("MPS_FORCE_GRAPH_PATH");
 }
 
-// libtorch reads the variables when it first allocates. What the operator has set stays.
+// libtorch reads the variables when it first allocates. A value that the operator has set stays.
 void SetWatermarks(uint32_t share_percent) {
   if (share_percent == 0) return;
   const MpsWatermarks watermarks = DivideWatermarks(share_percent);
@@ -54,7 +54,7 @@ void SetWatermarks(uint32_t share_percent) {
   setenv("PYTORCH_MPS_HIGH_WATERMARK_RATIO", watermarks.high.c_str(), 0);
 }
 
-// The input where it lies.
+// The input as a tensor in place.
 absl::StatusOr<at::Tensor> OnHost(const InputTensor& input) {
   const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
   if (!type.has_value()) return absl::InternalError("an input is of a type without tensors");
@@ -62,7 +62,7 @@ absl::StatusOr<at::Tensor> OnHost(const InputTensor& input) {
   return at::from_blob(const_cast<void*>(input.data), sizes, at::TensorOptions(*type));
 }
 
-// Whether lanes record runs. FAILED_PRECONDITION where the switch demands what cannot be.
+// Whether lanes record runs. FAILED_PRECONDITION if the switch is on and recording is impossible.
 absl::StatusOr<bool> DecideRecords(Switch wanted, c10::Device device) {
   if (!Wanted(wanted, device.is_cuda())) return false;
   const absl::Status library = device.is_cuda()
@@ -73,7 +73,8 @@ absl::StatusOr<bool> DecideRecords(Switch wanted, c10::Device device) {
   return absl::Status(library.code(), absl::StrCat("graphs: ", library.message()));
 }
 
-// Null where workers share no weights. FAILED_PRECONDITION as above.
+// Null if workers share no weights. FAILED_PRECONDITION if the switch is on and sharing is
+// impossible.
 absl::StatusOr<std::unique_ptr<DeviceMemorySource>> OpenMemorySource(Switch wanted,
                                                                      c10::Device device) {
   if (!Wanted(wanted, device.is_cuda())) return nullptr;
@@ -223,8 +224,9 @@ bool TorchRuntime::IsRegistered(const void* data, uint64_t bytes) const {
   });
 }
 
-// Copies need not be waited for from registered memory, nor where the batch waits once: the slabs,
-// and what was gathered of them, stay until the batch ends, which waits for the stream.
+// A copy need not wait if its memory is registered, or if the batch waits once at its end. The
+// slabs, and the rows gathered from them, stay until the batch ends, and the batch's end waits for
+// the stream.
 absl::StatusOr<at::Tensor> TorchRuntime::Borrow(const InputTensor& input,
                                                 bool may_be_written) const {
   const absl::StatusOr<at::Tensor> tensor = OnHost(input);

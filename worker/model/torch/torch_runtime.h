@@ -26,37 +26,38 @@
 
 namespace mpsd {
 
-// Hides the differences between devices from the models: on the cpu inputs are borrowed and nothing
-// is waited for; elsewhere inputs are copied to the device, outputs are copied back, and a lane
+// Hides the differences between devices from the models. On the cpu inputs are borrowed and nothing
+// is waited for. Elsewhere inputs are copied to the device, outputs are copied back, and a lane
 // waits for its own stream. Made on the main thread, which is the first to touch the device. Owned
 // by the model.
 //
 // Thread-safe. The functions that take a lane are called on that lane's thread.
 class TorchRuntime {
  public:
-  // Reads the order's switches, checks the libtorch in use (preflight), opens the device, sets how
-  // it rounds products (torch_precision.h), and sizes the process's thread pools, which can be done
-  // once. An error tells the operator what to do.
+  // Reads the order's switches, checks the loaded libtorch (preflight), opens the device, and sets
+  // how the device rounds products (torch_precision.h). Also sizes the process's thread pools,
+  // which can be done only once. An error tells the operator what to do.
   static absl::StatusOr<std::unique_ptr<TorchRuntime>> Create(const LoadOrder& order);
 
-  // Sets the environment variables that libtorch reads when it first touches the device, as the
-  // order's switches and its share of the memory ask; what the operator has set stays.
+  // Sets the environment variables that libtorch reads when it first touches the device, by the
+  // order's switches and its share of the memory. A value that the operator has set stays.
   // INVALID_ARGUMENT names a wrong switch. Called on the main thread before Create().
   static absl::Status SetEnvironment(const LoadOrder& order);
 
   c10::Device device() const { return device_; }
   const TorchOptions& options() const { return options_; }
-  Precision precision() const { return precision_; }  // of the order
+  Precision precision() const { return precision_; }  // the order's precision
   RuntimeKind kind() const { return kind_; }
 
-  // Sets the calling thread's thread count and gives it a stream of its own; on mps the main
+  // Sets the calling thread's thread count and gives it a stream of its own. On mps the main
   // thread, if it calls, gets the main stream. The lane keeps the stream until ReleaseLane() on the
   // same thread. RESOURCE_EXHAUSTED when there is no stream left.
   absl::Status BindLane(uint32_t lane);
   void ReleaseLane(uint32_t lane);
 
-  // Announces memory that inputs will lie in. If the device cannot read it directly, inputs in it
-  // are staged, and nothing else changes. UnregisterMemory() of an unknown address does nothing.
+  // Announces memory in which inputs will lie. If the device cannot read the memory directly,
+  // inputs in it are staged, and nothing else changes. UnregisterMemory() of an unknown address
+  // does nothing.
   void RegisterMemory(const void* data, uint64_t bytes);
   void UnregisterMemory(const void* data);
   void RegisterOutputMemory(void* data, uint64_t bytes);
@@ -66,47 +67,46 @@ class TorchRuntime {
     return unified_ == nullptr ? InputMemory::kNone : unified_->input_memory();
   }
 
-  // Whether lanes record runs here: on cuda, unless the order's switch says no. Where the switch
-  // leaves it open, a worker without the recorder's library does not. Constant.
+  // Whether lanes record runs here: on cuda, unless the order's switch is off. If the switch is
+  // kAuto, a worker without the recorder's library does not record. Constant.
   bool records_runs() const { return records_runs_; }
 
-  // Whether products of float weights are those of FloatPanels: on a cpu where they pay, unless the
-  // order's switch says otherwise. Constant.
+  // Whether FloatPanels multiply float weights: on a cpu where they are faster, unless the order's
+  // switch says otherwise. Constant.
   bool uses_float_panels() const;
 
-  // The input as a tensor on the device. On the cpu it is the slab's own memory, and so it is on
-  // mps where the device reads slabs; one that `may_be_written` is a copy. Elsewhere it is a copy,
-  // which may still be running on the lane's stream. INTERNAL for a datatype that libtorch has no
-  // tensors of.
+  // The input as a tensor on the device. On the cpu, and on mps if the device reads slabs, this is
+  // the slab's own memory, or a copy if it `may_be_written`. Elsewhere it is a copy, which may
+  // still be running on the lane's stream. INTERNAL for a datatype that libtorch has no tensors of.
   absl::StatusOr<at::Tensor> Borrow(const InputTensor& input, bool may_be_written) const;
 
-  // Copies the input's rows over the first rows of `target`, a tensor on the device that has at
-  // least as many and is alike otherwise. The copy may still be running, as above.
+  // Copies the input's rows over the first rows of `target`, a tensor on the device with at least
+  // as many rows and otherwise the same shape. The copy may still be running on the lane's stream.
   absl::Status CopyIn(const InputTensor& input, const at::Tensor& target) const;
 
   // Copies the tensor to `target`, contiguous, whatever its device and strides are. The bytes are
   // complete after Finish().
   void CopyOut(const at::Tensor& tensor, void* target) const;
 
-  // As Model::UnusedMemoryBytes(): the slabs that the device reads are in use.
+  // As Model::UnusedMemoryBytes(). Slabs that the device reads count as used.
   uint64_t UnusedMemoryBytes() const {
     return mpsd::UnusedMemoryBytes(device_, unified_ == nullptr ? 0 : unified_->HeldBytes());
   }
 
-  // Where weights are moved that other workers use too; null where they share none. Used on the
-  // main thread.
+  // Where weights that other workers use too are moved; null if none are shared. Used on the main
+  // thread.
   DeviceMemorySource* memory_source() const { return memory_source_.get(); }
 
   // Blocks until the calling lane's stream is done; waits for no other lane.
   absl::Status Finish(uint32_t lane) const;
 
-  // Gives the memory that its model had back to the device: the worker goes on with another model,
-  // where "auto" has tried this one.
+  // Gives the memory that its model had back to the device. Needed when "auto" has tried this model
+  // and the worker goes on with another.
   ~TorchRuntime();
 
-  // A lane's right to run, while it lives: on the device, and on its part of the cores. The
-  // constructor waits where the order's parameters let few lanes run at once. Made and destroyed on
-  // the lane's thread.
+  // A lane's right to run, for as long as this object lives: on the device, and on its share of the
+  // cores. The constructor waits if the order's parameters let only few lanes run at once. Made and
+  // destroyed on the lane's thread.
   class Turn {
    public:
     explicit Turn(TorchRuntime* runtime);
@@ -124,7 +124,7 @@ class TorchRuntime {
   const Precision precision_;
   const TorchOptions options_;
   const RuntimeKind kind_;
-  const int threads_;  // that an inference has at most
+  const int threads_;  // the most threads of one inference
   const std::thread::id main_thread_;
   bool records_runs_ = false;
   std::unique_ptr<DeviceMemorySource> memory_source_;
@@ -132,7 +132,7 @@ class TorchRuntime {
   ThreadShare share_;
   std::unique_ptr<StreamDevice> stream_device_;  // null on the cpu
   std::unique_ptr<StreamSet> streams_;
-  std::unique_ptr<UnifiedMemory> unified_;     // on mps alone
+  std::unique_ptr<UnifiedMemory> unified_;     // only on mps
   std::array<StreamLease, kMaxLanes> leases_;  // each belongs to its lane's thread
 
   mutable absl::Mutex mu_;

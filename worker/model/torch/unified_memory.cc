@@ -66,7 +66,7 @@ absl::Status UnifiedMemory::Probe(BufferMaker* maker) const {
           CopyOut(input.add(input), doubled.data());
           return absl::OkStatus();
         });
-        // After a failure too: copies that have begun still use this memory.
+        // Waits after a failure too: copies that have begun still use this memory.
         const absl::Status finished = wait_();
         if (!queued.ok()) return queued;
         if (!finished.ok()) return finished;
@@ -93,7 +93,7 @@ std::optional<at::Tensor> UnifiedMemory::InPlace(const void* data, uint64_t byte
   return TensorIn(*place, type, sizes, device_);
 }
 
-// Not every libtorch keeps the source of a copy that does not wait.
+// Not every libtorch keeps the source of a non-blocking copy alive.
 at::Tensor UnifiedMemory::Copied(const at::Tensor& host) const {
   return reads_slabs_ ? host.to(device_, /*non_blocking=*/waits_once_) : host.clone().to(device_);
 }
@@ -103,8 +103,9 @@ bool GpuWritesTo(const void* target, uint64_t bytes) {
   return reinterpret_cast<uintptr_t>(target) % kStep == 0 && bytes % kStep == 0;
 }
 
-// libtorch copies a tensor of another layout than its target's by way of memory that it reads
-// before such a copy has ended. So the layouts are made the same: one dim, without a gap.
+// If a tensor's layout differs from its target's, libtorch copies through temporary memory, and
+// reads that memory before such a copy has ended. So both get the same layout: one dim, without a
+// gap.
 void UnifiedMemory::CopyOut(const at::Tensor& tensor, void* target) const {
   const at::Tensor dense = tensor.contiguous().resolve_neg();
   const at::Tensor flat = dense.as_strided({dense.numel()}, {1});

@@ -33,7 +33,7 @@ bool IsSoftmax(const Node* node) {
   return IsOneOf(node, {"aten::softmax", "aten::_softmax", "aten::_safe_softmax"});
 }
 
-// Behind an operator with weights another part of the model begins.
+// An operator with weights belongs to another part of the model, so the search ends there.
 bool EndsWay(const Node* node) {
   const std::string name = node->kind().toQualString();
   return absl::StrContains(name, "linear") || absl::StrContains(name, "addmm") ||
@@ -41,7 +41,7 @@ bool EndsWay(const Node* node) {
          absl::StrContains(name, "norm") || IsSoftmax(node);
 }
 
-// Sizes and the like, which many parts of a model share, lead nowhere.
+// Sizes and the like are shared by many parts of a model, so the search does not follow them.
 bool CarriesTensors(const Value* value) {
   const c10::TypePtr& type = value->type();
   return type->isSubtypeOf(*c10::TensorType::get()) ||
@@ -75,7 +75,7 @@ void Behind(const Node* user, std::vector<const Value*>* found) {
   }
 }
 
-// Follows values breadth first; `step` returns true where the way has come to its goal.
+// Follows values breadth first; `step` returns true at the goal.
 template <typename Step>
 bool Follow(const Value* start, const Step& step) {
   std::vector<const Value*> line = {start};
@@ -114,7 +114,8 @@ bool ProductFollows(const Value* value) {
 }  // namespace
 
 uint32_t CountWrittenOutAttention(Block* block) {
-  absl::flat_hash_set<const Node*> products;  // each counts once, however many branches follow it
+  absl::flat_hash_set<const Node*>
+      products;  // a product counts once, even if several branches follow it
   VisitNodes(block, [&products](const Node* node) {
     if (!IsSoftmax(node) || !ProductFollows(node->output())) return;
     const Node* const product = ProductBefore(node->inputs().at(0));

@@ -31,7 +31,7 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-// Masks of booleans and indices pass.
+// Boolean masks and indices pass unchanged.
 constexpr char kCast[] = R"(
 def mpsd_cast(x: Tensor, dtype: int) -> Tensor:
     if x.is_floating_point():
@@ -39,7 +39,7 @@ def mpsd_cast(x: Tensor, dtype: int) -> Tensor:
     return x
 )";
 
-// Operators whose operands must have one type. They give the type that they take.
+// Operators whose operands must have one type, which is also the type of the result.
 const absl::flat_hash_set<std::string>& Products() {
   static const auto* const kProducts =
       new absl::flat_hash_set<std::string>{"aten::linear",
@@ -71,7 +71,7 @@ const absl::flat_hash_set<std::string>& Products() {
   return *kProducts;
 }
 
-// Operators of one tensor that give the type that they take.
+// Operators of one tensor whose result has its type.
 const absl::flat_hash_set<std::string>& Passages() {
   static const auto* const kPassages =
       new absl::flat_hash_set<std::string>{"aten::view",
@@ -141,7 +141,7 @@ class Conversion {
   }
 
  private:
-  // Why the node cannot be converted; empty where it can.
+  // Why the node cannot be converted; empty if it can.
   static std::string FaultOf(const Node* node) {
     if (node->kind() == torch::jit::prim::CallMethod ||
         node->kind() == torch::jit::prim::CallFunction) {
@@ -169,7 +169,7 @@ class Conversion {
     return "";
   }
 
-  // A weight of several names stays one weight.
+  // A weight with several names stays one weight.
   at::Tensor Converted(const at::Tensor& weight) {
     if (!weight.defined() || !weight.is_floating_point() || weight.dim() == 0) return weight;
     at::Tensor& converted = converted_[weight.unsafeGetTensorImpl()];
@@ -195,7 +195,8 @@ class Conversion {
     }
   }
 
-  // Masks are filled with the least float, or with -1e9: an error where the type does not reach it.
+  // Masks are filled with the smallest float, or with -1e9, which is an error if it is outside the
+  // type's range.
   void BoundFill(Node* node) {
     const std::optional<c10::IValue> fill = torch::jit::toIValue(node->input(2));
     if (!fill.has_value() || !fill->isDouble() || !std::isfinite(fill->toDouble())) return;

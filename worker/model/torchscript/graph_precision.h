@@ -1,16 +1,17 @@
-// ConvertPrecision: makes a frozen TorchScript module compute in another type of floats.
+// graph_precision: ConvertPrecision makes a frozen TorchScript module compute in another float
+// type.
 //
-// While loading, after the outputs are known (TorchScriptProgram::Convert()):
+// It runs while loading, after the outputs are known (TorchScriptProgram::Convert()):
 //
-//   weights       every constant of floats with a dim becomes one of `type`
-//   operands      what flows into a product, a convolution or a norm is cast to `type`, unless it
-//                 comes out of such an operator
-//   fills         a mask's number beyond the type's range becomes its largest one
-//   all else      computes in the types that flow into it
+//   weights       Every float constant with a dim becomes `type`.
+//   operands      An input of a product, a convolution or a norm is cast to `type`, unless it comes
+//                 from such an operator.
+//   fills         A mask's number beyond the type's range becomes the type's largest number.
+//   all else      Computes in the types that flow into it.
 //
-// So the module's long way is of `type`, and what its author computes in float on purpose, as masks
-// and positions are, stays float until the next product. Numbers without a dim stay as they are:
-// they do not decide the type of a result, and 1e-12 would become 0.
+// So most of the module computes in `type`. Masks and positions, which an author computes in float
+// on purpose, stay float until the next product. Numbers without a dim stay as they are: they do
+// not decide the type of a result, and 1e-12 would become 0.
 #pragma once
 
 #include "absl/status/status.h"
@@ -20,7 +21,7 @@
 namespace mpsd {
 
 // Changes forward's graph. INVALID_ARGUMENT names what cannot be converted: weights that freezing
-// left in the module, a call that cannot be followed, operators on quantized numbers, complex
+// left in the module, a call that cannot be followed, operators on quantized numbers, or complex
 // weights. The module means nothing after an error. Throws what libtorch throws. Called on the main
 // thread. REQUIRES: nothing has run this module.
 absl::Status ConvertPrecision(c10::ScalarType type, torch::jit::Module* module);

@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// Equal for equal inputs alone: each part tells its length before its bytes.
+// Equal only for equal inputs: each part gives its length before its bytes.
 std::string KeyOf(absl::Span<const InputTensor> inputs) {
   std::string key;
   for (const InputTensor& input : inputs) {

@@ -1,4 +1,4 @@
-// KeptAnswers: the answers of a decoupled model's latest requests, all of which one run gave.
+// KeptAnswers: all answers of a decoupled model's latest requests, each request's from one run.
 #pragma once
 
 #include <deque>
@@ -11,23 +11,22 @@
 
 namespace mpsd {
 
-// A decoupled module returns all answers to a request at once, and the lane is asked for one after
-// the other, with those of other requests in between (decision 0011). So that forward does not run
-// again for each of them, the answers stay here, found by the bytes of the request's inputs:
+// A decoupled module returns all answers to a request at once. The lane is asked for them one after
+// another, with answers to other requests in between (decision 0011). The answers stay here so that
+// forward does not run again for each of them. They are found by the bytes of the request's inputs:
 // requests with equal inputs have equal answers.
 //
-//   Answer(request A, 0)   no entry: forward runs, Keep()      A
 //   Answer(request B, 0)   no entry: forward runs, Keep()      B A
 //   Answer(request A, 1)   Find()                              A B
 //
-// Bounded: beyond kMost the one that was used the longest ago goes, and its request costs one more
-// run. Owned by a TorchScriptModel, whose only lane calls it. Lives on the lane's thread.
+//
+// Bounded: beyond kMost the least recently used entry goes, and its request costs one more run.
+// Owned by a TorchScriptModel, whose only lane calls it. Lives on the lane's thread.
 class KeptAnswers {
  public:
   static constexpr size_t kMost = 4;
 
-  // The answers to a request with these inputs; null where there are none. Valid until the next
-  // Keep().
+  // The answers to a request with these inputs; null if none are kept. Valid until the next Keep().
   const std::vector<c10::IValue>* Find(absl::Span<const InputTensor> inputs);
 
   // Keeps the answers and returns them. The tensors must not lie in the inputs' memory, which ends
@@ -41,7 +40,7 @@ class KeptAnswers {
     std::vector<c10::IValue> answers;
   };
 
-  std::deque<Entry> entries_;  // the latest used one first
+  std::deque<Entry> entries_;  // the most recently used first
 };
 
 }  // namespace mpsd

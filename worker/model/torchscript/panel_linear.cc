@@ -27,7 +27,7 @@ constexpr char kName[] = "mpsd::panel_linear";
 constexpr char kSchema[] =
     "mpsd::panel_linear(Tensor x, Tensor lines, Tensor bias, int to) -> Tensor";
 
-// A layer's weights as the operator takes them.
+// A layer's weights in the operator's form.
 struct PackedLayer {
   at::Tensor lines;  // [panels, from, kPanelColumns]
   at::Tensor bias;   // [panels * kPanelColumns]
@@ -70,7 +70,7 @@ void RegisterOnce() {
       c10::AliasAnalysisKind::FROM_SCHEMA)});
 }
 
-// Of a node aten::linear; nothing where its weights cannot lie in panels.
+// Packs the weights of an aten::linear node; nothing if they cannot lie in panels.
 std::optional<PackedLayer> Pack(const Node& node) {
   const std::optional<c10::IValue> weight_value = torch::jit::toIValue(node.input(1));
   const std::optional<c10::IValue> bias_value = torch::jit::toIValue(node.input(2));
@@ -96,7 +96,7 @@ std::optional<PackedLayer> Pack(const Node& node) {
   return layer;
 }
 
-// The new node has the place in the source of the old one, which errors name.
+// The new node keeps the old node's source location, which errors name.
 void Replace(Node* node, const PackedLayer& layer) {
   torch::jit::Graph* const graph = node->owningGraph();
   const torch::jit::WithInsertPoint here(node);

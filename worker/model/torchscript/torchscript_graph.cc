@@ -41,7 +41,7 @@ def mpsd_linear(x: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
     return torch.matmul(x, transposed) + bias
 )";
 
-// libtorch's Inline() does not look into what a fork starts.
+// libtorch's Inline() does not look into the graphs that a fork starts.
 void InlineCalls(const std::shared_ptr<Graph>& graph) {
   torch::jit::Inline(*graph);
   std::vector<std::shared_ptr<Graph>> started;
@@ -59,20 +59,20 @@ std::shared_ptr<Graph> InlinedForward(const torch::jit::Module& module) {
   return graph;
 }
 
-// A call that is left, such as one of an interface's method, may do anything.
+// A remaining call, such as one of an interface's method, may do anything.
 bool IsCall(const Node* node) {
   return node->kind() == torch::jit::prim::CallMethod ||
          node->kind() == torch::jit::prim::CallFunction;
 }
 
-// An operator that libtorch makes of others has a kernel for each backend that those have.
+// An operator that libtorch composes of others has a kernel for each backend that the others have.
 bool HasKernel(const c10::OperatorHandle& op, c10::DispatchKey backend) {
   return op.hasKernelForDispatchKey(backend) ||
          op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) ||
          op.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd);
 }
 
-// The same lines, all of them called by `caller`.
+// The same lines, all called by `caller`.
 InlinedCallStackPtr CallsBy(torch::jit::Function* caller,
                             const std::vector<torch::jit::InlinedCallStackEntry>& calls) {
   InlinedCallStackPtr stack;

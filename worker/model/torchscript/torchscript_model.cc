@@ -27,7 +27,7 @@ namespace mpsd {
 namespace {
 
 // Runs a TorchScriptProgram. Owned by the worker's main. Thread-safe after loading; a decoupled
-// one has a single lane.
+// model has a single lane.
 class TorchScriptModel final : public TorchModel {
  public:
   TorchScriptModel(ModelSpec spec, TorchScriptProgram program,
@@ -65,7 +65,7 @@ class TorchScriptModel final : public TorchModel {
                            OutputSink* sink) const;
 
   const TorchScriptProgram program_;
-  KeptAnswers answers_;  // of the only lane, if the model is decoupled
+  KeptAnswers answers_;  // for the only lane of a decoupled model
 };
 
 absl::StatusOr<c10::IValue> TorchScriptModel::Borrow(const InputTensor& input) const {
@@ -78,7 +78,7 @@ absl::StatusOr<c10::IValue> TorchScriptModel::Borrow(const InputTensor& input) c
     for (const absl::string_view element : *elements) strings.push_back(std::string(element));
     return c10::IValue(std::move(strings));
   }
-  // Kept answers may be views of the inputs, whose memory other requests get.
+  // Kept answers may be views of the inputs, whose memory later requests reuse.
   const bool copied = program_.WritesInputs() || spec().decoupled;
   absl::StatusOr<at::Tensor> tensor = runtime().Borrow(input, copied);
   if (!tensor.ok()) return tensor.status();
@@ -147,7 +147,7 @@ absl::StatusOr<bool> TorchScriptModel::GiveAnswer(absl::Span<const InputTensor> 
   return true;
 }
 
-// Clients see the floats that the spec says, whatever the module computes in.
+// Clients get the float types of the spec, whatever type the module computes in.
 at::Tensor TorchScriptModel::Shown(const at::Tensor& tensor, const TensorSpec& output) const {
   const std::optional<c10::ScalarType> type = ToScalarType(output.datatype);
   const bool is_cast = program_.is_converted() && tensor.defined() && tensor.is_floating_point() &&
@@ -211,7 +211,7 @@ absl::StatusOr<c10::IValue> RunZeros(const ModelSpec& spec, const TorchScriptPro
   return answers->front();
 }
 
-// libtorch names only the first one that the run met.
+// libtorch names only the first missing operator that the run met.
 std::string MissingKernels(const TorchScriptProgram& program) {
   if (program.without_kernel().empty()) return "";
   return absl::StrCat("; without a kernel for mps: ",
@@ -249,8 +249,8 @@ absl::Status TrialOnZeros(const ModelSpec& spec, const TorchScriptProgram& progr
       [](absl::string_view what) { return absl::InternalError(MeaningfulLine(what)); });
 }
 
-// Converts the program where the order asks for a precision. A module that takes zeros before and
-// throws afterwards has an operator that does not compute in it.
+// Converts the program if the order asks for a precision. A module that takes zeros before and
+// throws afterwards has an operator that cannot compute in that precision.
 absl::Status Convert(const LoadOrder& order, const ModelSpec& spec, c10::Device device,
                      TorchScriptProgram* program) {
   if (order.precision == Precision::kInt8) {
@@ -289,7 +289,7 @@ absl::Status StartTorch(const LoadOrder& order) {
   const absl::StatusOr<c10::Device> device = PickDevice(order.device);
   if (!device.ok()) return device.status();
   if (device->is_cpu()) return absl::OkStatus();
-  // Before the first encoder. Where it fails, LanesAllowed() says why.
+  // Before the first encoder is made. If this fails, LanesAllowed() says why.
   GuardDriver(*device);
   // The first tensor makes the device's context.
   return CatchForeign([&] {

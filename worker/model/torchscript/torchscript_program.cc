@@ -25,7 +25,7 @@ bool IsTraining(const torch::jit::Module& module) {
 }
 
 // Freezing makes the weights constants of the graph, which is then simplified once. A module that
-// cannot be frozen runs as it is.
+// cannot be frozen runs unchanged.
 torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& module) {
   std::optional<torch::jit::Module> frozen;
   const absl::Status status = CatchForeign(
@@ -41,8 +41,8 @@ torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& mod
   return module;
 }
 
-// With profiling, the first calls of every shape would record, specialize and fuse: seconds of work
-// in the middle of serving.
+// With profiling, the first calls of every shape would record, specialize and fuse, which takes
+// seconds in the middle of serving.
 void TurnProfilingOff() {
   torch::jit::getProfilingMode() = false;
   torch::jit::FusionStrategy none = {{torch::jit::FusionBehavior::STATIC, 0}};
@@ -174,7 +174,7 @@ void TorchScriptProgram::UsePanels() {
   if (panel_layers_ > 0) Take(std::move(changed));
 }
 
-// Always of a clone: a function that has run keeps the code that was made of its graph.
+// `module` is always a clone: a function that has run keeps the code made from its graph.
 void TorchScriptProgram::Take(torch::jit::Module module) {
   module_ = std::move(module);
   forward_ = &module_.get_method("forward").function();

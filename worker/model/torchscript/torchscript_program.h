@@ -17,7 +17,7 @@ namespace mpsd {
 
 // How to load an archive.
 struct ProgramOptions {
-  std::string name;  // for the log
+  std::string name;  // used in the log
   std::string path;
   c10::Device device = c10::Device(c10::DeviceType::CPU);
   bool rewrite_linear = false;
@@ -31,8 +31,8 @@ struct ProgramOptions {
 class TorchScriptProgram {
  public:
   // Reads the archive to `options.device` and freezes the module if it can be frozen. Fills
-  // `spec_json` with the archive's mpsd.json, empty when there is none. FAILED_PRECONDITION for a
-  // module in training mode, unless that is allowed; the module is then put into evaluation mode.
+  // `spec_json` with the archive's mpsd.json, empty if there is none. FAILED_PRECONDITION for a
+  // module in training mode, unless the options allow it; it is then put into evaluation mode.
   static absl::StatusOr<TorchScriptProgram> Load(const ProgramOptions& options,
                                                  std::string* spec_json);
 
@@ -40,32 +40,34 @@ class TorchScriptProgram {
   // strings.
   std::vector<std::string> InputArguments() const;
 
-  // The same as inputs that an operator may copy and complete: "x:FP32[-1,…]", "words:BYTES[-1,1]".
+  // The same arguments as inputs that an operator may copy and complete: "x:FP32[-1,…]",
+  // "words:BYTES[-1,1]".
   std::vector<std::string> InputExamples() const;
 
-  // Sets which of those arguments each input is. INVALID_ARGUMENT when another argument without a
-  // default is left over, when an optional input's argument has no default, or when an input is
-  // BYTES and its argument is no list of strings, or the reverse.
+  // Sets which of those arguments each input is. INVALID_ARGUMENT in three cases. Another argument
+  // without a default is left over; an optional input's argument has no default; or only one of an
+  // input and its argument is strings (BYTES, a list of strings).
   absl::Status Bind(const std::vector<TensorSpec>& inputs, const std::vector<size_t>& arguments);
 
-  // Makes forward compute in floats of `type` (graph_precision.h): from now on Forward() casts
-  // inputs of floats to it, and returns floats of any type. INVALID_ARGUMENT names what cannot be
-  // converted; the program means nothing then. Does nothing where the weights are float and so is
-  // `type`. REQUIRES: Bind() was OK, and no other thread has the program.
+  // Makes forward compute in floats of `type` (graph_precision.h). From now on Forward() casts
+  // float inputs to `type` and returns floats of any type. INVALID_ARGUMENT names what cannot be
+  // converted; the program means nothing then. Does nothing if `type` is float and the weights are
+  // float already. REQUIRES: Bind() was OK, and no other thread has the program.
   absl::Status Convert(c10::ScalarType type);
 
-  // Whether Convert() has changed it.
+  // Whether Convert() has changed the program.
   bool is_converted() const { return type_.has_value(); }
 
-  // Makes forward's linear layers multiply by panels (panel_linear.h), as many as can: UsePanels()
-  // counts them. REQUIRES: HasPanelProducts(), Bind() was OK, and no other thread has the program.
+  // Makes as many of forward's linear layers as possible multiply by panels (panel_linear.h);
+  // panel_layers() counts them. REQUIRES: HasPanelProducts(), Bind() was OK, and no other thread
+  // has the program.
   void UsePanels();
 
-  // How many of its linear layers multiply by panels.
+  // How many linear layers multiply by panels.
   size_t panel_layers() const { return panel_layers_; }
 
   // Runs forward on the calling thread with these inputs, in the order of Bind(), and returns its
-  // result. For an input that is None, which must be optional, forward gets its argument's default.
+  // result. For an input that is None, which must be optional, forward gets the argument's default.
   // CHECKs that there are as many inputs as Bind() was given.
   c10::IValue Forward(absl::Span<const c10::IValue> inputs) const;
 
@@ -79,24 +81,24 @@ class TorchScriptProgram {
 
   const Census& census() const { return census_; }
 
-  // On mps the operators that this libtorch has no kernel for there; empty on other devices, and
-  // where there is none.
+  // On mps, the operators for which this libtorch has no kernel there; empty on other devices, and
+  // if no operator lacks one.
   const std::vector<std::string>& without_kernel() const { return without_kernel_; }
 
  private:
   TorchScriptProgram(torch::jit::Module module, Census census,
                      std::vector<std::string> without_kernel);
 
-  // Takes a changed copy of the module in its place.
+  // Replaces the module by a changed copy.
   void Take(torch::jit::Module module);
 
   torch::jit::Module module_;
-  torch::jit::Function* forward_;             // of module_
-  torch::jit::Stack blank_stack_;             // the module, then forward's arguments' defaults
-  std::vector<size_t> stack_index_of_input_;  // in the stack
+  torch::jit::Function* forward_;  // the forward of module_
+  torch::jit::Stack blank_stack_;  // the module, then the defaults of forward's arguments
+  std::vector<size_t> stack_index_of_input_;  // for each input, its index in the stack
   Census census_;
   std::vector<std::string> without_kernel_;
-  std::optional<c10::ScalarType> type_;  // of its floats; nullopt: as they were saved
+  std::optional<c10::ScalarType> type_;  // type of the module's floats; nullopt: as they were saved
   bool writes_inputs_ = false;
   size_t panel_layers_ = 0;
 };

@@ -15,12 +15,12 @@
 namespace mpsd {
 namespace {
 
-constexpr double kFarthest = 128;       // MPNet tells no distances beyond apart
+constexpr double kFarthest = 128;       // MPNet treats all longer distances alike
 constexpr float kUnseen = -1e30F;       // added to a score: its share becomes exactly 0
-constexpr float kUnseenInHalf = -3e4F;  // the same, within the range of all types
-constexpr int64_t kNearBlock = 256;     // queries that look at their surroundings in one call
+constexpr float kUnseenInHalf = -3e4F;  // as kUnseen, within the range of all types
+constexpr int64_t kNearBlock = 256;     // queries of a local layer in one call
 
-// The bucket of the key at `distance` behind the query. As transformers computes it, in floats.
+// The bucket of the key at `distance` behind the query, computed in floats as transformers does.
 int64_t BucketOf(int64_t distance, int64_t buckets) {
   const int64_t half = buckets / 2;
   const int64_t side = distance > 0 ? half : 0;
@@ -34,8 +34,8 @@ int64_t BucketOf(int64_t distance, int64_t buckets) {
   return side + std::min(exact + static_cast<int64_t>(far), half - 1);
 }
 
-// 0 where a key counts and kUnseen where it does not, [rows, 1, 1, length]. Not minus infinity: a
-// token that sees nobody would become no number, and spoil those that see it with a share of 0.
+// 0 for a key that counts and kUnseen for others, [rows, 1, 1, length]. Not minus infinity: a token
+// that sees no other would become NaN, and spoil tokens that see it with a share of 0.
 at::Tensor MaskOf(const TokenBatch& batch, const TokenRun& run) {
   std::vector<float> added(static_cast<size_t>(run.rows * run.length));
   for (size_t i = 0; i < added.size(); ++i) {
@@ -71,14 +71,14 @@ DistanceBias::DistanceBias(const at::Tensor& table, int64_t buckets, int64_t lon
 }
 
 at::Tensor DistanceBias::Of(int64_t length) const {
-  // Window w holds the distances from w + 1 - length on, which are those of query length - 1 - w.
+  // Window w holds the distances from w + 1 - length on, which belong to query length - 1 - w.
   const at::Tensor windows =
       by_distance_.narrow(1, longest_ - length, 2 * length - 1).unfold(1, length, 1);
   return windows.flip({1}).contiguous();
 }
 
-// By floats, as transformers does: at position 8,000 the last bit of one is some hundredths of a
-// degree.
+// Computed in floats, as transformers does: at position 8,000 the last bit of a float is some
+// hundredths of a degree.
 at::Tensor RotationFrequencies(double theta, double stretch, int64_t head_size,
                                c10::Device device) {
   const at::Tensor exponents = at::arange(0, head_size, 2, at::kFloat) / head_size;
@@ -114,7 +114,7 @@ Attention::Attention(const DeviceBatch& batch, const HeadLayout& heads, const Di
   const TokenBatch& host = batch.host();
   for (const TokenRun& run : host.runs) {
     at::Tensor added;
-    // The tokens that count come first in their rows, so those before a token count where it does.
+    // Tokens that count come first in their rows, so all tokens before a counting token count too.
     if (!host.kept.empty() && !is_causal_) added = MaskOf(host, run).to(device);
     if (sight.reach > 0 && run.length > sight.reach + 1) {
       runs_.push_back({run, NearBlocks(run, added, sight.reach, device)});
@@ -129,7 +129,7 @@ Attention::Attention(const DeviceBatch& batch, const HeadLayout& heads, const Di
   if (type != at::kFloat) ConvertAdded(type);
 }
 
-// Two of kUnseen together, and one in half, would be minus infinity.
+// Two kUnseen added together, or one in half precision, would be minus infinity.
 void Attention::ConvertAdded(at::ScalarType type) {
   for (Run& run : runs_) {
     for (Block& block : run.blocks) {
@@ -138,7 +138,7 @@ void Attention::ConvertAdded(at::ScalarType type) {
   }
 }
 
-// The memory grows with the length, and not with its square.
+// The memory grows with the length, not with its square.
 std::vector<Attention::Block> Attention::NearBlocks(const TokenRun& run, const at::Tensor& kept,
                                                     int64_t reach, c10::Device device) {
   std::vector<Block> blocks;

@@ -1,4 +1,4 @@
-// attention: the attention of a batch's rows, each within itself.
+// attention: the attention of a batch's rows, each row within itself.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,15 @@
 
 namespace mpsd {
 
-// What MPNet adds to an attention's scores: a number a head for the distance between two tokens,
-// near ones told apart and far ones by the logarithm. Constant after construction, so thread-safe.
+// MPNet's addition to an attention's scores: for each head a number by the distance between two
+// tokens. Short distances have numbers of their own, long ones share them by their logarithm.
+// Constant after construction, so thread-safe.
 class DistanceBias {
  public:
-  // `table` is the file's, [buckets, heads]; rows have at most `longest` tokens.
+  // `table` is from the file, [buckets, heads]; rows have at most `longest` tokens.
   DistanceBias(const at::Tensor& table, int64_t buckets, int64_t longest);
 
-  // [heads, length, length]: of query i and key j.
+  // [heads, length, length]: one number for each query i and key j.
   at::Tensor Of(int64_t length) const;
 
  private:
@@ -27,8 +28,8 @@ class DistanceBias {
   const int64_t longest_;
 };
 
-// What a position is turned by: theta^0, theta^(-2 / head_size), …, each by `stretch` slower. On
-// the device, [head_size / 2].
+// The angle by which each position turns a pair of numbers: theta^0, theta^(-2 / head_size), …,
+// each divided by `stretch`. On the device, [head_size / 2].
 at::Tensor RotationFrequencies(double theta, double stretch, int64_t head_size, c10::Device device);
 
 // Positions as rotations: turns each pair of numbers of a query and of a key by an angle that grows
@@ -36,10 +37,10 @@ at::Tensor RotationFrequencies(double theta, double stretch, int64_t head_size, 
 // its layers. Lives on the lane's thread.
 class Rotation {
  public:
-  // Both on the device.
+  // Both tensors are on the device.
   Rotation(const at::Tensor& positions, const at::Tensor& frequencies);
 
-  // Turns the first `heads` of [tokens, heads of any number] where they lie.
+  // Turns the first `heads` heads of [tokens, all heads] in place.
   void Turn(const at::Tensor& query_key_value, int64_t heads) const;
 
  private:
@@ -47,28 +48,29 @@ class Rotation {
   at::Tensor sines_;
 };
 
-// Plans the attention of one batch once, for all its layers to compute: by one call where the
-// device has RaggedAttention and the batch is packed, else by a call for the rows of each length.
-// Keeps no reference to the batch. Lives on the lane's thread.
+// Plans the attention of one batch once, for all its layers to compute. If the device has
+// RaggedAttention and the batch is packed, one call computes all rows; otherwise one call computes
+// the rows of each length. Keeps no reference to the batch. Lives on the lane's thread.
 class Attention {
  public:
-  // `bias` may be null, and is where the sight has a reach or is causal. The tokens' numbers are of
-  // `type`. REQUIRES: a batch that is packed for cuda is one that RaggedAttention serves.
+  // `bias` may be null; it must be null if the sight has a reach or is causal. The tokens' numbers
+  // are of `type`. REQUIRES: RaggedAttention serves a batch that is packed for cuda.
   Attention(const DeviceBatch& batch, const HeadLayout& heads, const DistanceBias* bias,
             const Sight& sight, at::ScalarType type = at::kFloat);
 
-  // [tokens, numbers of all queries] of the tokens' queries, keys and values. Tokens see the tokens
-  // of their own row that count.
+  // Returns [tokens, numbers of all queries] for the tokens' queries, keys and values. Tokens see
+  // the counting tokens of their own row.
   at::Tensor operator()(const at::Tensor& query_key_value) const;
 
  private:
-  // Queries of a run that lie next to each other, and the keys that they may see.
+  // Adjacent queries of a run, and the keys that they may see.
   struct Block {
     int64_t first_query = 0;
     int64_t queries = 0;
     int64_t first_key = 0;
     int64_t keys = 0;
-    // To the scores, [rows or 1, heads or 1, queries or 1, keys]; undefined: nothing.
+    // Added to the scores, [rows or 1, heads or 1, queries or 1, keys]; undefined: nothing is
+    // added.
     at::Tensor added;
   };
   struct Run {
@@ -77,7 +79,7 @@ class Attention {
   };
   static std::vector<Block> NearBlocks(const TokenRun& run, const at::Tensor& kept, int64_t reach,
                                        c10::Device device);
-  // The keys, or values, that each query has of its own, [rows, queries, length, size].
+  // The keys, or values, repeated for the queries that share them, [rows, queries, length, size].
   at::Tensor Shared(const at::Tensor& keys) const;
   at::Tensor Compute(const Run& run, const at::Tensor& query_key_value) const;
   void ConvertAdded(at::ScalarType type);
@@ -85,7 +87,7 @@ class Attention {
   const HeadLayout heads_;
   const bool is_causal_;
   std::optional<RaggedAttention> ragged_;
-  std::vector<Run> runs_;  // empty where `ragged_` is there
+  std::vector<Run> runs_;  // empty if `ragged_` is used
 };
 
 }  // namespace mpsd

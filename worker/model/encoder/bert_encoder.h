@@ -1,4 +1,4 @@
-// BertEncoder: the layers of a BERT or of one of its kin.
+// BertEncoder: the layers of BERT and related families.
 #pragma once
 
 #include <memory>
@@ -16,31 +16,31 @@
 
 namespace mpsd {
 
-// Adds a vector of the word, of its position and of its type, and normalizes after each sum:
+// Adds vectors for the word, its position and its type, and normalizes after each sum:
 //
 //   x = norm(word + position + type)
 //   each layer:  x = norm(x + attention(x)),  x = norm(x + down(activation(up(x))))
 //
-// The families differ in the names of their tensors, in the types and in the distances, which the
-// config says; no family is named here. Dropout is for training, and left out.
+// The families differ in the names of their tensors, in token types and in distances. The config
+// says these, so no family is named here. Dropout is for training, and left out.
 //
 // Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
 // EncoderModel. Thread-safe, as Encoder says.
 class BertEncoder final : public Encoder {
  public:
-  // Takes the tensors out of `weights`, which is not needed afterwards, as numbers of the type that
-  // `weights` hands out. A fault of the weights stays in `weights`, whose Finish() tells it; the
+  // Takes the tensors out of `weights`, in the type that `weights` hands out; `weights` is not
+  // needed afterwards. A fault of the weights stays in `weights`, whose Finish() reports it; the
   // encoder is unusable then.
   BertEncoder(const EncoderConfig& config, EncoderWeights* weights);
 
-  // REQUIRES: PackTokens() has made the batch, of the same config: so ids, types and positions lie
-  // in the tables, and nobody looks again.
+  // REQUIRES: PackTokens() has made the batch with the same config. So ids, types and positions lie
+  // in the tables, and are not checked again.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
  private:
   struct Layer {
-    Linear query_key_value;  // three matrices of the file, as one product
+    Linear query_key_value;  // three matrices of the file as one
     Linear attention_output;
     Norm attention_norm;
     Linear up;

@@ -1,4 +1,4 @@
-// DecoderEncoder: the layers of Qwen 3 and of Gemma 3, decoders that became encoders.
+// DecoderEncoder: the layers of Qwen 3 and Gemma 3, decoders that became encoders.
 #pragma once
 
 #include <optional>
@@ -16,26 +16,26 @@
 
 namespace mpsd {
 
-// Normalizes before each step, by squares; several queries share a key and a value, and each head's
-// queries and keys are normalized before they are turned:
+// Normalizes before each step, by mean square. Several queries share a key and a value, and each
+// head's queries and keys are normalized before they are turned:
 //
 //   x = word
 //   each layer:  x += attention(norm(x)),  (a, b) = up(norm(x)),  x += down(activation(a) * b)
 //   at last      norm(x)
 //
-// Qwen 3's tokens see those before them alone. Gemma 3's see both sides, in local layers (as
-// ModernBERT's) those that are near; its words are scaled by the root of their size, and it
-// normalizes what each step adds once more.
+// Qwen 3's tokens see only the tokens before them. Gemma 3's tokens see both sides, but in local
+// layers (like ModernBERT's) only near tokens. Gemma 3 scales its words by the root of their size,
+// and normalizes each step's result before adding it.
 //
 // Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
 // EncoderModel. Thread-safe, as Encoder says.
 class DecoderEncoder final : public Encoder {
  public:
   // Takes the tensors out of `weights`, which is not needed afterwards. A fault of the weights
-  // stays in `weights`, whose Finish() tells it; the encoder is unusable then.
+  // stays in `weights`, whose Finish() reports it; the encoder is unusable then.
   DecoderEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
-  // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the table.
+  // REQUIRES: PackTokens() has made the batch with the same config. So its ids lie in the table.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
@@ -47,11 +47,11 @@ class DecoderEncoder final : public Encoder {
     Norm query_norm;
     Norm key_norm;
     Linear attention_output;
-    std::optional<Norm> seen_norm;  // of what the attention adds
+    std::optional<Norm> seen_norm;  // for the attention's result
     Norm up_norm;
-    Linear up;  // to the gate and what it lets pass
+    Linear up;  // to the gate and the gated numbers
     Linear down;
-    std::optional<Norm> made_norm;  // of what the gated maps add
+    std::optional<Norm> made_norm;  // for the result of the gated maps
   };
   bool is_gemma() const { return config_.family == EncoderFamily::kGemma3; }
   Norm TakeNorm(const std::string& name, int64_t size, EncoderWeights* weights) const;

@@ -1,4 +1,4 @@
-// Encoder: makes the vectors of tokens.
+// Encoder: turns tokens into vectors.
 #pragma once
 
 #include "ATen/core/TensorBody.h"
@@ -7,14 +7,14 @@
 
 namespace mpsd {
 
-// The layers between a batch's token ids and a head. Made of a folder's weights while a model is
+// The layers between a batch's token ids and a head. Made from a folder's weights while a model is
 // loaded; owned by EncoderModel. Constant afterwards, so thread-safe: lanes run it at the same
 // time. Functions may throw what libtorch throws.
 class Encoder {
  public:
   virtual ~Encoder() = default;
 
-  // [tokens, hidden]: of each token of the batch, in its order, as numbers of the weights' type. On
+  // [tokens, hidden]: a vector for each token of the batch, in its order, in the weights' type. On
   // the device.
   virtual at::Tensor Run(const DeviceBatch& batch) const = 0;
 

@@ -18,8 +18,8 @@ constexpr size_t kShownLabels = 8;
 constexpr char kEncoderConfig[] = "config.json";
 constexpr char kTokenizerConfig[] = "tokenizer_config.json";
 
-// The names under which sentence-transformers has saved the settings of its first step; it takes
-// the first that is there.
+// The names under which sentence-transformers has saved the settings of its first step. It reads
+// the first file that exists.
 constexpr const char* kSentenceBertConfigs[] = {
     "sentence_bert_config.json",       "sentence_roberta_config.json",
     "sentence_distilbert_config.json", "sentence_camembert_config.json",
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& folder, const std::
   return std::string(file->bytes());
 }
 
-// What `parse` makes of the file; its error names the file.
+// The result of `parse` on the file; an error names the file.
 template <typename Parse>
 auto ReadAs(const std::string& folder, const std::string& name, const Parse& parse)
     -> decltype(parse(absl::string_view())) {
@@ -97,8 +97,8 @@ absl::Status ReadSentenceFiles(const std::string& path, EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
-// sentence-transformers says there how a reranker's scores are made, and heeds that before what the
-// config.json says.
+// In this file sentence-transformers says how a reranker's scores are made; it takes precedence
+// over config.json.
 absl::Status ReadScore(const std::string& path, EncoderFolder* folder) {
   if (!folder->is_classifier()) return absl::OkStatus();
   const auto score = ReadAs(path, "config_sentence_transformers.json", ParseScoreActivation);
@@ -108,14 +108,14 @@ absl::Status ReadScore(const std::string& path, EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
-// Takes what a file says of the tokens of a row, where that is no more than what was said before.
+// Lowers the limit on a row's tokens to what a file says, unless the file's number is larger.
 void LimitTokens(int64_t tokens, const std::string& file, EncoderFolder* folder) {
   if (tokens == 0 || tokens > folder->max_tokens) return;
   folder->max_tokens = tokens;
   folder->max_tokens_file = file;
 }
 
-// The first of these settings that says the tokens of a row limits them.
+// The first of these files that gives a limit sets it.
 absl::Status ReadToldTokens(const std::string& path, EncoderFolder* folder) {
   for (const char* name : kSentenceBertConfigs) {
     const auto told = ReadAs(path, name, ParseMaxTokens);
@@ -132,7 +132,7 @@ absl::Status ReadToldTokens(const std::string& path, EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
-// The longest row that a folder is served with unless the order says otherwise.
+// The longest row with which a folder is served, unless the order says otherwise.
 absl::Status ReadMaxTokens(const std::string& path, EncoderFolder* folder) {
   folder->max_tokens = kUsualMaxTokens;
   LimitTokens(folder->config.max_tokens(), kEncoderConfig, folder);
@@ -146,7 +146,7 @@ std::vector<int64_t> Buckets(int64_t longest) {
   return buckets;
 }
 
-// What is longer than the last bucket of one of its inputs is refused.
+// A row is refused if it is longer than the last bucket of any input.
 int64_t LongestRow(const EncoderFolder& folder, const ModelSpec& spec) {
   int64_t longest = folder.config.max_tokens();
   for (const PadRule& rule : spec.pad) {

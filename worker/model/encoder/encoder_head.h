@@ -1,4 +1,4 @@
-// EncoderHead: makes a row's answer of the vectors of its tokens.
+// EncoderHead: turns the vectors of a row's tokens into the row's answer.
 #pragma once
 
 #include <memory>
@@ -15,24 +15,24 @@
 
 namespace mpsd {
 
-// What stands above an encoder. Made while a model is loaded; owned by EncoderModel. Constant
-// afterwards, so thread-safe. Functions may throw what libtorch throws.
+// The part of a model above its encoder. Made while a model is loaded; owned by EncoderModel.
+// Constant afterwards, so thread-safe. Functions may throw what libtorch throws.
 class EncoderHead {
  public:
   virtual ~EncoderHead() = default;
 
-  // The outputs of the spec in its order, each with a row of each row of the batch. `tokens` is the
-  // encoder's, [tokens, hidden], and the caller gives it up.
+  // The outputs of the spec in its order, each with one row for each row of the batch. `tokens` is
+  // the encoder's result, [tokens, hidden], and the caller gives it up.
   virtual std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const = 0;
 };
 
-// The pooled vector of a row, through the maps behind it. A row of which no token counts gives
-// zeros. Thread-safe.
+// The pooled vector of a row, through the maps behind the pooling. A row without a counting token
+// gives zeros. Thread-safe.
 class SentenceHead final : public EncoderHead {
  public:
   // `path` is the folder, where the weights of dense maps lie in folders of their own. The
-  // encoder's pooler, if there is one, is not part of the answer. INVALID_ARGUMENT and NOT_FOUND
-  // name a file of a dense map and what is wrong with it; faults of `weights` stay in it.
+  // encoder's pooler, if any, is not part of the answer. INVALID_ARGUMENT and NOT_FOUND name a file
+  // of a dense map and its fault; faults of `weights` stay in `weights`.
   static absl::StatusOr<std::unique_ptr<EncoderHead>> Load(const std::string& path,
                                                            const EncoderFolder& folder,
                                                            EncoderWeights* weights,
@@ -42,7 +42,7 @@ class SentenceHead final : public EncoderHead {
 
  private:
   struct Step {
-    bool is_dense = false;  // else it normalizes
+    bool is_dense = false;  // true: a dense map; false: normalizes
     Linear dense;
     Activation activation = Activation::kIdentity;
   };
@@ -52,11 +52,11 @@ class SentenceHead final : public EncoderHead {
   std::vector<Step> steps_;
 };
 
-// The logits of a row, one a label, from its first token or from the mean of all, and the scores
-// made of them. Thread-safe.
+// The logits of a row, one for each label, from its first token or the mean of all tokens, and the
+// scores computed from the logits. Thread-safe.
 class ClassifierHead final : public EncoderHead {
  public:
-  // Faults of `weights` stay in it.
+  // Faults of `weights` stay in `weights`.
   ClassifierHead(const EncoderConfig& config, EncoderWeights* weights);
 
   std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const override;
@@ -66,7 +66,7 @@ class ClassifierHead final : public EncoderHead {
   const Activation score_;
   const Pooling pooling_;
   Linear dense_;
-  std::optional<Norm> norm_;  // of families that have one
+  std::optional<Norm> norm_;  // only in some families
   Linear output_;
 };
 

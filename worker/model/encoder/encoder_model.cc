@@ -28,9 +28,9 @@
 namespace mpsd {
 namespace {
 
-// Texts have about so many tokens.
+// The usual length of a text.
 constexpr int64_t kUsualTokens = 64;
-// The device is full with more, and the launches of a plain run are hidden.
+// With more tokens the device is full, and a plain run hides its launches.
 constexpr int64_t kMostRecordedTokens = 8192;
 
 // Runs an Encoder and its head. Owned by the worker's main. Thread-safe after loading: it keeps
@@ -44,7 +44,7 @@ class EncoderModel final : public TorchModel {
         layout_(layout),
         parts_(std::move(parts)) {}
 
-  // Without an order of its own the weights become float.
+  // If the order names no precision, the weights become float.
   Precision precision() const override {
     const Precision told = TorchModel::precision();
     return told == Precision::kAsSaved ? Precision::kFp32 : told;
@@ -61,7 +61,8 @@ class EncoderModel final : public TorchModel {
 
   std::vector<c10::Storage> Weights() const override { return parts_.weights; }
 
-  // A record has room for so many tokens, of rows of any lengths: it reads NumbersOf() them.
+  // A record has room for a number of tokens, in rows of any lengths: it reads the numbers that
+  // NumbersOf() wrote.
   bool can_compute() const override {
     return layout_ == TokenLayout::kPacked && runtime().device().is_cuda();
   }
@@ -74,7 +75,7 @@ class EncoderModel final : public TorchModel {
                                   const RecordedBatch& record) const override;
 
   std::vector<at::Tensor> OutputsOf(const DeviceBatch& batch) const;
-  int64_t longest() const;  // no row that a record answers has more tokens
+  int64_t longest() const;  // the most tokens in a row that a record answers
 
   const EncoderFolder folder_;
   const TokenLayout layout_;
@@ -104,7 +105,7 @@ absl::Status CheckLengths(absl::Span<const InputTensor> inputs) {
   return absl::OkStatus();
 }
 
-// Token ids, a mask without holes, which some families refuse, and token types.
+// The ranges of token ids, of a mask without holes, which some families refuse, and of token types.
 std::pair<int64_t, int64_t> EncoderModel::trial_range(size_t input) const {
   if (input == 0) return {0, folder_.config.vocabulary_size - 1};
   if (input == 1) return {1, 1};
@@ -124,7 +125,7 @@ absl::Status EncoderModel::Forward(absl::Span<const InputTensor> inputs, uint32_
   return absl::OkStatus();
 }
 
-// What stands above the tokens costs little, and computes in float.
+// The head costs little, and computes in float.
 std::vector<at::Tensor> EncoderModel::OutputsOf(const DeviceBatch& batch) const {
   return parts_.head->Run(parts_.encoder->Run(batch).to(at::kFloat), batch);
 }
@@ -133,8 +134,8 @@ int64_t EncoderModel::longest() const {
   return std::min(folder_.config.max_tokens(), spec().pad.front().buckets.back());
 }
 
-// Up to kUsualTokens tokens in one row, beyond it rows of so many; beyond the most rows of a batch
-// longer ones.
+// Up to kUsualTokens tokens in one row, then more rows of that length; beyond the largest batch,
+// longer rows.
 std::vector<TrialShape> EncoderModel::record_shapes() const {
   const std::vector<int64_t>& lengths = spec().pad.front().buckets;
   size_t usual = 0;
@@ -167,7 +168,7 @@ RecordPlace EncoderModel::PlaceOf(absl::Span<const InputTensor> inputs, uint32_t
   return place;
 }
 
-// Rows have one token at least, so a record needs no more of them than it has tokens.
+// Each row has at least one token, so a record needs no more rows than tokens.
 absl::StatusOr<RecordedBatch> EncoderModel::BeginRecord(absl::Span<const InputTensor> inputs,
                                                         uint32_t row_count) const {
   const RecordPlace place = PlaceOf(inputs, row_count);
@@ -179,7 +180,7 @@ absl::StatusOr<RecordedBatch> EncoderModel::BeginRecord(absl::Span<const InputTe
   return record;
 }
 
-// Rows that fail, or of which no token counts, are for Forward().
+// Forward() takes batches with failing rows, or rows without a counting token.
 absl::StatusOr<bool> EncoderModel::FillRecord(absl::Span<const InputTensor> inputs,
                                               const RecordedBatch& record) const {
   const TokenBatch batch = PackTokens(folder_.config, InputsOf(inputs), layout_);
@@ -200,8 +201,8 @@ absl::Status CheckFolder(const LoadOrder& order) {
       absl::StrCat("model '", order.model, "': there is no folder '", order.path, "'"));
 }
 
-// Packed where the encoder computes it so: of the kernels for it, some need a newer device than
-// the others.
+// Packed if the encoder can compute packed rows. Trying it is necessary, because some kernels for
+// it need a newer device than the others.
 TokenLayout LayoutOf(const EncoderConfig& config, const Encoder& encoder, c10::Device device,
                      at::ScalarType type) {
   if (device.is_cpu()) return TokenLayout::kPacked;

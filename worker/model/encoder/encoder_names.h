@@ -1,15 +1,15 @@
-// EncoderNames: how each family names the tensors of its encoder and of its head.
+// EncoderNames: each family's names for the tensors of its encoder and head.
 #pragma once
 
 #include "worker/model/encoder/config/encoder_config.h"
 
 namespace mpsd {
 
-// Names without the prefix, and without ".weight" and ".bias" behind them. Those of a layer stand
-// behind "LAYERS.NUMBER."; empty where the family's layers have parts of another kind, and for key
-// and value where `query` has all three. Constant.
+// Names without the prefix, and without the ".weight" or ".bias" at the end. A layer's names follow
+// "LAYERS.NUMBER.". A name is empty if the family's layers have different parts. Key and value are
+// empty if `query` holds all three. Constant.
 struct EncoderNames {
-  const char* prefix;  // before the encoder's names where a head was saved beside it
+  const char* prefix;  // before the encoder's names if a head was saved beside it
   const char* layers;
   const char* query;
   const char* key;
@@ -19,10 +19,10 @@ struct EncoderNames {
   const char* up;
   const char* down;
   const char* output_norm;
-  const char* head_dense;  // of a classifier: with the prefix where it begins with "pooler"
+  const char* head_dense;  // a classifier's; with the prefix if it begins with "pooler"
   const char* head_output;
   const char* embedding_norm = "embeddings.LayerNorm";
-  const char* gate = "";  // of a gated layer; empty where `up` has both, the gate behind
+  const char* gate = "";  // a gated layer's; empty if `up` holds both, the gate second
 };
 
 // The names of a family.

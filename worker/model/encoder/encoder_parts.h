@@ -1,4 +1,4 @@
-// EncoderParts: the layers and the head of a folder, before they are a model.
+// EncoderParts: the layers and the head of a folder, before they become a model.
 #pragma once
 
 #include <memory>
@@ -24,9 +24,10 @@ struct EncoderParts {
   std::vector<c10::Storage> weights;  // on the device
 };
 
-// Of the weights in the folder `path`, whose small files `folder` has: the layers of the family in
-// numbers of `type`, multiplied by `products`, the head in floats and by libtorch. INVALID_ARGUMENT
-// and NOT_FOUND name the file or the tensor at fault. May throw what libtorch throws.
+// Loads the parts from the weights in the folder `path`; `folder` has its small files. The family's
+// layers hold numbers of `type` and multiply by `products`. The head holds floats and multiplies by
+// libtorch. INVALID_ARGUMENT and NOT_FOUND name the file or the tensor at fault. May throw what
+// libtorch throws.
 absl::StatusOr<EncoderParts> LoadEncoderParts(const std::string& path, const EncoderFolder& folder,
                                               at::ScalarType type, Products products,
                                               c10::Device device);

@@ -1,4 +1,4 @@
-// GatedBertEncoder: the layers of NomicBERT and of GTE.
+// GatedBertEncoder: the layers of NomicBERT and GTE.
 #pragma once
 
 #include <vector>
@@ -19,21 +19,21 @@ namespace mpsd {
 //   each layer:  x = norm(x + attention(x))
 //                (a, b) = up(x),  x = norm(x + down(activation(a) * b))
 //
-// The two families differ in their files alone: in the names of the tensors, in what is split or
-// joined there, in the activation, and in whether a map has a bias. The config and the weights'
-// reader tell, so that one class runs both.
+// The two families differ only in their files: the names of tensors, the tensors that are split or
+// joined, the activation, and whether a map has a bias. The config and the weights' reader handle
+// these differences, so one class runs both.
 //
 // Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
 // EncoderModel. Thread-safe, as Encoder says.
 class GatedBertEncoder final : public Encoder {
  public:
   // Takes the tensors out of `weights`, which is not needed afterwards. A fault of the weights
-  // stays in `weights`, whose Finish() tells it; the encoder is unusable then.
+  // stays in `weights`, whose Finish() reports it; the encoder is unusable then.
   GatedBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
-  // Packed rows, without padding between them; the result has a vector for each token of the batch.
+  // Takes packed rows, without padding; the result has a vector for each token of the batch.
   // Several lanes may run at once: nothing of the encoder changes.
-  // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the tables.
+  // REQUIRES: PackTokens() has made the batch with the same config. So its ids lie in the tables.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
@@ -42,7 +42,7 @@ class GatedBertEncoder final : public Encoder {
     Linear query_key_value;
     Linear attention_output;
     Norm attention_norm;
-    Linear up;  // to the gate and what it lets pass
+    Linear up;  // to the gate and the gated numbers
     Linear down;
     Norm output_norm;
   };

@@ -22,8 +22,9 @@
 namespace mpsd {
 namespace {
 
-// On a cpu oneDNN computes it, which makes code for each number of rows that it meets and keeps the
-// last 1,024 of them: some 50 MiB, made anew at most batches. In blocks it meets few.
+// On a cpu oneDNN computes it. oneDNN makes code for each number of rows that it meets and keeps
+// the last 1,024: some 50 MiB, made anew for most batches. With blocks it meets few numbers of
+// rows.
 at::Tensor Gelu(at::Tensor x) {
   if (!x.is_cpu() || x.size(0) <= kGeluRows) return at::gelu_(x);
   for (int64_t first = 0; first < x.size(0); first += kGeluRows) {
@@ -114,7 +115,8 @@ Norm Norm::Take(EncoderWeights* weights, const std::string& name, int64_t size, 
 Norm Norm::TakeOfSquares(EncoderWeights* weights, const std::string& name, int64_t size,
                          double epsilon, bool counts_from_one) {
   const at::ScalarType type = weights->type();
-  if (counts_from_one) weights->HandOutAs(at::kFloat);  // halves near 1 would lose what it has
+  if (counts_from_one)
+    weights->HandOutAs(at::kFloat);  // halves near 1 would lose the file's digits
   Norm norm = Take(weights, name, size, epsilon, /*whole=*/false, /*has_bias=*/false);
   weights->HandOutAs(type);
   if (counts_from_one && weights->ok()) {
@@ -127,7 +129,7 @@ Norm Norm::TakeOfSquares(EncoderWeights* weights, const std::string& name, int64
 
 at::Tensor Norm::operator()(const at::Tensor& x) const {
   if (is_of_squares_) {
-    // It takes one type of both, and rounds once at its end.
+    // It needs one type for both, and rounds once at its end.
     const at::ScalarType type = weight_.scalar_type();
     return at::rms_norm(x.to(type), weight_.sizes(), weight_, epsilon_).to(x.scalar_type());
   }

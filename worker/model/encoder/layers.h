@@ -1,4 +1,4 @@
-// layers: the two kinds of map that an encoder is made of, with their weights.
+// layers: the two kinds of map in an encoder, linear maps and norms, with their weights.
 #pragma once
 
 #include <cstdint>
@@ -15,53 +15,55 @@
 
 namespace mpsd {
 
-// x W + b for rows of x. The weights lie as the product reads them: in panels where those pay (as
-// EncoderWeights::products() says), else K × N, which is 8 % faster in libtorch than the file's
-// N × K at 16 rows, and costs nothing at many. Constant after construction, so thread-safe.
+// x W + b for rows of x. The weights lie as the product reads them: in panels if these are faster
+// (as EncoderWeights::products() says), otherwise as K × N. In libtorch K × N is 8 % faster than
+// the file's N × K at 16 rows, and as fast at many rows. Constant after construction, so
+// thread-safe.
 class Linear {
  public:
   Linear() = default;
 
-  // Of a weight [to, from] and a bias [to] that were made of what `weights` hands out.
+  // Made from a weight [to, from] and a bias [to] in the type that `weights` hands out.
   Linear(EncoderWeights* weights, const at::Tensor& weight, at::Tensor bias);
 
-  // Takes NAME.weight and NAME.bias of the encoder, or from outside of it with `whole`.
+  // Takes the encoder's NAME.weight and NAME.bias; with `whole`, tensors outside the encoder.
   static Linear Take(EncoderWeights* weights, const std::string& name, int64_t from, int64_t to,
                      bool whole = false, bool has_bias = true);
 
-  // Takes several maps of the same rows as one, whose results lie side by side: NAME.weight and
-  // NAME.bias of the encoder for each name, with the width of what it gives.
+  // Takes several maps of the same rows as one, whose results lie side by side: the encoder's
+  // NAME.weight and NAME.bias for each name, with the width of its result.
   static Linear TakeJoined(EncoderWeights* weights, int64_t from,
                            const std::vector<std::pair<std::string, int64_t>>& parts,
                            bool has_bias = true);
 
-  // A new tensor, [rows, to].
+  // Returns a new tensor, [rows, to].
   at::Tensor operator()(const at::Tensor& x) const;
 
  private:
   int64_t to_ = 0;
-  at::Tensor weight_;  // [from, to], of libtorch's product alone
-  at::Tensor bias_;    // the same
+  at::Tensor weight_;  // [from, to], only for libtorch's product
+  at::Tensor bias_;    // likewise
   std::unique_ptr<const FloatPanels> float_panels_;
   std::unique_ptr<const Int8Panels> int8_panels_;
 };
 
-// Each row of x brought to mean 0 and variance 1, then scaled and shifted; or to a mean square of
-// 1, then scaled. Constant after construction, so thread-safe.
+// Brings each row of x to mean 0 and variance 1, then scales and shifts it. A norm of squares
+// brings the row to a mean square of 1, then scales it. Constant after construction, so
+// thread-safe.
 class Norm {
  public:
   Norm() = default;
 
-  // Takes NAME.weight and NAME.bias of the encoder, or from outside of it with `whole`.
+  // Takes the encoder's NAME.weight and NAME.bias; with `whole`, tensors outside the encoder.
   static Norm Take(EncoderWeights* weights, const std::string& name, int64_t size, double epsilon,
                    bool whole = false, bool has_bias = true);
 
-  // Takes NAME.weight of the encoder, of a norm of squares. With `counts_from_one` the file has
-  // what the scale is above 1, and the scale is kept in float.
+  // Takes the encoder's NAME.weight for a norm of squares. With `counts_from_one` the file holds
+  // the scale minus 1, and the scale is kept in float.
   static Norm TakeOfSquares(EncoderWeights* weights, const std::string& name, int64_t size,
                             double epsilon, bool counts_from_one);
 
-  // A new tensor of x's shape and type.
+  // Returns a new tensor of x's shape and type.
   at::Tensor operator()(const at::Tensor& x) const;
 
  private:
@@ -71,14 +73,14 @@ class Norm {
   bool is_of_squares_ = false;
 };
 
-// The most rows of which a cpu computes a gelu in one piece.
+// The most rows for which a cpu computes a gelu in one piece.
 inline constexpr int64_t kGeluRows = 128;
 
-// The activation of each element, of each row for a softmax. May write to `x`, which the caller
-// gives up.
+// Applies the activation to each element, or for a softmax to each row. May write to `x`, which the
+// caller gives up.
 at::Tensor Activate(Activation activation, at::Tensor x);
 
-// The second half of each row of x, each number by the activation of the one in the first half.
+// The second half of each row of x, times the activation of the first half.
 at::Tensor ActivateGate(Activation activation, const at::Tensor& x);
 
 }  // namespace mpsd

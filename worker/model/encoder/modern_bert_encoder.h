@@ -15,26 +15,26 @@
 
 namespace mpsd {
 
-// Normalizes before each step, and what is added is never normalized itself. Positions are
-// rotations; most layers are local, whose tokens see those near to them:
+// Normalizes before each step; the sums themselves are not normalized. Positions are rotations.
+// Most layers are local: their tokens see only near tokens:
 //
 //   x = norm(word)
 //   each layer:  x += attention(norm(x)),  (a, b) = up(norm(x)),  x += down(activation(a) * b)
 //   at last      norm(x)
 //
-// The first layer's attention has no norm of its own. Which layers are local, how far a token of
-// theirs sees, and the two angles of rotation, the config says (RotaryConfig). A batch plans both
-// kinds of attention and of rotation once, for all layers.
+// The first layer's attention has no norm of its own. The config (RotaryConfig) says which layers
+// are local, how far their tokens see, and the two angles of rotation. A batch plans both kinds of
+// attention and of rotation once, for all layers.
 //
 // Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
 // EncoderModel. Thread-safe, as Encoder says.
 class ModernBertEncoder final : public Encoder {
  public:
   // Takes the tensors out of `weights`, which is not needed afterwards. A fault of the weights
-  // stays in `weights`, whose Finish() tells it; the encoder is unusable then.
+  // stays in `weights`, whose Finish() reports it; the encoder is unusable then.
   ModernBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
-  // REQUIRES: PackTokens() has made the batch, of the same config: so its ids lie in the table.
+  // REQUIRES: PackTokens() has made the batch with the same config. So its ids lie in the table.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
@@ -54,7 +54,7 @@ class ModernBertEncoder final : public Encoder {
   const EncoderConfig config_;
   at::Tensor words_;
   at::Tensor wide_frequencies_;
-  at::Tensor near_frequencies_;  // of local layers
+  at::Tensor near_frequencies_;  // for local layers
   Norm embedding_norm_;
   std::vector<Layer> layers_;
   Norm final_norm_;

@@ -10,7 +10,7 @@ namespace mpsd {
 namespace {
 
 constexpr int64_t kLargestFlashHead = 256;
-constexpr int64_t kSeesBehindItself = 1;  // the name of that mask among the kernel's
+constexpr int64_t kSeesBehindItself = 1;  // the kernel's name for that mask
 
 }  // namespace
 
@@ -58,7 +58,7 @@ at::Tensor RaggedAttention::Efficient(const at::Tensor& queries, const at::Tenso
       /*compute_log_sumexp=*/false, heads_.scale()));
 }
 
-// The keys, or values, that each query has of its own.
+// The keys, or values, repeated for the queries that share them.
 at::Tensor RaggedAttention::Shared(const at::Tensor& keys) const {
   if (heads_.keys == heads_.queries) return keys;
   return keys.repeat_interleave(heads_.queries / heads_.keys, 1);

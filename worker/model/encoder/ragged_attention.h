@@ -10,25 +10,27 @@
 
 namespace mpsd {
 
-// CUDA's kernels take the tokens of all rows one behind the other, and where each row starts. So a
-// batch of texts of all lengths costs what its tokens cost, and no more launches than one text:
+// CUDA's kernels take the tokens of all rows one after another, and where each row starts. So a
+// batch of texts of any lengths costs what its tokens cost, and no more launches than one text:
 //
 //   type            kernels             take
 //   FP16, BF16      flash attention     every sight; heads of 8, 16, … 256 numbers
 //   FP32            memory-efficient    every sight but one with a reach; all heads
 //
-// Neither takes numbers to be added to the scores, which MPNet has. What they do not take is padded
-// (TokenLayout::kPadded). Plans one batch once, for all its layers. Lives on the lane's thread.
+// Neither kernel takes numbers to add to the scores, which MPNet has. Batches that no kernel takes
+// are padded (TokenLayout::kPadded). Plans one batch once, for all its layers. Lives on the lane's
+// thread.
 class RaggedAttention {
  public:
-  // Whether a device of this kind may compute the attention of this family so, in this type; flash
-  // attention needs a newer one than the other kernel. Pure.
+  // Whether a device of this kind can compute this family's attention in this type by one call. The
+  // device may still be too old, because flash attention needs a newer one than the other kernel.
+  // Pure.
   static bool Serves(const EncoderConfig& config, c10::Device device, at::ScalarType type);
 
   // REQUIRES: DeviceBatch::is_ragged().
   RaggedAttention(const DeviceBatch& batch, const HeadLayout& heads, const Sight& sight);
 
-  // As Attention's.
+  // As Attention::operator().
   at::Tensor operator()(const at::Tensor& query_key_value) const;
 
  private:

@@ -1,11 +1,11 @@
-// batch_numbers: the numbers of a token batch one behind the other, as they go to a device.
+// batch_numbers: the numbers of a token batch one after another, as they go to a device.
 //
 //   ids | positions | types | first | last | place | starts
 //    a number a token each     a number a row each    where each row starts, and the last one ends
 //
-// One copy takes them all there. A recorded run has room for more tokens and rows than a batch has:
-// tokens beyond the batch's belong to no row, and rows beyond have no token, so what is computed of
-// either meets nobody's numbers.
+// One copy takes all of them there. A recorded run has room for more tokens and rows than a batch
+// has. Tokens beyond the batch's belong to no row, and rows beyond have no token, so their results
+// reach no answer.
 //
 // Pure: knows no libtorch.
 #pragma once
@@ -17,12 +17,12 @@
 
 namespace mpsd {
 
-// So many tokens and rows. Plain data.
+// A number of tokens and of rows. Plain data.
 struct BatchRoom {
   int64_t tokens = 0;
   int64_t rows = 0;
 
-  // The room of so many numbers in all.
+  // The room that takes `size` numbers in all.
   static BatchRoom Of(int64_t size, int64_t rows) { return {(size - 4 * rows - 1) / 3, rows}; }
 
   int64_t size() const { return 3 * tokens + 4 * rows + 1; }
@@ -31,9 +31,9 @@ struct BatchRoom {
   }
 };
 
-// Of a row, `first` and `last` are its tokens' indices, in the request's order; `place` is the
-// row's index in the order of the tokens, in which `starts` are. REQUIRES: the room holds the
-// batch. Pure.
+// `first` and `last` are the indices of a row's tokens, in the request's order. `place` is the
+// row's index in the order of the tokens, which is also the order of `starts`. REQUIRES: the room
+// holds the batch. Pure.
 std::vector<int64_t> NumbersOf(const TokenBatch& batch, const BatchRoom& room);
 
 }  // namespace mpsd

@@ -9,21 +9,20 @@
 
 namespace mpsd {
 
-// The numbers of all tokens and rows lie in one tensor on the host (NumbersOf() writes it), so that
+// The numbers of all tokens and rows lie in one tensor on the host, written by NumbersOf(), so that
 // one copy takes them to the device. This class cuts the copy into the parts that layers and heads
-// read; the parts are views and need no memory of their own.
+// read. The parts are views and need no memory of their own.
 //
 // Lives on the lane's thread.
 class DeviceBatch {
  public:
-  // Copies the numbers, on the lane's stream: what the lane runs next sees them. Borrows the batch,
-  // which the caller keeps until the run has ended. May throw what libtorch throws, for want of
-  // memory on the device above all.
+  // Copies the numbers on the lane's stream: the lane's next work sees them. Borrows the batch,
+  // which the caller keeps until the run has ended. May throw what libtorch throws, most often for
+  // lack of memory on the device.
   DeviceBatch(const TokenBatch& batch, c10::Device device);
 
-  // Of numbers that are on a CUDA device already, as NumbersOf() has put them for so many rows, of
-  // which none has more tokens than `longest`: what a recorded run reads. The host knows no row of
-  // it.
+  // For a recorded run: takes numbers that already are on a CUDA device, as NumbersOf() wrote them
+  // for `rows` rows. No row has more tokens than `longest`. host() has no rows.
   DeviceBatch(const at::Tensor& numbers, int64_t rows, int64_t longest);
 
   const at::Tensor& ids() const { return ids_; }              // [tokens]
@@ -31,8 +30,8 @@ class DeviceBatch {
   const at::Tensor& types() const { return types_; }          // [tokens]; undefined: all are 0
   const at::Tensor& firsts() const { return firsts_; }        // [rows], in the request's order
   const at::Tensor& lasts() const { return lasts_; }          // [rows], likewise
-  const at::Tensor& places() const { return places_; }        // [rows]: each one's among the tokens
-  const at::Tensor& starts() const { return starts_; }        // [rows + 1] of INT32; on CUDA alone
+  const at::Tensor& places() const { return places_; }  // [rows]: each row's index in token order
+  const at::Tensor& starts() const { return starts_; }  // [rows + 1] of INT32; only on CUDA
 
   c10::Device device() const { return ids_.device(); }
   int64_t longest() const { return longest_; }  // no row has more tokens

@@ -12,12 +12,12 @@ enum class Activation { kIdentity, kGelu, kGeluTanh, kRelu, kSilu, kTanh, kSigmo
 // A word for people: "GELU".
 absl::string_view NameOf(Activation activation);
 
-// The activation of a class of PyTorch, such as "torch.nn.modules.activation.Tanh" or "Sigmoid";
-// INVALID_ARGUMENT names one that is not known. Pure.
+// The activation of a class of PyTorch, such as "torch.nn.modules.activation.Tanh" or "Sigmoid".
+// INVALID_ARGUMENT names an unknown one. Pure.
 absl::StatusOr<Activation> ActivationOfClass(absl::string_view name);
 
-// The activation that config.json names for a layer, such as "gelu_new"; INVALID_ARGUMENT, the end
-// of a sentence, has those that are known. Pure.
+// The activation that config.json names for a layer, such as "gelu_new". INVALID_ARGUMENT is the
+// end of a sentence and lists the known ones. Pure.
 absl::StatusOr<Activation> ActivationOfLayer(absl::string_view name);
 
 }  // namespace mpsd

@@ -1,8 +1,8 @@
 // bounded_json: reads JSON of untrusted files in bounded memory and stack.
 //
-// A parser makes some hundred bytes of each bracket, and a function that prints or copies a value
-// calls itself once a level. So a few MiB of brackets could take GiBs, or the stack. Here the
-// brackets and commas are counted before a parser sees the text.
+// A parser uses some hundred bytes for each bracket, and printing or copying a value recurses once
+// per level. So a few MiB of brackets could take GiBs, or the stack. Here brackets and commas are
+// counted before a parser sees the text.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace mpsd {
 
-// The values that a file of settings may have: some labels, and room.
+// The most values in a file of settings: some labels, and room.
 inline constexpr size_t kMaxSettings = 100'000;
 
-// `text` as JSON. INVALID_ARGUMENT when it is malformed, is nested more than 16 deep, or has more
-// than about `most_values` values; the error's text is the end of a sentence about the file. Memory
-// beside the text is at most some hundred bytes a value. Pure.
+// Parses `text` as JSON. INVALID_ARGUMENT when it is malformed, is nested more than 16 deep, or has
+// more than about `most_values` values; the error's text is the end of a sentence about the file.
+// Besides the text, takes at most some hundred bytes of memory for each value. Pure.
 absl::StatusOr<nlohmann::json> ParseBoundedJson(absl::string_view text, size_t most_values);
 
 // As ParseBoundedJson() for a text of settings, which must be an object.

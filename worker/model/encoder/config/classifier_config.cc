@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 absl::Status ReadLabels(const Json& json, EncoderConfig* config) {
   const Json* found = Find(json, "id2label");
-  if (found == nullptr) {  // as transformers: two labels where the file names none
+  if (found == nullptr) {  // as in transformers, two labels if the file names none
     config->labels = {"LABEL_0", "LABEL_1"};
     return absl::OkStatus();
   }
@@ -37,8 +37,8 @@ absl::Status ReadLabels(const Json& json, EncoderConfig* config) {
   return absl::OkStatus();
 }
 
-// As the tools that trained the model make scores: the config's own activation, else that of
-// 'problem_type', else a sigmoid of one label and a softmax of several.
+// As the tools that trained the model make scores: the config's own activation, otherwise the one
+// for 'problem_type', otherwise a sigmoid for one label and a softmax for several.
 absl::Status ReadScore(const Json& json, EncoderConfig* config) {
   const Json* named = Find(json, "sbert_ce_default_activation_function");
   const Json* newer = Find(json, "sentence_transformers");

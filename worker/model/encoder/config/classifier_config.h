@@ -1,4 +1,4 @@
-// classifier_config: the labels of a classifier's head, and what makes scores of its logits.
+// classifier_config: the labels of a classifier's head, and how its logits become scores.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,8 +7,8 @@
 
 namespace mpsd {
 
-// Reads `labels` and `score` of a config.json with such a head. INVALID_ARGUMENT names the key at
-// fault. Pure.
+// Reads `labels` and `score` from a config.json with such a head. INVALID_ARGUMENT names the wrong
+// key. Pure.
 absl::Status ReadClassifierConfig(const nlohmann::json& json, EncoderConfig* config);
 
 }  // namespace mpsd

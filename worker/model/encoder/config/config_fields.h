@@ -1,12 +1,12 @@
-// config_fields: reads the keys of a config.json, with the bounds that its numbers have.
+// config_fields: reads the keys of a config.json and checks the bounds of its numbers.
 //
 //   int64_t layers = 12;
 //   absl::Status status = ReadNumber(json, "num_hidden_layers", 1, kMaxLayers, &layers);
 //
-// The file comes from outside: each number has bounds, so that what is computed from several of
-// them cannot overflow, and no key may have a value of another type. A key that is missing or null
-// leaves the value as it is, unless a function says otherwise. Errors are INVALID_ARGUMENT and name
-// the key. All functions are thread-safe.
+// The file comes from outside. Each number has bounds, so that computing with several cannot
+// overflow. No key may have a value of the wrong type. A key that is missing or null leaves the
+// value unchanged, unless a function says otherwise. Errors are INVALID_ARGUMENT and name the key.
+// All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +21,26 @@
 
 namespace mpsd {
 
-inline constexpr int64_t kMaxConfigSize = 1 << 24;  // of a size that a key may tell
+inline constexpr int64_t kMaxConfigSize = 1 << 24;  // the largest size that a key may give
 
 // INVALID_ARGUMENT with that text.
 absl::Status Refused(absl::string_view what);
 
-// Null where the key is missing or its value null. Borrowed from `json`.
+// Null if the key is missing or its value is null. Borrowed from `json`.
 const nlohmann::json* Find(const nlohmann::json& json, const char* key);
 
-// Empty where there is no text, or the value is of another type.
+// Empty if there is no text, or the value is of another type.
 std::string TextAt(const nlohmann::json& json, const char* key);
 
-// For an error's text: a part of an untrusted file, cut short.
+// A part of an untrusted file, cut short, for an error's text.
 std::string Shown(const nlohmann::json& json);
 
-// A whole number within the bounds, which must be there.
+// A whole number within the bounds; the key is required.
 absl::Status ReadNumber(const nlohmann::json& json, const char* key, int64_t minimum,
                         int64_t maximum, int64_t* number);
 
-// Refuses where one of these is missing: for keys whose default differs from one writer of such
-// files to another.
+// Refuses if one of these keys is missing. For keys whose default depends on the tool that wrote
+// the file.
 absl::Status CheckTold(const nlohmann::json& json, std::initializer_list<const char*> keys);
 
 // A number within the bounds.
@@ -50,10 +50,10 @@ absl::Status ReadReal(const nlohmann::json& json, const char* key, double minimu
 // True or false.
 absl::Status ReadFlag(const nlohmann::json& json, const char* key, bool* flag);
 
-// One of ActivationOfLayer().
+// One of the activations that ActivationOfLayer() knows.
 absl::Status ReadActivation(const nlohmann::json& json, const char* key, Activation* activation);
 
-// Refuses a key that is there with another value than the one beside it.
+// Refuses a key that has another value than the one given beside it.
 absl::Status CheckFixed(const nlohmann::json& json,
                         std::initializer_list<std::pair<const char*, nlohmann::json>> fixed);
 

@@ -39,7 +39,7 @@ absl::Status ReadQwen3Keys(const Json& json, EncoderConfig* config) {
   return status;
 }
 
-// Half of the window lies to each side.
+// Half of the window lies on each side.
 absl::Status ReadGemma3Keys(const Json& json, EncoderConfig* config) {
   RotaryConfig* rotary = &config->rotary;
   rotary->theta = kGemma3Theta;

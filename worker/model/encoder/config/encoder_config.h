@@ -1,9 +1,8 @@
-// EncoderConfig: which encoder a folder of Hugging Face's holds, and its sizes, from config.json.
+// EncoderConfig: which encoder a Hugging Face folder holds, and its sizes, from config.json.
 //
 // The families differ in the names of their tensors (encoder_names.h), in what is added to an
-// attention, and in the order of their steps, for which there are four encoders:
+// attention, and in the order of their steps. Four encoders cover the orders:
 //
-//   family                         encoder            besides
 //   bert                           BertEncoder        token types
 //   roberta, xlm-roberta,          BertEncoder        token types; positions from pad_token_id + 1
 //     camembert
@@ -15,8 +14,9 @@
 //   qwen3                          DecoderEncoder     rotations; tokens see those before them
 //   gemma3_text                    DecoderEncoder     rotations; layers that see near tokens alone
 //
-// Whatever this folder does not know is refused by its name. Nothing is dropped: a folder whose
-// head or code were left out would answer something else.
+//
+// Whatever this folder does not know is refused by its name. Nothing is dropped: without its head
+// or its code, a folder would give other answers.
 #pragma once
 
 #include <cstdint>
@@ -44,17 +44,17 @@ enum class EncoderFamily {
   kGemma3
 };
 
-// What stands above the encoder. kNone: nothing that is part of the answer. kTraining: a head that
-// the encoder was trained with, for words, which a folder of an embedder may still name.
-// kClassifier: scores of a row, one a label.
+// The part above the encoder. kNone: nothing that belongs to the answer. kTraining: a head for
+// words, with which the encoder was trained and which an embedder's folder may still name.
+// kClassifier: scores of a row, one for each label.
 enum class HeadKind { kNone, kTraining, kClassifier };
 
-// Of families whose positions are rotations. Plain data.
+// For families whose positions are rotations. Plain data.
 struct RotaryConfig {
-  std::vector<bool> is_local;  // of each layer: layer_types; global_attn_every_n_layers
-  int64_t reach = 0;           // of a local layer to each side: half of local_attention
+  std::vector<bool> is_local;  // for each layer: layer_types; global_attn_every_n_layers
+  int64_t reach = 0;           // how far a local layer sees to each side: half of local_attention
   double theta = 0;            // rope_parameters; global_rope_theta; rope_theta
-  double local_theta = 0;      // the same of local layers; local_rope_theta; rope_local_base_freq
+  double local_theta = 0;      // for local layers; local_rope_theta; rope_local_base_freq
   double stretch = 1;          // divides the angles: rope_scaling
   bool has_attention_bias = false;
   bool has_up_bias = false;    // mlp_bias; mlp_fc1_bias
@@ -65,15 +65,15 @@ struct RotaryConfig {
   Activation head_activation = Activation::kGelu;  // classifier_activation
 };
 
-// Of families that were decoders, whose heads have a size of their own and share keys. Plain data.
+// For families that were decoders, whose heads have a size of their own and share keys. Plain data.
 struct DecoderConfig {
   int64_t head_size = 0;             // head_dim
   int64_t key_value_head_count = 0;  // num_key_value_heads
-  double score_scale = 0;            // of an attention; query_pre_attn_scalar to the power of -1/2
+  double score_scale = 0;            // for an attention; query_pre_attn_scalar to the power of -1/2
   bool is_causal = false;            // a token sees itself and those before it
 };
 
-// The names are ours; the key of config.json stands behind each, and DistilBERT's own key after a
+// The names are ours. The comment has the key of config.json, and DistilBERT's own key after a
 // semicolon. Plain data.
 struct EncoderConfig {
   EncoderFamily family = EncoderFamily::kBert;  // model_type
@@ -84,29 +84,29 @@ struct EncoderConfig {
   int64_t intermediate_size = 0;                // intermediate_size; hidden_dim
   int64_t vocabulary_size = 0;                  // vocab_size
   int64_t position_count = 0;                   // max_position_embeddings
-  int64_t token_type_count = 0;                 // type_vocab_size; 0 where the family has none
+  int64_t token_type_count = 0;                 // type_vocab_size; 0 if the family has none
   int64_t distance_buckets = 0;                 // relative_attention_num_buckets; 0: no bias
-  int64_t first_position = 0;                   // of the table above
+  int64_t first_position = 0;                   // first position used in that table
   int64_t pad_token = 0;                        // pad_token_id
   double layer_norm_epsilon = 1e-12;            // layer_norm_eps
   Activation activation = Activation::kGelu;    // hidden_act; activation
-  RotaryConfig rotary;                          // of families with rotations
-  DecoderConfig decoder;                        // of kQwen3, kGemma3
-  std::vector<std::string> labels;              // id2label, by number; of a classifier, else empty
-  Activation score = Activation::kIdentity;     // makes a classifier's scores of its logits
+  RotaryConfig rotary;                          // if the family has rotations
+  DecoderConfig decoder;                        // kQwen3 and kGemma3 only
+  std::vector<std::string> labels;              // id2label, by number; only for a classifier
+  Activation score = Activation::kIdentity;     // turns a classifier's logits into scores
 
-  // Tokens of the longest row.
+  // The most tokens in a row.
   int64_t max_tokens() const { return position_count - first_position; }
 };
 
-// The config whose text is `json`; keys beside those above are ignored, but for these, which are
-// refused: code of the folder's own (auto_map) unless it is that with which the family was
-// published, which is not needed; a quantization, a decoder, relative position embeddings, pruned
-// heads, and what a family's file may say that we do not compute. INVALID_ARGUMENT names the key at
-// fault. The text is untrusted. Pure.
+// Parses `json`, the text of a config.json. Unknown keys are ignored, except keys that change the
+// answer, which are refused. These are: the folder's own code (auto_map), unless the family was
+// published with it, so that it is not needed; a quantization; a decoder; relative position
+// embeddings; pruned heads; and family settings that we do not compute. INVALID_ARGUMENT names the
+// wrong key. The text is untrusted. Pure.
 absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json);
 
-// The word of config.json: "xlm-roberta".
+// The family's word in config.json: "xlm-roberta".
 absl::string_view NameOf(EncoderFamily family);
 
 }  // namespace mpsd

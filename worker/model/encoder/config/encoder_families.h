@@ -1,4 +1,4 @@
-// encoder_families: how each family's config.json names itself, its heads and its sizes.
+// encoder_families: how each family's config.json names the family, its heads and its sizes.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,7 +9,7 @@
 
 namespace mpsd {
 
-// The keys of the numbers that all families have; null where a family has no such key.
+// The keys of the numbers that all families have; null if a family has no such key.
 struct ConfigKeys {
   const char* hidden_size;
   const char* layer_count;
@@ -22,22 +22,23 @@ struct ConfigKeys {
   double usual_epsilon;
 };
 
-// A family. `prefix` are the letters before "Model" in the names of its architectures, and
-// `training_head` those behind it of the head that it was trained with; null where none is served.
+// A family. The names of its architectures are `prefix` and "Model", or `prefix` and
+// `training_head`: the head that the family was trained with. `training_head` is null if no folder
+// with it is served.
 struct FamilyRow {
   EncoderFamily family;
   absl::string_view model_type;
   absl::string_view prefix;
   const char* training_head;
   bool has_classifier;
-  bool was_published_with_code;  // its folders may name it in auto_map
+  bool was_published_with_code;  // folders may name the code in auto_map
   const ConfigKeys* keys;
 };
 
-// The row of a config.json's model_type. INVALID_ARGUMENT names one that is not known. Pure.
+// The row for a config.json's model_type. INVALID_ARGUMENT names an unknown one. Pure.
 absl::StatusOr<FamilyRow> ReadFamily(const nlohmann::json& json);
 
-// What the file's architectures say. INVALID_ARGUMENT names them where they are not known. Pure.
+// The head that the file's architectures name. INVALID_ARGUMENT names unknown architectures. Pure.
 absl::StatusOr<HeadKind> ReadHead(const nlohmann::json& json, const FamilyRow& family);
 
 // Refuses code (auto_map) that is not the family's own. Pure.

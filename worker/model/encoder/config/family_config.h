@@ -1,7 +1,7 @@
-// family_config: what a config.json says beyond the sizes, by the kind of its family.
+// family_config: reads the settings of a config.json besides the sizes, by kind of family.
 //
 // Each function reads the keys of its families once the sizes are there. INVALID_ARGUMENT names the
-// key at fault. Pure.
+// wrong key. Pure.
 #pragma once
 
 #include "absl/status/status.h"

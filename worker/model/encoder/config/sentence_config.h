@@ -1,12 +1,12 @@
-// SentenceConfig: what follows the encoder in a folder of sentence-transformers.
+// SentenceConfig: the steps behind the encoder in a folder of sentence-transformers.
 //
-// Such a folder lists its steps in modules.json: the encoder, then Pooling, whose settings stand in
+// Such a folder lists its steps in modules.json: the encoder, then Pooling, whose settings are in
 // 1_Pooling/config.json, then Dense and Normalize in any order:
 //
 //   [{"type": "….Transformer", "path": ""}, {"type": "….Pooling", "path": "1_Pooling"},
 //    {"type": "….Dense", "path": "2_Dense"}, {"type": "….Normalize", "path": "3_Normalize"}]
 //
-// The list of a reranker has the encoder alone.
+// A reranker's list has only the encoder.
 //
 // Parsing is pure and knows no files; EncoderFolder reads them.
 #pragma once
@@ -30,7 +30,7 @@ enum class Pooling { kMean, kFirst, kLast, kMax };
 struct SentenceStep {
   enum Kind { kPooling, kDense, kNormalize };
   Kind kind = kPooling;
-  std::string folder;  // with its files: "1_Pooling"; a folder directly in the model's
+  std::string folder;  // folder with the step's files: "1_Pooling"; directly in the model's folder
 };
 
 // A linear map of the pooled vector, with its activation.
@@ -42,33 +42,32 @@ struct DenseConfig {
   Activation activation = Activation::kTanh;  // activation_function
 };
 
-// The steps of a modules.json whose text is `json`, without the encoder, which must be the first;
-// Pooling must be the second, if any is there. INVALID_ARGUMENT names a step that is another. Pure.
+// The steps in `json`, the text of a modules.json, without the encoder. The encoder must be first,
+// and Pooling, if any step follows, second. INVALID_ARGUMENT names a step in the wrong place. Pure.
 absl::StatusOr<std::vector<SentenceStep>> ParseSentenceSteps(absl::string_view json);
 
-// The pooling of a 1_Pooling/config.json whose text is `json`. INVALID_ARGUMENT names the modes
-// where they are others than one of the four. Pure.
+// The pooling in `json`, the text of a 1_Pooling/config.json. INVALID_ARGUMENT names the modes
+// unless they are one of the four. Pure.
 absl::StatusOr<Pooling> ParsePooling(absl::string_view json);
 
-// activation_fn of a config_sentence_transformers.json whose text is `json`: what makes scores of
-// a reranker's logits. Nothing where it says none. INVALID_ARGUMENT names one that is not known.
-// Pure.
+// activation_fn in `json`, the text of a config_sentence_transformers.json: it turns a reranker's
+// logits into scores. Nothing if the file names none. INVALID_ARGUMENT names an unknown one. Pure.
 absl::StatusOr<std::optional<Activation>> ParseScoreActivation(absl::string_view json);
 
-// The Dense step of a 2_Dense/config.json whose text is `json`, without its folder.
-// INVALID_ARGUMENT names the key at fault. Pure.
+// The Dense step in `json`, the text of a 2_Dense/config.json, without its folder. INVALID_ARGUMENT
+// names the wrong key. Pure.
 absl::StatusOr<DenseConfig> ParseDense(absl::string_view json);
 
-// max_seq_length of a sentence_bert_config.json whose text is `json`: tokens of a row at most. 0
-// where it says none. INVALID_ARGUMENT when it is no whole number above 0. Pure.
+// max_seq_length in `json`, the text of a sentence_bert_config.json: the most tokens in a row. 0 if
+// the file has none. INVALID_ARGUMENT unless it is a whole number above 0. Pure.
 absl::StatusOr<int64_t> ParseMaxTokens(absl::string_view json);
 
-// model_max_length of a tokenizer_config.json whose text is `json`. 0 where it says none: the key
-// is missing, or so large that it means "no bound", as tools write it. INVALID_ARGUMENT when the
-// text is no JSON object. Pure.
+// model_max_length in `json`, the text of a tokenizer_config.json. 0 if the key is missing, or so
+// large that it means "no bound", as tools write it. INVALID_ARGUMENT when the text is no JSON
+// object. Pure.
 absl::StatusOr<int64_t> ParseTokenizerMaxTokens(absl::string_view json);
 
-// "mean", "cls", "lasttoken", "max": sentence-transformers' words.
+// The words of sentence-transformers: "mean", "cls", "lasttoken", "max".
 absl::string_view NameOf(Pooling pooling);
 
 }  // namespace mpsd

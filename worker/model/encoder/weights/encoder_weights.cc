@@ -33,7 +33,7 @@ EncoderWeights::EncoderWeights(const Safetensors& source, absl::string_view pref
 at::Tensor EncoderWeights::Fail(const std::string& name, absl::Span<const int64_t> shape,
                                 absl::string_view what) {
   status_.Update(absl::InvalidArgumentError(absl::StrCat("the tensor '", name, "' ", what)));
-  // Its strides make one element serve for all.
+  // Its strides let one element stand for all.
   return at::empty({1}).expand(c10::IntArrayRef(shape.data(), shape.size()));
 }
 

@@ -1,4 +1,4 @@
-// EncoderWeights: hands out a folder's tensors by name, and sees to it that none is lost.
+// EncoderWeights: hands out a folder's tensors by name, and makes sure that none is left unread.
 #pragma once
 
 #include <set>
@@ -16,54 +16,55 @@
 
 namespace mpsd {
 
-// Remembers the first fault, so that a reader of many tensors asks once, at its end. Borrows the
+// Remembers the first fault, so that a reader of many tensors checks once, at its end. Borrows the
 // tensors' bytes and copies them. Made while a model is loaded. Thread-compatible.
 class EncoderWeights {
  public:
-  // The names of an encoder's tensors begin with `prefix` ("bert.") where a head was saved beside
-  // it.
+  // The names of an encoder's tensors begin with `prefix` ("bert.") if a head was saved beside it.
   EncoderWeights(const Safetensors& source, absl::string_view prefix, c10::Device device);
 
-  // Tensors are handed out as numbers of `type` from now on; of float before the first call.
+  // From now on tensors are handed out in `type`; before the first call, in float.
   void HandOutAs(at::ScalarType type) { type_ = type; }
   at::ScalarType type() const { return type_; }
 
-  // By what the linear maps multiply that are made from now on; by libtorch before the first call.
-  // REQUIRES: tensors are handed out as floats on the cpu, unless it is libtorch.
+  // What multiplies in linear maps made from now on; before the first call, libtorch. REQUIRES: for
+  // any other choice, tensors are handed out as floats on the cpu.
   void MultiplyBy(Products products) { products_ = products; }
   Products products() const { return products_; }
 
-  // The encoder's tensor of that name on the device. After a fault a tensor of that shape
-  // whose content means nothing.
+  // The encoder's tensor of that name on the device. After a fault, a tensor of that shape with
+  // meaningless content.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape) {
     return TakeWhole(prefix_ + name, shape);
   }
 
-  // The same for a tensor outside of the encoder, whose name has no prefix.
+  // The same for a tensor outside the encoder, whose name has no prefix.
   at::Tensor TakeWhole(const std::string& name, const std::vector<int64_t>& shape);
 
-  // False after a fault. Nothing large should be made of what was taken then.
+  // False after a fault. Then nothing large should be made from the tensors.
   bool ok() const { return status_.ok(); }
 
-  // Lets a tensor be left out, or, where the name ends in a dot, all that begin with it.
+  // Allows a tensor to be left untaken, or, if the name ends in a dot, all that begin with the
+  // name.
   void Ignore(const std::string& name) { ignored_.push_back(prefix_ + name); }
   void IgnoreWhole(const std::string& name) { ignored_.push_back(name); }
 
-  // INVALID_ARGUMENT names a tensor that is missing, has another shape than it was asked for with,
-  // is no F32, F16 or BF16, or was neither taken nor ignored. Called last.
+  // INVALID_ARGUMENT names a tensor that is missing, has another shape than the caller gave, is not
+  // F32, F16 or BF16, or was neither taken nor ignored. Called last.
   absl::Status Finish();
 
-  // What was taken is in memory as this tensor now.
+  // Notes that a taken tensor is now in memory as this tensor.
   void Keep(const at::Tensor& tensor);
 
-  // The storages on the device of what was taken, as far as something still holds them: a linear
-  // map has its matrix in another order.
+  // The storages on the device of taken tensors that something still holds: a linear map holds its
+  // matrix in another order.
   std::vector<c10::Storage> Held() const;
 
-  // Of what was taken so many bytes stay in memory as others, of a datatype.
+  // `taken_bytes` of the taken tensors stay in memory as `bytes` bytes of the datatype.
   void CountAs(uint64_t bytes, const std::string& datatype, uint64_t taken_bytes);
 
-  // Adds the bytes and datatypes of what was taken to `census`, and the datatypes it was saved in.
+  // Adds to `census` the bytes and datatypes of taken tensors, and the datatypes they were saved
+  // in.
   void Count(Census* census) const;
 
  private:

@@ -1,4 +1,4 @@
-// MappedFile: the bytes of a file, mapped to read.
+// MappedFile: the bytes of a file, mapped read-only.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace mpsd {
 
-// Maps on construction and unmaps on destruction. Made while a model is loaded, by WeightFiles, and
-// gone before the model serves: a file that is cut short under a mapping kills the process that
-// reads it, so a weight is copied out at once. Thread-compatible.
+// Maps on construction and unmaps on destruction. Made by WeightFiles while a model is loaded, and
+// gone before the model serves. If a file is cut short under its mapping, reading it kills the
+// process, so a weight is copied out at once. Thread-compatible.
 class MappedFile {
  public:
   // NOT_FOUND when `path` is no regular file, PERMISSION_DENIED when it cannot be read. The text is
@@ -30,7 +30,7 @@ class MappedFile {
  private:
   MappedFile(const char* data, size_t size) : data_(data), size_(size) {}
 
-  const char* data_;  // null where size_ is 0
+  const char* data_;  // null if size_ is 0
   size_t size_;
 };
 

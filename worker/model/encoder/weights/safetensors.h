@@ -6,8 +6,8 @@
 //   │       │                 "data_offsets": [0, 8]}, …}               │ offsets from here│
 //   └───────┴───────────────────────────────────────────────────────────┴──────────────────┘
 //
-// The form in which weights are published. Unlike a pickle it holds no code; it may hold wrong
-// numbers, and every one is checked here.
+// Weights are published in this format. Unlike a pickle it holds no code. It may hold wrong
+// numbers, and every number is checked here.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace mpsd {
 // One tensor of a file. Borrows the file's bytes.
 struct SafetensorView {
   std::string dtype;           // "F32", "BF16", …
-  std::vector<int64_t> shape;  // of at most 8 dims
+  std::vector<int64_t> shape;  // at most 8 dims
   absl::string_view bytes;     // inside the file's bytes, of any alignment; shape × dtype long
 };
 
@@ -32,10 +32,10 @@ struct SafetensorView {
 using Safetensors = std::map<std::string, SafetensorView>;
 
 // The tensors of a file whose whole content is `file`, which outlives the result. INVALID_ARGUMENT
-// unless the file is well-formed: offsets lie in the file, agree with dtype and shape, neither
-// overlap nor leave a gap; the header is at most 100 MiB, with at most 100,000 tensors of 8 dims.
-// The file is untrusted: every number is checked, and nothing is made of the header before its
-// values are counted. Pure.
+// unless the file is well-formed. Offsets lie in the file, agree with dtype and shape, and neither
+// overlap nor leave a gap. The header is at most 100 MiB, with at most 100,000 tensors of 8 dims.
+// The file is untrusted: every number is checked, and the header's values are counted before the
+// header is parsed. Pure.
 absl::StatusOr<Safetensors> ParseSafetensors(absl::string_view file);
 
 }  // namespace mpsd

@@ -50,7 +50,7 @@ bool IsShardName(const std::string& name) {
   return absl::EndsWith(name, ".safetensors") && !absl::StrContains(name, "/") && name.size() < 256;
 }
 
-// The tensors of each shard that the index names.
+// For each shard that the index names, its tensors.
 absl::StatusOr<std::map<std::string, std::set<std::string>>> ReadIndex(absl::string_view text) {
   if (text.size() > kMaxIndexBytes) return absl::InvalidArgumentError("is larger than 16 MiB");
   const absl::StatusOr<Json> index = ParseBoundedJson(text, kMaxIndexValues);

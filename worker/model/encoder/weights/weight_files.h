@@ -2,7 +2,7 @@
 //
 //   FOLDER/model.safetensors              one file with all tensors, or
 //   FOLDER/model.safetensors.index.json   {"weight_map": {"a": "model-1-of-2.safetensors", …}}
-//   FOLDER/model-1-of-2.safetensors, …    the shards that it names
+//   FOLDER/model-1-of-2.safetensors, …    the shards that the index names
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@
 
 namespace mpsd {
 
-// The files, mapped, and their tensors. Made while a model is loaded, and gone before it serves.
+// The mapped files and their tensors. Made while a model is loaded, and gone before it serves.
 // Thread-compatible.
 class WeightFiles {
  public:
-  // INVALID_ARGUMENT names the file and says what is wrong with it: it is malformed or cut short, a
-  // shard lacks a tensor of the index or has one of another shard, or the folder has pickled
-  // weights only, which are code and are refused. NOT_FOUND and PERMISSION_DENIED as
-  // MappedFile::Open(). The folder is untrusted: at most 1,000 shards, whose names lead out of it
-  // nowhere.
+  // INVALID_ARGUMENT names the file and its fault. The file is malformed or cut short; a shard
+  // lacks a tensor of the index or has one of another shard; or the folder has only pickled
+  // weights, which are code and are refused. NOT_FOUND and PERMISSION_DENIED as for
+  // MappedFile::Open(). The folder is untrusted: it may have at most 1,000 shards, whose names
+  // cannot lead out of it.
   static absl::StatusOr<WeightFiles> Open(const std::string& folder);
 
   // All tensors. They borrow this object's bytes.

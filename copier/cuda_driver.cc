@@ -15,7 +15,7 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr int kDeinitialized = 4;
 constexpr int kErrorNoDevice = 100;
-constexpr int kFirstLaunchError = 700;  // most errors from this number on make a context useless
+constexpr int kFirstLaunchError = 700;  // most errors from here on make a context useless
 constexpr int kLastLaunchError = 720;
 constexpr int kUnknown = 999;
 constexpr unsigned int kLazyPeerAccess = 1;

@@ -1,13 +1,13 @@
 // CudaDriver: the few functions of CUDA's driver that copies need, looked up at run time.
 //
-// mpsd-device-copier has nothing of CUDA when it is built or started: Load() opens libcuda.so.1,
-// which comes with the driver. So one binary runs on hosts with and without a device, and a driver
-// that crashes or hangs takes this small process with it and not the front end (decision 0012).
+// mpsd-device-copier is built and started without CUDA: Load() opens libcuda.so.1, which comes with
+// the driver. So one binary runs on hosts with and without a device. A driver that crashes or hangs
+// takes only this small process with it, not the front end (decision 0012).
 //
-//   Load ─▶ PinMemory … ─▶ for each region: Open ─▶ Read, Write … ─▶ Close
 //
-// The order of the front end is checked in OpenRegions (open_regions.h); this class believes its
-// arguments and reports the driver's.
+//
+// OpenRegions (open_regions.h) checks the front end's orders. This class trusts its arguments and
+// reports the driver's errors.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ using DevicePointer = unsigned long long;
 
 // Builds without CUDA's headers, and links no library of CUDA before Load(). Owned by the copier's
 // main. Thread-compatible, and used on one thread, because the driver keeps the current device for
-// each thread. Calls block until the device has done them. Any call may return kLost; the process
+// each thread. Calls block until the device has finished. Any call may return kLost; the process
 // must then end.
 class CudaDriver {
  public:
@@ -39,16 +39,16 @@ class CudaDriver {
   CudaDriver(const CudaDriver&) = delete;
   CudaDriver& operator=(const CudaDriver&) = delete;
 
-  // Loads and starts the driver. Called once, before anything else. kNoDriver or kNoDevice on a
-  // host without one.
+  // Loads and starts the driver. Called once, before anything else. kNoDriver or kNoDevice if the
+  // host has none.
   DriverVerdict Load();
 
   // How many devices Load() found, at most 64; they are numbered from 0.
   uint64_t device_count() const { return contexts_.size(); }
 
-  // Opens memory of another process, which `handle` (kDeviceHandleBytes) names. Sets `bytes` to how
-  // many lie from `pointer` to the end of that allocation, so that the caller can check what the
-  // client said. Close() gives it back. kBadDevice or kBadHandle: nothing is open.
+  // Opens memory of another process, which `handle` (kDeviceHandleBytes) names. Sets `bytes` to the
+  // distance from `pointer` to the end of that allocation, so that the caller can check the
+  // client's claim. Close() releases the memory. kBadDevice or kBadHandle: nothing is open.
   DriverVerdict Open(int64_t device, const char* handle, DevicePointer* pointer, uint64_t* bytes);
   void Close(int64_t device, DevicePointer pointer);
 
@@ -56,9 +56,9 @@ class CudaDriver {
   DriverVerdict Read(int64_t device, DevicePointer source, absl::Span<char> target);
   DriverVerdict Write(int64_t device, absl::Span<const char> source, DevicePointer target);
 
-  // Lets devices read or write the memory directly, which makes copies faster where that is
-  // possible. Takes effect at the first use of a device; a failure is ignored. The memory stays
-  // mapped as long as the process.
+  // Lets devices read or write the memory directly, which makes copies faster if it is possible.
+  // Takes effect at the first use of a device; a failure is ignored. The memory stays mapped as
+  // long as the process.
   void PinMemory(absl::Span<const char> memory, bool read_only);
 
  private:
@@ -93,7 +93,7 @@ class CudaDriver {
   DriverVerdict Use(int64_t device);
 
   Functions call_;
-  std::vector<Context> contexts_;  // of each device; null until the device is used
+  std::vector<Context> contexts_;  // for each device; null until its first use
   std::vector<Pinned> pinned_;
 };
 

@@ -1,10 +1,11 @@
 // mpsd-device-copier: copies between shared memory and memory of CUDA devices that clients have
-// registered. One front end starts it, and never touches a device itself. The copier knows no
-// requests and no clients: it carries out the orders of its control socket, one after another, and
-// ends when the socket does.
+// registered. One front end starts the copier, and never touches a device itself. The copier knows
+// no requests and no clients: it carries out the orders of its control socket, one after another,
+// and ends when the socket does.
 //
-// It opens handles that clients wrote. Unless the sandbox is off it gives up first what a worker on
-// such a device gives up, but for the files, which only the driver knows (docs/sandbox.md).
+// The copier opens handles that clients wrote. So, unless the sandbox is off, it first gives up
+// what a worker on such a device gives up. The exception is files, because only the driver knows
+// which it needs (docs/sandbox.md).
 
 #include <unistd.h>
 
@@ -49,8 +50,8 @@ bool Answer(const CopyOutcome& outcome) {
   return platform::SendWithFds(kControlFd, bytes, {}).ok();
 }
 
-// Called once the driver runs, which may start a program that makes the device's nodes, and before
-// any handle is opened. Returns whether all of it was given up.
+// Called before any handle is opened, but after the driver runs: the driver may start a program
+// that makes the device's nodes. Returns whether everything was given up.
 bool Confine() {
   platform::HideMemory();
   absl::Status status = DropPrivileges();
@@ -94,6 +95,6 @@ int Serve() {
 int main() {
   mpsd::platform::DieWithParent();
   mpsd::platform::DieFirstOfMemory();
-  // Leaves without destructors, because the driver's threads may be in the middle of anything.
+  // Leaves without destructors, because the driver's threads may still be running.
   _exit(mpsd::Serve());
 }

@@ -1,17 +1,17 @@
 // OpenRegions: the clients' device memory that the copier has open, and the copies from and to it.
 //
 //   order    reads                        writes
-//   kOpen    the order's handle           a new region, at most kMaxOpenRegions of them
+//   kOpen    the order's handle           a new region, up to kMaxOpenRegions
 //   kRead    the region                   outbox, from its beginning
 //   kWrite   inbox, from its beginning    the region
 //   kClose                                forgets the region
 //
-// An order that would leave the region or either segment, that names a region which is not open, or
-// opens one twice, is kBadOrder and has no effect. After kLost the copier ends: the driver answers
-// nothing more to this process.
+// Some orders are kBadOrder and have no effect: an order that would leave the region or either
+// segment, that names a region which is not open, or that opens a region twice. After kLost the
+// copier ends: the driver no longer answers this process.
 //
-// The front end's picture of the regions is its own (server/regions/device); after a death of the
-// copier it opens them again in the next one.
+// The front end keeps its own view of the regions (server/regions/device). If the copier dies, the
+// front end opens them again in the next one.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,9 @@
 namespace mpsd {
 
 // Checks each order against the regions and the segments before it calls the driver: the front end
-// is trusted to mean well, not to be free of bugs. `driver` and the segments outlive it; the front
-// end writes `inbox`, the copier writes `outbox`. Owned by the copier's main. Thread-compatible.
+// is trusted to mean well, but it may have bugs. `driver` and the segments outlive this object; the
+// front end writes `inbox`, the copier writes `outbox`. Owned by the copier's main.
+// Thread-compatible.
 class OpenRegions {
  public:
   OpenRegions(CudaDriver* driver, absl::Span<const char> inbox, absl::Span<char> outbox)
@@ -36,15 +37,15 @@ class OpenRegions {
   DriverVerdict Perform(const CopyOrder& order);
 
  private:
-  // Memory that the driver has open here, `bytes` of it, which may be less than the allocation has;
-  // copies stay inside [pointer, pointer + bytes).
+  // Memory that the driver has open here. `bytes` may be less than the allocation has; copies stay
+  // inside [pointer, pointer + bytes).
   struct Region {
     int64_t device = 0;
     DevicePointer pointer = 0;
     uint64_t bytes = 0;
   };
 
-  // Memory that has fewer bytes than the order says is closed again: kTooSmall.
+  // If the memory has fewer bytes than the order says, it is closed again: kTooSmall.
   DriverVerdict Open(const CopyOrder& order);
   DriverVerdict Close(uint64_t region);
 

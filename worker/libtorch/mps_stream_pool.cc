@@ -18,7 +18,7 @@ std::unique_ptr<MPSStream> MakeStream(int index) {
       c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::MPS, 0), index));
 }
 
-// A wait in a queue, through which no exception may pass.
+// A wait inside a queue. No exception may pass through the queue.
 struct Wait {
   MPSStream* stream;
   std::exception_ptr error;
@@ -33,7 +33,7 @@ struct Wait {
   }
 };
 
-// In the queue, so that no other thread is in the middle of an operator on the stream.
+// Waits in the queue, so that no other thread is in the middle of an operator on the stream.
 void WaitFor(MPSStream& stream) {
   Wait wait{&stream, nullptr};
   dispatch_sync_f(stream.queue(), &wait, &Wait::Run);

@@ -1,9 +1,9 @@
 // StreamPool: which thread works on which stream of a device.
 //
 // patch_libtorch.py copies this file into libtorch, where the pool hands out the streams of mps
-// (mps_stream_pool.h). So it includes the standard library alone and is C++17. The main thread has
-// stream 0. Each other thread gets one of the others when it first asks, and keeps it until it
-// ends; then the pool waits for the stream's work and gives it to the next thread that asks.
+// (mps_stream_pool.h). So it includes only the standard library and is C++17. The main thread has
+// stream 0. Each other thread gets another stream when it first asks, and keeps it until the thread
+// ends. Then the pool waits for the stream's work and gives it to the next thread that asks.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@
 
 namespace mpsd {
 
-// What a pool asks of its device. The functions may throw, and may be called on any thread.
+// The functions that a pool needs from its device. They may throw, and may be called on any thread.
 template <typename Stream>
 struct StreamMaker {
-  // Makes the stream of that index. Called under the pool's lock, once an index.
+  // Makes the stream of that index. Called under the pool's lock, once for each index.
   std::function<std::unique_ptr<Stream>(int index)> make;
   // Blocks until the work that was queued on the stream is done. Called without a lock.
   std::function<void(Stream& stream)> wait;
@@ -28,17 +28,17 @@ struct StreamMaker {
   std::function<bool()> on_main_thread;
 };
 
-// A process has one pool for each type of Stream. It outlives all threads that used it, so libtorch
-// never destroys its own. Thread-safe.
+// A process has one pool for each type of Stream. The pool outlives all threads that used it, so
+// libtorch never destroys its own. Thread-safe.
 //
 // Invariants:
-//   1. Current() gives a stream that no other thread has. Only MakeCurrent() shares one, which a
-//      thread asks for by index; then the stream is free when the last of its threads has left.
+//   1. Current() gives a stream that no other thread has. Only MakeCurrent(), which takes an index,
+//      makes threads share a stream; it is free when the last of them has left.
 //   2. A stream that a thread leaves is free only after a wait for its work.
-//   3. A stream is made when it is first asked for, once, and lives as long as the pool.
+//   3. A stream is made once, when it is first asked for, and lives as long as the pool.
 template <typename Stream>
 class StreamPool {
-  // What the calling thread knows. Without a destructor, so that destructors of other thread-local
+  // The calling thread's state. It has no destructor, so that destructors of other thread-local
   // objects may still ask.
   struct Place {
     Stream* stream = nullptr;
@@ -55,18 +55,18 @@ class StreamPool {
   StreamPool(const StreamPool&) = delete;
   StreamPool& operator=(const StreamPool&) = delete;
 
-  // The calling thread's stream. Null where the thread has none and all are taken, and where it is
-  // so near its end that it has given its stream back. Takes no lock but on a thread's first call.
+  // The calling thread's stream. Null if it has none and all are taken, or if the ending thread has
+  // already given its stream back. Takes a lock only on a thread's first call.
   Stream* Current() {
     Place& place = MyPlace();
     if (place.stream == nullptr && !place.over) Settle(TakeFree());
     return place.stream;
   }
 
-  // The index of the calling thread's stream; kNone where it has none, and then it gets none.
+  // The index of the calling thread's stream; kNone if it has none. Assigns none.
   int Held() const { return MyPlace().index; }
 
-  // The stream of that index, whoever has it; null where there is no such index.
+  // The stream of that index, whichever thread has it; null if there is no such index.
   Stream* At(int index) {
     if (index < 0 || index >= kStreams) return nullptr;
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -75,10 +75,10 @@ class StreamPool {
     return stream.get();
   }
 
-  // Makes that stream the calling thread's, beside the threads that have it already, and leaves the
-  // one before. Waits for the work of the latter; where that wait throws, the thread has the new
-  // stream, and the old one is never free again. False, with nothing changed, where there is no
-  // such index, and near the thread's end.
+  // Makes that stream the calling thread's, shared with any threads that already have it. Then
+  // leaves the previous stream and waits for its work. If that wait throws, the thread has the new
+  // stream, and the old one is never free again. False, with nothing changed: there is no such
+  // index, or the thread has already given its stream back at its end.
   bool MakeCurrent(int index) {
     if (MyPlace().over || At(index) == nullptr) return false;
     const int before = MyPlace().index;
@@ -89,8 +89,8 @@ class StreamPool {
     return true;
   }
 
-  // The index of a stream for MakeCurrent(): of those that no thread has, round and round; where
-  // all are taken, of all but the main thread's. Reserves nothing.
+  // The index of a stream for MakeCurrent(): one that no thread has, in turn. If all are taken, the
+  // next of all streams except the main thread's. Reserves nothing.
   int Next() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (int i = 1; i < kStreams; ++i) {
@@ -101,7 +101,7 @@ class StreamPool {
     return next_;
   }
 
-  // How many streams threads have at the moment. Takes no lock.
+  // How many streams currently belong to threads. Takes no lock.
   int InUse() const { return in_use_.load(std::memory_order_relaxed); }
 
   // The streams that were made so far, free ones too.
@@ -114,7 +114,7 @@ class StreamPool {
     return made;
   }
 
-  // Makes `stream` the calling thread's for the life of this object, without a right to it: for a
+  // Makes `stream` the calling thread's for the life of this object, without a claim to it: for a
   // piece of a thread's work that another thread may run. The lender keeps its stream meanwhile.
   // Lives on one thread, which calls no MakeCurrent() meanwhile.
   class Loan {
@@ -130,7 +130,7 @@ class StreamPool {
   };
 
  private:
-  // Gives the stream back as the thread ends. A wait that throws leaves it taken for good.
+  // Gives the stream back as the thread ends. If the wait throws, the stream stays taken for good.
   struct Leaver {
     StreamPool* pool = nullptr;
     ~Leaver() {
@@ -148,18 +148,19 @@ class StreamPool {
     return place;
   }
 
-  // Gives the calling thread the stream of `index`, of which it is a user already.
+  // Gives the calling thread the stream of `index`. The thread is already counted as its user.
   void Settle(int index) {
     if (index == kNone) return;
     MyPlace() = Place{At(index), index, false};
-    // The main thread's end is the process's: its stream goes to nobody.
+    // The main thread ends with the process, so its stream is not given back.
     if (maker_.on_main_thread()) return;
     static thread_local Leaver leaver;
     leaver.pool = this;
   }
 
-  // Makes the calling thread the user of a stream that nobody has, which is made; kNone where there
-  // is none. The lowest index is taken, so that no more streams are made than threads need.
+  // Makes the calling thread the user of a free stream; kNone if there is none. A stream is made if
+  // it does not exist yet. The lowest index is taken, so that no more streams are made than threads
+  // need.
   int TakeFree() {
     if (maker_.on_main_thread()) {
       At(kMain);
@@ -202,7 +203,7 @@ class StreamPool {
   std::array<std::unique_ptr<Stream>, kStreams> streams_;  // guarded by mutex_
   std::array<int, kStreams> users_{};                      // guarded by mutex_
   int next_ = 0;                                           // guarded by mutex_
-  std::atomic<int> in_use_{0};                             // of users_, those that are not 0
+  std::atomic<int> in_use_{0};                             // how many of users_ are not 0
 };
 
 }  // namespace mpsd

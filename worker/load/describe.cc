@@ -38,7 +38,8 @@ absl::Status ReadTensor(const std::string& text, ModelSpec* spec,
                         std::vector<TensorSpec>* tensors) {
   absl::StatusOr<TensorSpec> tensor = ParseTensorText(text);
   if (!tensor.ok()) return tensor.status();
-  // The flag's shape is whole: an unknown first dim is the batch, as in `mpsd serve FILE`.
+  // The flag's shape includes the batch: an unknown first dim is the batch, as in `mpsd serve
+  // FILE`.
   if (!tensor->dims.empty() && tensor->dims.front() == -1) {
     tensor->dims.erase(tensor->dims.begin());
     if (spec->max_batch_size == 0) spec->max_batch_size = 64;
@@ -89,7 +90,7 @@ absl::StatusOr<LoadOrder> ReadArguments(int argc, char** argv) {
   order.path = argv[2];
   order.format = FormatOf(order.path);
   std::filesystem::path path(order.path);
-  if (!path.has_filename()) path = path.parent_path();  // it ends in a slash
+  if (!path.has_filename()) path = path.parent_path();  // the path ends in a slash
   const bool is_folder = order.format == ModelFormat::kHuggingFace;
   order.model = is_folder ? path.filename().string() : path.stem().string();
   order.device = "auto";
@@ -168,7 +169,7 @@ int DescribeModel(const LoadOrder& order) {
   return 0;
 }
 
-// Gives the rights up for good, since a host that has a call may still refuse it.
+// Gives the rights up for good: even a host that has a call may refuse it.
 absl::Status EnterStrictSandbox() {
   LoadOrder order;
   order.format = ModelFormat::kSynthetic;

@@ -10,8 +10,7 @@
 namespace mpsd {
 namespace {
 
-// All workers of a generation must load the same contents. A file that is not there is for
-// LoadModel() to report.
+// All workers of a generation must load the same contents. LoadModel() reports a missing file.
 absl::Status CheckFile(const LoadOrder& order) {
   if (order.stamp == FileStamp{}) return absl::OkStatus();
   const FileStamp found = StampOf(order.file());
@@ -21,7 +20,7 @@ absl::Status CheckFile(const LoadOrder& order) {
                    "' was configured with: it was replaced since. A reload loads the new one"));
 }
 
-// The path of the handed file; empty when it is not the one of the order.
+// The path of the descriptor's file; empty if it is not the order's file.
 std::string PathOf(const UniqueFd& file, const FileStamp& stamp) {
   if (!file.valid()) return "";
   std::string path = platform::PathOfOpenFile(file.get());
@@ -39,7 +38,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(LoadOrder order, UniqueFd f
   MPSD_FAILPOINT("worker.at_load");
   if (absl::Status status = CheckFile(order); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
-  // Once more: the file may have been replaced between the first look and its opening.
+  // Checks again: the file may have been replaced between the first check and its opening.
   if (absl::Status status = CheckFile(order); model.ok() && !status.ok()) return status;
   return model;
 }

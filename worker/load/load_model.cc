@@ -51,7 +51,7 @@ absl::Status NoPrecision(const LoadOrder& order) {
                                                  NameOf(order.precision), "'"));
 }
 
-// In the order's precision, which is not "auto".
+// Loads in the order's precision, which is not "auto".
 absl::StatusOr<std::unique_ptr<Model>> LoadAsOrdered(const LoadOrder& order) {
   if (order.format == ModelFormat::kSynthetic) {
     return order.precision == Precision::kAsSaved ? LoadSynthetic(order) : NoPrecision(order);
@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadAsOrdered(const LoadOrder& order) {
   const bool may_be_decoupled = order.format == ModelFormat::kTorchScript;
   if (order.spec.decoupled && !may_be_decoupled) return NotDecoupled(order);
   absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
-  // Where the config is silent, the model's file says whether it is decoupled.
+  // If the config does not say whether the model is decoupled, the model's file does.
   if (model.ok() && (*model)->spec().decoupled && !may_be_decoupled) return NotDecoupled(order);
   return model;
 }

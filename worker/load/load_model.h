@@ -1,17 +1,17 @@
-// LoadModel: makes a Model of a load order, whatever its format.
+// LoadModel: makes a Model from a load order, for any format.
 //
-// The one file that knows all formats, and the one that is compiled in two ways: with libtorch
-// (MPSD_WITH_TORCH) or without, when only synthetic models can be loaded. Everything above it sees
-// a Model (worker/model/model.h), everything below it one format.
+// Only this file knows all formats, and only this file is compiled in two ways: with libtorch
+// (MPSD_WITH_TORCH), or without it, so that only synthetic models can be loaded. Everything above
+// this file sees a Model (worker/model/model.h), everything below it one format.
 //
 //   kTorchScript   worker/model/torchscript   on worker/model/torch
 //   kAoti          worker/model/aoti          on worker/model/torch
 //   kHuggingFace   worker/model/encoder       on worker/model/torch
 //   kSynthetic     worker/model/synthetic     needs no libtorch
 //
-// Neither function is called alone: LoadInSandbox() (load_in_sandbox.h) calls both, with the steps
-// of the sandbox between them, and is all that a worker's main knows of loading. `mpsd-worker
-// --describe` comes by the same way.
+// Neither function is called alone. LoadInSandbox() (load_in_sandbox.h) calls both, with the steps
+// of the sandbox between them. A worker's main knows nothing else of loading, and `mpsd-worker
+// --describe` loads in the same way.
 #pragma once
 
 #include <memory>
@@ -30,31 +30,31 @@ namespace mpsd {
 // which becomes the first thread to touch the device. Does nothing for the format "synthetic".
 absl::Status StartRuntime(const LoadOrder& order);
 
-// Loads the model that the order names, whose spec is complete from then on. Called on the main
-// thread, after StartRuntime(). Blocks while the file is read and the weights go to the device. The
-// text of an error tells the operator what to do; it may hold the model's path, so it is not for
-// clients. A precision of "auto" is decided here, by ChoosePrecision() (worker/execute): up to four
-// loads; one of "int8" is compared with fp32 by LoadInInt8(): two. UNIMPLEMENTED: this binary was
-// built without libtorch. INVALID_ARGUMENT: among others, a decoupled model of a format whose
-// models give one answer to a request, and a precision that the model cannot be converted to.
+// Loads the model that the order names, with its complete spec. Called on the main thread, after
+// StartRuntime(). Blocks while the file is read and the weights go to the device. The text of an
+// error tells the operator what to do; it may hold the model's path, so it is not for clients.
+// ChoosePrecision() (worker/execute) decides a precision of "auto" here, in up to four loads.
+// LoadInInt8() compares "int8" with fp32, in two loads. UNIMPLEMENTED: this binary was built
+// without libtorch. INVALID_ARGUMENT: for example, a decoupled model of a format whose models give
+// one answer to a request, or a precision that the model cannot be converted to.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);
 
 // The runtime of this binary's models: "torch 2.11.0", or "synthetic" when built without libtorch.
 std::string RuntimeName();
 
-// Which kind of libtorch that is, by its symbols (RuntimeKind): "stock", "patched", …; empty when
-// built without libtorch.
+// Which kind of libtorch this binary has loaded, by its symbols (RuntimeKind): "stock", "patched",
+// …; empty when built without libtorch.
 std::string LoadedRuntimeKindName();
 
-// The file of that libtorch; empty when built without one.
+// The file of that libtorch; empty when built without libtorch.
 std::string LoadedRuntimePath();
 
-// The device that "auto" passes over although this machine has its driver, and why; empty where
-// none is. Called on the main thread.
+// The device that "auto" passes over although this machine has its driver, and why; empty if there
+// is none. Called on the main thread.
 std::string PassedOver();
 
-// The devices that models can run on here, such as {"cuda:0", "cpu"}, beginning with the one that
-// "auto" stands for. Called on the main thread.
+// The devices that models can run on here, such as {"cuda:0", "cpu"}, first the one that "auto"
+// stands for. Called on the main thread.
 std::vector<std::string> UsableDevices();
 
 }  // namespace mpsd

@@ -9,13 +9,13 @@
 
 namespace mpsd {
 
-// The methods of the classes that this device's command buffers and encoders have. Each family of
-// gpus has classes of its own, which no header names, so one command buffer is made on `device`, an
-// MTLDevice, and asked for an encoder of each kind; it is never committed, so the gpu does nothing.
+// The methods of the classes of this device's command buffers and encoders. Each family of gpus has
+// its own classes, which no header names. So one command buffer is made on `device`, an MTLDevice,
+// and asked for an encoder of each kind. The buffer is never committed, so the gpu does nothing.
 // Encoders for drawing are left out: libtorch makes none.
 //
-// UNAVAILABLE says which object the device does not make; FAILED_PRECONDITION which class has no
-// method that is known here. Called before any other thread uses the device.
+// UNAVAILABLE names the object that the device does not make. FAILED_PRECONDITION names the class
+// that has no method known here. Called before any other thread uses the device.
 absl::StatusOr<std::vector<EncoderMethod>> FindEncoderMethods(const ObjectiveC& runtime,
                                                               ObjectiveC::Object device);
 

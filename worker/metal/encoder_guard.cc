@@ -16,8 +16,8 @@ using Code = ObjectiveC::Code;
 using Object = ObjectiveC::Object;
 using Selector = ObjectiveC::Selector;
 
-// A replaced method is a bare function: it finds what belongs to it in a slot of its own. The slots
-// are the one piece of state in this process that a C function without a context needs.
+// A replaced method is a bare function: it finds its data in a slot of its own. Only this state
+// must be global, because a C function without a context needs it.
 struct Slot {
   Code original = nullptr;  // written before the method is replaced; null: the slot is free
   std::atomic<uint64_t> calls{0};
@@ -25,14 +25,14 @@ struct Slot {
 
 std::array<Slot, kMaxGuardedMethods> slots;
 
-// Never destroyed: the driver's threads may end encoders while the process exits. Recursive, since
-// one of the methods calls another.
+// Never destroyed: the driver's threads may end encoders while the process exits. Recursive,
+// because some of the methods call others.
 std::recursive_mutex& CallLock() {
   static auto* const lock = new std::recursive_mutex;
   return *lock;
 }
 
-// The slot's turn: its thread is alone in the guarded methods while this lives.
+// The right to run a guarded method: while a Turn lives, its thread is alone in these methods.
 class Turn {
  public:
   explicit Turn(size_t slot) : lock_(CallLock()) {

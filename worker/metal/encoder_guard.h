@@ -1,15 +1,16 @@
-// EncoderGuard: one thread at a time in the methods of a Metal driver that begin and end encoders.
+// EncoderGuard: admits one thread at a time to a Metal driver's methods that begin and end
+// encoders.
 //
-// A command encoder is an object of the driver. Where several threads encode, the driver lets one
-// thread take an encoder apart while another is in the same code, and the process crashes in code
-// that nobody here can mend. The guard stands in front of the methods: it replaces each by a
-// function that takes one process-wide lock and then runs the method as it was. What lies between,
-// the encoding itself, stays as parallel as it is.
+// A command encoder is an object of the driver. If several threads encode, the driver lets one
+// thread take an encoder apart while another is in the same code. The process then crashes, in code
+// that nobody here can fix. The guard replaces each such method by a function that takes one
+// process-wide lock and then runs the original method. The encoding between these methods stays
+// parallel.
 //
 //   a lane's thread ──▶ [buffer computeCommandEncoder] ──▶ lock ─▶ the driver's own code
 //   another one     ──▶ [encoder endEncoding]          ──▶ lock ─▶ the driver's own code
 //
-// driver_methods.h finds the methods; driver_guard.h says who needs the guard.
+// driver_methods.h finds the methods; driver_guard.h says which workers need the guard.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +25,11 @@
 
 namespace mpsd {
 
-// What a method takes beside its receiver and selector, and gives back.
+// The arguments that a method takes besides its receiver and selector, and its result.
 enum class EncoderCall {
-  kMakes,      // nothing; an encoder
-  kMakesWith,  // one argument of a word: a descriptor, or how the encoder dispatches; an encoder
-  kEnds,       // nothing; nothing
+  kMakes,      // no argument; returns an encoder
+  kMakesWith,  // one word: a descriptor, or how the encoder dispatches; returns an encoder
+  kEnds,       // no argument; returns nothing
 };
 
 // One method to guard. `selector` is a text that outlives the guard.
@@ -38,18 +39,18 @@ struct EncoderMethod {
   EncoderCall call = EncoderCall::kEnds;
 };
 
-// How many methods the guards of a process have together: those of a driver are about half as many.
+// The most methods that a process's guards may have together; a driver has about half as many.
 inline constexpr size_t kMaxGuardedMethods = 32;
 
-// Made before the first thread encodes, and kept for the life of the process: the end of a guard
-// puts the methods back, for tests. Its lock is the innermost: nothing that the driver does inside
-// of these methods waits for another thread, and a method may call another guarded one. Verify()
-// and calls() are thread-safe; the methods themselves may be called by any thread.
+// Made before the first thread encodes, and kept for the life of the process. Only tests destroy a
+// guard, which puts the methods back. Its lock is the innermost: nothing that the driver does
+// inside these methods waits for another thread, and a method may call another guarded one.
+// Verify() and calls() are thread-safe; the methods themselves may be called by any thread.
 class EncoderGuard {
  public:
-  // Guards these methods. INVALID_ARGUMENT names one that its class does not have;
-  // RESOURCE_EXHAUSTED where the process has kMaxGuardedMethods already. Nothing is guarded after
-  // an error. A method that is guarded already gets a second guard around the first, with the same
+  // Guards these methods. INVALID_ARGUMENT names a method that its class does not have.
+  // RESOURCE_EXHAUSTED if the process already has kMaxGuardedMethods. Nothing is guarded after an
+  // error. A method that is already guarded gets a second guard around the first, with the same
   // lock.
   static absl::StatusOr<std::unique_ptr<EncoderGuard>> Install(
       const ObjectiveC& runtime, absl::Span<const EncoderMethod> methods);
@@ -57,14 +58,14 @@ class EncoderGuard {
   EncoderGuard(const EncoderGuard&) = delete;
   EncoderGuard& operator=(const EncoderGuard&) = delete;
 
-  // REQUIRES: no thread is in a guarded method, and guards end in the reverse order.
+  // REQUIRES: no thread is in a guarded method, and guards are destroyed in reverse order.
   ~EncoderGuard();
 
-  // OK while each of the methods runs the guard's code. FAILED_PRECONDITION names the first that
-  // does not: somebody else has replaced it since.
+  // OK while each of the methods runs the guard's code. FAILED_PRECONDITION names the first method
+  // that other code has replaced since.
   absl::Status Verify() const;
 
-  // How many times a guarded method was called so far.
+  // How often guarded methods were called so far.
   uint64_t calls() const;
 
  private:

@@ -3,15 +3,15 @@
 //   DYLD_INSERT_LIBRARIES=…/libmpsd-driver-guard.dylib MPSD_DRIVER_GUARD_REPORT=1 python3 -m app
 //
 // The loader runs Install() before the program's own code, and so before its first use of the gpu.
-// Without the switch the library says nothing. With it, stderr has a line at the start and one at
-// the end of the process, by which time somebody else may have replaced a method:
+// Without the switch the library prints nothing. With it, stderr has a line at the start and a line
+// at the end of the process; by then other code may have replaced a method:
 //
 //   mpsd-driver-guard: held
 //   mpsd-driver-guard: held, 48210 calls
 //   mpsd-driver-guard: missing: Metal has no device here
 //
-// A program whose guard is missing runs on, as it does without the library. A system's program does
-// not get it: macOS takes the variable away from those that it protects.
+// A program whose guard is missing runs on, as it does without the library. Programs of the system
+// do not get the guard: macOS removes the variable for programs that it protects.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

@@ -5,7 +5,7 @@
 namespace mpsd {
 namespace {
 
-// Null where Metal or a gpu is missing.
+// Null if Metal or a gpu is missing.
 ObjectiveC::Object DefaultDevice(void* metal) {
   if (metal == nullptr) return nullptr;
   using Create = ObjectiveC::Object (*)();

@@ -7,19 +7,19 @@
 
 namespace mpsd {
 
-// The system's default device, an MTLDevice, and the runtime by which it is sent messages. Plain
-// data; what it names stays for the life of the process.
+// The system's default device, an MTLDevice, and the runtime for sending it messages. Plain data;
+// the device and the runtime stay for the life of the process.
 struct MetalDevice {
   ObjectiveC runtime;
   ObjectiveC::Object object = nullptr;
 };
 
-// Starts Metal, the first time. UNIMPLEMENTED where the host has no Metal; otherwise an error says
+// Starts Metal on the first call. UNIMPLEMENTED if the host has no Metal; otherwise an error says
 // what Metal lacks. Thread-safe.
 absl::StatusOr<MetalDevice> OpenMetal();
 
-// The same where the two libraries are known: the path of Objective-C's runtime, and the loader's
-// handle of Metal, null where it is not there.
+// The same for known libraries: the path of Objective-C's runtime, and the loader's handle of
+// Metal, null if Metal is not there.
 absl::StatusOr<MetalDevice> OpenMetalOf(const char* objective_c, void* metal);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// Metal's one function that is needed is looked up at run time, so that nothing links a framework.
+// The only function needed from Metal is looked up at run time, so that nothing links a framework.
 // Not yet run on a Mac.
 #include <dlfcn.h>
 

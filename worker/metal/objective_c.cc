@@ -56,7 +56,7 @@ absl::StatusOr<ObjectiveC> ObjectiveC::Load(const char* library) {
   return absl::FailedPreconditionError(absl::StrCat(library, " lacks ", lookup.missing()));
 }
 
-// By its name, since GNU's runtime has no exported function that goes straight to it.
+// By name, because GNU's runtime exports no function that returns an object's class.
 ObjectiveC::Class ObjectiveC::ClassOf(Object object) const {
   MPSD_CHECK(object != nullptr);
   return FindClass(functions_.object_class_name(object));

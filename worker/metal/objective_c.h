@@ -8,25 +8,26 @@
 
 namespace mpsd {
 
-// Looked up at run time in the library that is named, so that the worker needs neither a compiler
-// for Objective-C nor a runtime where there is none. Only functions that Apple's runtime and GNU's
-// both export under one name are used: the tests run the same code on Linux that runs on a Mac.
+// Looked up at run time in the named library, so that the worker needs neither a compiler for
+// Objective-C nor a runtime where there is none. Only functions that both Apple's and GNU's runtime
+// export under one name are used, so tests on Linux run the same code as a Mac.
 //
-// A value: pointers into a library that stays loaded. Thread-safe, but a method that is replaced
-// while another thread sends it runs as it was or as it is, whichever comes first.
+// A value: pointers into a library that stays loaded. Thread-safe. If a method is replaced while
+// another thread sends it, that thread runs either the old or the new code.
 class ObjectiveC {
  public:
   using Object = void*;
   using Class = void*;
   using Selector = const void*;
-  using Code = void (*)();  // of a method; called with the receiver, the selector, the arguments
+  using Code =
+      void (*)();  // a method's code; called with the receiver, the selector, the arguments
 
-  // FAILED_PRECONDITION names the library that cannot be loaded, or the function that it lacks.
+  // FAILED_PRECONDITION names the library that cannot be loaded, or its missing function.
   static absl::StatusOr<ObjectiveC> Load(const char* library);
 
   Selector Named(const char* name) const { return functions_.register_selector(name); }
 
-  // Null where no class has the name.
+  // Null if no class has the name.
   Class FindClass(const char* name) const { return functions_.get_class(name); }
 
   // The class of an object. REQUIRES: the object is not null.
@@ -36,23 +37,23 @@ class ObjectiveC {
   // Whether instances of the class have the method, their own or an inherited one.
   bool Has(Class owner, Selector selector) const;
 
-  // What an instance runs for this message. REQUIRES: Has().
+  // The code that an instance runs for this message. REQUIRES: Has().
   Code CodeOf(Class owner, Selector selector) const;
 
-  // From now on instances of the class run `code` for this message. A method that the class
-  // inherits is not changed where it stands: the class gets one of its own, and its relatives keep
-  // theirs. REQUIRES: Has(); `code` takes and returns what the method does.
+  // Makes instances of the class run `code` for this message from now on. An inherited method is
+  // not changed in its own class: this class gets its own method, and related classes keep theirs.
+  // REQUIRES: Has(); `code` takes and returns what the method does.
   void Replace(Class owner, Selector selector, Code code) const;
 
-  // Sends a message without arguments, whose answer is an object or nothing. Null to a null
-  // receiver and from one that has no such method.
+  // Sends a message without arguments, whose answer is an object or nothing. Returns null if the
+  // receiver is null or has no such method.
   Object Send(Object receiver, const char* name) const;
 
  private:
   friend class AutoreleasePool;
 
   using Method = void*;
-  // Under the names that both runtimes export them by; the pool's two are Apple's alone.
+  // Named as both runtimes export them; only Apple's has the two functions of the pool.
   struct Functions {
     Selector (*register_selector)(const char* name) = nullptr;
     Class (*get_class)(const char* name) = nullptr;
@@ -74,9 +75,9 @@ class ObjectiveC {
   Functions functions_;
 };
 
-// Objects that methods return without giving them away live until the pool ends. Where the runtime
-// has no pools there are no such objects either. Lives on the thread that made it; pools end in the
-// reverse order.
+// Keeps objects that methods return without giving them away alive until the pool ends. A runtime
+// without pools has no such objects either. Lives on the thread that made it; pools end in reverse
+// order.
 class AutoreleasePool {
  public:
   explicit AutoreleasePool(const ObjectiveC& runtime);

@@ -18,9 +18,9 @@
 namespace mpsd {
 namespace {
 
-// Libraries that are loaded while running, time zones, locales, and what the libraries for OpenMP
-// and BLAS ask about the machine. Of /etc only single files, and nothing of /proc about other
-// processes.
+// Libraries that are loaded at run time, time zones, locales, and what the libraries for OpenMP and
+// BLAS ask about the machine. /etc is allowed only in single files, and /proc has nothing about
+// other processes.
 constexpr const char* kReadable[] = {
     "/lib",
     "/lib64",
@@ -46,14 +46,14 @@ constexpr const char* kReadable[] = {
 
 constexpr const char* kHarmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
-// What the C library and the libraries for OpenMP and BLAS read of this process. The rest of its
-// folder tells of the host: its mounts, and with "net" everybody's connections.
+// This process's files that the C library and the libraries for OpenMP and BLAS read. The rest of
+// the process's folder tells about the host: its mounts, and with "net" everybody's connections.
 constexpr const char* kOwnProcess[] = {
     "auxv", "cgroup", "cmdline", "environ", "maps", "smaps", "stat", "statm", "status",
 };
 
-// What NVIDIA's driver and runtime libraries read about the machine and their installation. In
-// containers the driver's own libraries are mounted at /usr/local/nvidia.
+// Files that NVIDIA's driver and runtime libraries read about the machine and their installation.
+// In containers the driver's own libraries are mounted at /usr/local/nvidia.
 constexpr const char* kGpuReadable[] = {
     "/usr/local/cuda",     "/usr/local/cuda-*",   "/usr/local/nvidia", "/usr/share/nvidia",
     "/etc/nvidia",         "/proc/driver/nvidia", "/proc/devices",     "/proc/modules",
@@ -61,7 +61,7 @@ constexpr const char* kGpuReadable[] = {
     "/sys/module/nvidia*",
 };
 
-// In the last one, clients of CUDA's Multi-Process Service find it.
+// In the last folder, clients of CUDA's Multi-Process Service find the service.
 constexpr const char* kGpuDevices[] = {"/dev/nvidia*", "/dev/dri", "/tmp/nvidia-mps"};
 
 int AddFolderOfLibrary(dl_phdr_info* info, size_t, void* folders) {
@@ -72,7 +72,7 @@ int AddFolderOfLibrary(dl_phdr_info* info, size_t, void* folders) {
   return 0;
 }
 
-// The folders of this process's libraries, and those where it was told to look for more.
+// The folders of this process's libraries, and the folders in which it was told to look for more.
 std::set<std::string> LibraryFolders() {
   std::set<std::string> folders;
   dl_iterate_phdr(AddFolderOfLibrary, &folders);
@@ -92,7 +92,7 @@ void AddMatches(const std::string& pattern, FileUse use, std::vector<AllowedPath
   globfree(&found);
 }
 
-// By number, because "self" would mean the process that opens it.
+// By number, because "self" would mean the process that opens the path.
 void AddOwnProcess(SandboxLevel level, std::vector<AllowedPath>* allowed) {
   const std::string folder = absl::StrCat("/proc/", getpid());
   if (level != SandboxLevel::kStrict) return allowed->push_back({folder, FileUse::kRead});
@@ -109,7 +109,7 @@ void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPat
   if (const char* mps = std::getenv("CUDA_MPS_PIPE_DIRECTORY"); mps != nullptr) {
     allowed->push_back({mps, FileUse::kDevice});
   }
-  // Our own parts that need the device's libraries lie beside this program.
+  // Parts of mpsd that need the device's libraries lie beside this program.
   if (const absl::StatusOr<std::string> program = platform::ExecutablePath(); program.ok()) {
     const std::string folder = std::filesystem::path(*program).parent_path().string();
     AddMatches(folder + "/libmpsd-*.so", FileUse::kRead, allowed);
@@ -120,7 +120,7 @@ void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPat
   }
 }
 
-// Where the links in a model's folder may lead: into the folder itself, and from a snapshot in
+// Where the links in a model's folder may lead: into the folder itself, or from a snapshot in
 // Hugging Face's cache to the files that the snapshots of the same model share.
 std::vector<std::filesystem::path> LinkRoots(const std::string& folder) {
   std::error_code error;
@@ -142,8 +142,8 @@ bool IsReadByLoader(const std::filesystem::path& file) {
 }
 
 // Adds the file that a link in a model's folder leads to. A folder may come from strangers, so a
-// link to anything else of the host opens nothing. The file and not the link goes on the list:
-// nobody can bend it between this look and the rule.
+// link to any other file of the host opens nothing. The file goes on the list instead of the link,
+// so nobody can redirect the link between this check and the rule.
 void AddLinked(const std::filesystem::path& link, const std::vector<std::filesystem::path>& roots,
                std::vector<AllowedPath>* allowed) {
   std::error_code error;

@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-// A basic sandbox does as much as the host can, and logs where that is not all.
+// A basic sandbox does as much as the host can, and logs what the host cannot do.
 absl::Status Tolerate(SandboxLevel level, const absl::Status& status) {
   if (status.ok()) return status;
   const std::string text(status.message());

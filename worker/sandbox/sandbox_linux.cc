@@ -21,8 +21,8 @@
 namespace mpsd {
 namespace {
 
-// Landlock's flags as the kernel documents them. The header of an older distribution has only the
-// first few, so this file names them itself.
+// Landlock's flags as the kernel documents them. An older distribution's header has only the first
+// few, so this file names them itself.
 constexpr uint64_t kWriteFile = 1 << 1;
 constexpr uint64_t kReadFile = 1 << 2;
 constexpr uint64_t kReadFolder = 1 << 3;
@@ -120,8 +120,8 @@ absl::Status RestrictFiles(const std::vector<AllowedPath>& allowed) {
   return absl::UnimplementedError("this kernel's landlock does not deny truncating files by path");
 }
 
-// A landlock rule for an entry of /proc holds only as long as the kernel keeps the entry in memory,
-// which an open descriptor ensures.
+// A landlock rule for an entry of /proc holds only while the kernel keeps the entry in memory. An
+// open descriptor ensures that.
 void HoldOwnProcess(const std::vector<AllowedPath>& allowed) {
   for (const AllowedPath& path : allowed) {
     if (!absl::StartsWith(path.path, absl::StrCat("/proc/", getpid()))) continue;
@@ -141,7 +141,7 @@ absl::Status CheckSingleThread() {
       threads, " threads run already, the libraries' own; their files are not confined"));
 }
 
-// No core file, and no access to the memory by other processes of the same user.
+// Forbids core files, and hides the memory from other processes of the same user.
 absl::Status HideMemory() {
   const rlimit none{0, 0};
   if (setrlimit(RLIMIT_CORE, &none) != 0) return Errno("cannot forbid core files");

@@ -1,6 +1,6 @@
 // mpsd-make-models DIR [--large]: writes the models of demos and benchmarks to DIR as NAME.pt.
-// mpsd-make-models DIR --faulty: writes the tests' models there: faulty ones, which a worker must
-// refuse or survive, one whose answers are a list, and one with state.
+// mpsd-make-models DIR --faulty: writes the tests' models there. Most are faulty, and a worker must
+// refuse or survive them; one answers with a list, and one has state.
 // mpsd-make-models DIR --examples: writes the models that the examples of Triton's clients call.
 
 #include <cstdio>
@@ -19,7 +19,7 @@ namespace {
 constexpr int kExitUsage = 64;
 constexpr int kExitCannotWrite = 73;
 
-// The exit code; an error is told.
+// Returns the exit code; prints an error.
 int End(const absl::Status& status) {
   if (status.ok()) return 0;
   std::fprintf(stderr, "mpsd-make-models: %s\n", std::string(status.message()).c_str());
@@ -38,7 +38,7 @@ int MakeAll(const std::string& dir, bool large) {
   return 0;
 }
 
-// A model with one fault, and its lines of forward. It takes and gives rows of four elements,
+// A model with one fault, and the lines of its forward. It takes and gives rows of four elements,
 // unless its lines say otherwise.
 struct Fault {
   const char* name;
@@ -54,7 +54,7 @@ constexpr Fault kFaults[] = {
     {"writes", "return x.add_(1)"},
     {"writes_some", "if bool((x[0, 0] > 5).item()):\n        x.add_(1)\n    return x * 1"},
     {"throws_for_a_row", "assert not bool((x == 13).any()), \"a thirteen\"\n    return x * 1"},
-    // More than three rows at once take more memory than the address space has.
+    // More than three rows at once need more memory than the address space has.
     {"out_of_memory",
      "wide = torch.empty([1 << 50 if x.size(0) > 3 else 1])\n    return x + wide.numel()"},
     {"hangs", "while bool((x * 0 == 0).all()):\n        x = x + 0\n    return x", false},
@@ -87,7 +87,7 @@ absl::Status MakeLists(const std::string& dir) {
   return MakeScript(kSource, kSpec, absl::StrCat(dir, "/lists.pt"));
 }
 
-// The sum of what the requests of a sequence have brought.
+// The running sum of a sequence's requests.
 absl::Status MakeSums(const std::string& dir) {
   constexpr char kSource[] =
       "def forward(self, x: Tensor, start: Tensor, sum: Tensor) -> Tuple[Tensor, Tensor]:\n"
@@ -115,8 +115,8 @@ int MakeFaulty(const std::string& dir) {
   return End(status);
 }
 
-// Sum and difference, of integers and of their decimal digits; and what comes in. Their shapes are
-// in the config.pbtxt of a repository.
+// Sum and difference of integers, and of their decimal digits; and the unchanged input. Their
+// shapes are in the config.pbtxt of a repository.
 constexpr std::pair<const char*, const char*> kExamples[] = {
     {"simple", "def forward(self, a: Tensor, b: Tensor):\n    return a + b, a - b\n"},
     {"simple_string",

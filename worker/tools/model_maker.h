@@ -1,11 +1,11 @@
 // model_maker: makes small TorchScript models for demos, tests and benchmarks.
 //
-// Built from source text and tensors with libtorch alone, so that a checkout needs neither Python
-// nor a download to have models: mpsd-make-models calls MakeModel() for each of MadeModels(), and
-// tests make what they need in a temporary folder. A model's mpsd.json, its spec, lies in the
+// Models are built from source text and tensors with libtorch alone, so a checkout needs neither
+// Python nor a download. mpsd-make-models calls MakeModel() for each of MadeModels(), and tests
+// make the models that they need in a temporary folder. A model's spec, its mpsd.json, lies in the
 // archive.
 //
-// All functions write one file and block until it is written. They return the error of libtorch as
+// All functions write one file and block until it is written. They return an error of libtorch as
 // UNKNOWN, with the path. Thread-compatible.
 #pragma once
 
@@ -22,20 +22,20 @@ namespace mpsd {
 std::vector<std::string> MadeModels(bool large);
 
 // Writes the model of that name to `path`, with its spec in the archive. The weights come from a
-// fixed seed, so a model is the same wherever it is made. NOT_FOUND for an unknown name.
+// fixed seed, so a model is the same everywhere. NOT_FOUND for an unknown name.
 absl::Status MakeModel(absl::string_view name, const std::string& path);
 
 // Writes a model that keeps its intermediate result in one buffer: correct on one lane, wrong on
-// several at once. For tests of the self-check that must find such models.
+// several at once. For tests of the self-check, which must find such models.
 absl::Status MakeRacyModel(const std::string& path);
 
-// Writes a model with one linear layer, in training mode, which a worker refuses unless it is told
-// to serve such models.
+// Writes a model with one linear layer, in training mode. A worker refuses it unless it is told to
+// serve such models.
 absl::Status MakeTrainingModel(const std::string& path);
 
-// Writes a model without weights, for a test that needs one peculiar line of TorchScript. `source`
-// defines forward(self, …); `spec_json` is the archive's mpsd.json, left out when empty, so that
-// the loader has to learn the spec. Neither is checked against the other.
+// Writes a model without weights, for a test that needs one special line of TorchScript. `source`
+// defines forward(self, …). `spec_json` is the archive's mpsd.json; if empty, it is left out, and
+// the loader has to learn the spec. The two are not checked against each other.
 absl::Status MakeScript(absl::string_view source, absl::string_view spec_json,
                         const std::string& path);
 

@@ -115,8 +115,7 @@ Norm Norm::Take(EncoderWeights* weights, const std::string& name, int64_t size, 
 Norm Norm::TakeOfSquares(EncoderWeights* weights, const std::string& name, int64_t size,
                          double epsilon, bool counts_from_one) {
   const at::ScalarType type = weights->type();
-  if (counts_from_one)
-    weights->HandOutAs(at::kFloat);  // halves near 1 would lose the file's digits
+  if (counts_from_one) weights->HandOutAs(at::kFloat);  // halves near 1 lose digits
   Norm norm = Take(weights, name, size, epsilon, /*whole=*/false, /*has_bias=*/false);
   weights->HandOutAs(type);
   if (counts_from_one && weights->ok()) {

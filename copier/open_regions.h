@@ -1,14 +1,14 @@
 // OpenRegions: the clients' device memory that the copier has open, and the copies from and to it.
 //
 //   order    reads                        writes
-//   kOpen    the order's handle           a new region, up to kMaxOpenRegions
+//   kOpen    the order's handle           a new region
 //   kRead    the region                   outbox, from its beginning
 //   kWrite   inbox, from its beginning    the region
 //   kClose                                forgets the region
 //
-// Some orders are kBadOrder and have no effect: an order that would leave the region or either
-// segment, that names a region which is not open, or that opens a region twice. After kLost the
-// copier ends: the driver no longer answers this process.
+// At most kMaxOpenRegions regions are open. An order is kBadOrder and has no effect if it would
+// leave the region or either segment, names a region which is not open, or opens a region twice.
+// After kLost the copier ends: the driver no longer answers this process.
 //
 // The front end keeps its own view of the regions (server/regions/device). If the copier dies, the
 // front end opens them again in the next one.
@@ -23,8 +23,8 @@
 
 namespace mpsd {
 
-// Checks each order against the regions and the segments before it calls the driver: the front end
-// is trusted to mean well, but it may have bugs. `driver` and the segments outlive this object; the
+// Checks each order against the regions and the segments before it calls the driver. The front end
+// is trusted to mean well, but it may have bugs. `driver` and the segments outlive this object. The
 // front end writes `inbox`, the copier writes `outbox`. Owned by the copier's main.
 // Thread-compatible.
 class OpenRegions {

@@ -2,16 +2,16 @@
 // model file (--describe FILE), the devices of this machine (--devices) or what a sandbox can do
 // here (--sandbox).
 //
-// The main thread, in this order:
-//   1. enters the sandbox;
-//   2. starts the runtime and the device, so that it is the first thread to touch the device;
-//   3. seals the sandbox;
-//   4. loads the model, whose file is code;
-//   5. compares the lanes, and reports what it loaded;
-//      if told to, shares its weights with the model's other workers, or uses theirs;
-//   6. maps the shared memory that the front end hands over;
-//   7. starts the lanes one after another, waits until all are warm, and says that it is ready;
-//   8. maps and unmaps slab segments as the front end orders, until the control socket ends.
+// The main thread does this, in order:
+//   1. It enters the sandbox.
+//   2. It starts the runtime and the device, so that it is the first thread to touch the device.
+//   3. It seals the sandbox.
+//   4. It loads the model, whose file is code.
+//   5. It compares the lanes, and reports what it loaded. If told to, it shares its weights with
+//      the model's other workers, or uses theirs.
+//   6. It maps the shared memory that the front end hands over.
+//   7. It starts the lanes one after another, waits until all are warm, and says that it is ready.
+//   8. It maps and unmaps slab segments as the front end orders, until the control socket ends.
 //
 // When the control socket ends, the front end is gone or wants this worker gone, and the process
 // exits at once. On mps the main thread is lane 0 itself, and the thread "control" does step 8.

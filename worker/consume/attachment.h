@@ -33,8 +33,8 @@ namespace mpsd {
 // reads the control socket. Lanes resolve slab offsets while the follower maps and unmaps segments.
 //
 // Invariants:
-//   1. The front end removes a segment only when no lane holds a batch that names the segment. So an
-//      address from SlabBytes() stays valid until the batch completes.
+//   1. The front end removes a segment only when no lane holds a batch that names the segment.
+//      So an address from SlabBytes() stays valid until the batch completes.
 //   2. Only bytes after a segment's header are ever given out.
 class Attachment {
  public:

@@ -3,10 +3,10 @@
 // A batch record (proto/shm/layout.h) holds offsets and counts in memory that another process
 // writes. A Batch holds the same as addresses that this process may follow without another check:
 //
-//   Batch                                     memory that it points to
+//   Batch                                     memory
 //     inputs[i]   datatype, dims of a row
-//     runs[r]     row_count, inputs[i] ──────▶ slab segment, read-only: rows of input i, contiguous
-//     output      ───────────────────────────▶ worker segment: the lease for the outputs
+//     runs[r]     row_count, inputs[i] ──────▶ slab segment, read-only: rows of input i
+//     output      ───────────────────────────▶ worker segment: the output lease
 //
 // A batch of 5 rows from two slabs has two runs. {3 rows, at row 7 of slab 2} comes first, then {2
 // rows, at row 0 of slab 9}. The order of the runs is the order of the rows in the outputs.

@@ -9,11 +9,10 @@
 // There are two shapes: the smallest that the model serves, and the largest that a lane runs in
 // kTrialRunNs (trial_bound.h). Each lane runs each shape a dozen times.
 //
-//   cold     All lanes run inputs of their own at once. Nothing of    finds races while code compiles
-//            this shape has run yet, except to time a slow model's
-//            second shape.
-//   alone    Each lane runs its inputs twice.                         gives the answers to compare
-//   warm     All lanes run at once, round after round.                finds races while code runs
+//   Cold     All lanes run inputs of their own at once. This finds races while code compiles: this
+//            shape has not run before, except to time a slow model's second shape.
+//   Alone    Each lane runs its inputs twice. This gives the answers to compare with.
+//   Warm     All lanes run at once, round after round. This finds races while code runs.
 //
 // Answers of concurrent runs must agree with the answers alone, up to rounding. A passed check is
 // no proof, because a disturbance may need luck to show. A disturbance in a tenth of the rounds is

@@ -8,7 +8,7 @@
 // that gave an answer, BatchExecutor completes the batch by the state of the sink:
 //
 //   not valid()            kFailed: a larger lease would not help
-//   valid(), not fits()    kOutputTooLarge, with needed_bytes(): the front end submits it again
+//   valid(), not fits()    kOutputTooLarge, with needed_bytes(): the batch comes again
 //   valid() and fits()     kDone, or kAnswer for a decoupled model
 #pragma once
 

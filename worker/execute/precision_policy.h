@@ -6,8 +6,8 @@
 // stays in fp32.
 //
 //   device                         tried, in this order
-//   cuda                           bf16, fp16 if its range is known to suffice, tf32
-//   mps                            bf16, fp16 if its range is known to suffice
+//   cuda                           bf16, fp16 (see below), tf32
+//   mps                            bf16, fp16 (see below)
 //   cpu with units for bf16        bf16
 //   other cpus, other devices      none
 //
@@ -15,8 +15,8 @@
 // config asks for it and its answers keep bounds of their own.
 //
 // fp16 ends at 65504. Random inputs cannot tell whether a model's values stay below that. So "auto"
-// takes fp16 only if the operator has given data to try it with (Triton's model_warmup). If the
-// model was saved in fp16, that precision is tried first. bf16 has the range of fp32.
+// tries fp16 only in two cases: the operator has given data to try it with (Triton's model_warmup),
+// or the model was saved in fp16, which is then tried first. bf16 has the range of fp32.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@ struct SampleInputs {
 };
 
 // Makes the inputs of `sample` for a model with this spec. Random inputs are the same at each call.
-// INVALID_ARGUMENT names the input: the sample has no input of this name; its datatype, dims, rows
-// or data do not fit the model; or its size is too large to count. Pure, thread-safe.
+// INVALID_ARGUMENT names an input that the sample lacks, that is too large to count, or whose
+// datatype, dims, rows or data do not fit the model. Pure, thread-safe.
 absl::StatusOr<SampleInputs> MakeSampleInputs(const ModelSpec& spec, const WarmUpSample& sample);
 
 }  // namespace mpsd

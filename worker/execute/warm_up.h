@@ -29,9 +29,9 @@ struct WarmUpEnd {
 //
 //   kNone      no run
 //   kSmallest  one row, every padded dim at its first bucket
-//   kAll       every step from a padded dim's first bucket to its last, each with one row and with
-//              max_batch_size rows. A model that wants row buckets (row_buckets.h) runs each step
-//              with every row count that it is ever run with.
+//   kAll       Every step from a padded dim's first bucket to its last, with 1 and max_batch_size
+//              rows. A model that wants row buckets (row_buckets.h) runs each step with every row
+//              count that it is ever run with.
 //   kAuto      kSmallest on the cpu, kAll elsewhere
 //
 // Makes at most twice as many runs as the longest padding rule has buckets (kMaxBuckets), or eleven

@@ -18,14 +18,17 @@ namespace mpsd {
 //
 // mpsd-worker --describe FILE [--format F] [--device D] [--input NAME:TYPE[DIMS]]…
 //                             [--output …]… [--max-batch-size N]
-// loads the model in its sandbox and writes one line of JSON: its inputs and outputs, its census,
-// the facts of its family, how many lanes its runtime can bear and why not more, and a config for
-// it. FILE is a folder of Hugging Face's, a .pt2 package or otherwise TorchScript, unless --format
-// says so. A shape includes the batch: a first dim of -1 is the batch. If the model cannot be
-// loaded, the line is {"error": …} and the exit code 65. The exit code is 64 for wrong flags.
 //
-// mpsd-worker --devices writes one line of JSON: the devices that models can run on here, first the
-// one that "auto" stands for; the one that "auto" passes over and why; and the runtime.
+// Loads the model in its sandbox and writes one line of JSON: its inputs and outputs, its census,
+// the facts of its family, its lanes, and a config for it. The lanes are the number that its
+// runtime can bear, and why not more. FILE is a folder of Hugging Face's, a .pt2 package or
+// otherwise TorchScript, unless --format says so. A shape includes the batch: a first dim of -1 is
+// the batch. If the model cannot be loaded, the line is {"error": …} and the exit code 65. The exit
+// code is 64 for wrong flags.
+//
+// mpsd-worker --devices writes one line of JSON. The line has the devices that models can run on
+// here, first the one that "auto" stands for; the one that "auto" passes over and why; and the
+// runtime.
 //
 // mpsd-worker --sandbox gives up the rights that the level 'strict' takes, runs no model, and
 // writes one line of JSON. The line is {"sandbox": "strict"}, or {"error": …} if the host cannot do

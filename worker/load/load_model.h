@@ -4,10 +4,10 @@
 // (MPSD_WITH_TORCH), or without it, so that only synthetic models can be loaded. Everything above
 // this file sees a Model (worker/model/model.h), everything below it one format.
 //
-//   kTorchScript   worker/model/torchscript   on worker/model/torch
-//   kAoti          worker/model/aoti          on worker/model/torch
-//   kHuggingFace   worker/model/encoder       on worker/model/torch
-//   kSynthetic     worker/model/synthetic     needs no libtorch
+//   kTorchScript   worker/model/torchscript   needs libtorch
+//   kAoti          worker/model/aoti          needs libtorch
+//   kHuggingFace   worker/model/encoder       needs libtorch
+//   kSynthetic     worker/model/synthetic     needs none
 //
 // Neither function is called alone. LoadInSandbox() (load_in_sandbox.h) calls both, with the steps
 // of the sandbox between them. A worker's main knows nothing else of loading, and `mpsd-worker

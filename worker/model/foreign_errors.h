@@ -6,9 +6,9 @@
 // client wants that line without anything about this host. The code of the Status decides what
 // happens to the batch (worker/execute/split_policy.h):
 //
-//   INTERNAL             the model threw          halves run again, to find the row at fault
-//   RESOURCE_EXHAUSTED   memory did not suffice   halves run again; later batches may be smaller
-//   DATA_LOSS            the device is lost       the worker ends; its successor gets the batch
+//   INTERNAL             The model threw: halves run again, to find the row at fault.
+//   RESOURCE_EXHAUSTED   Memory did not suffice: halves run again; later batches may be smaller.
+//   DATA_LOSS            The device is lost: the worker ends, and its successor gets the batch.
 #pragma once
 
 #include <exception>

@@ -3,14 +3,16 @@
 // A recorded run has a fixed number of rows. A smaller batch fills the run up and pays for all its
 // rows. Without a record, the batch pays for its launches. Both costs were measured at each size:
 //
-//   rows of the record     1    2    4    8        A batch of 5 rows uses the record of 8 rows
-//   replayed, us         200  200  210  300        if that takes at most twice the unrecorded
-//   not recorded, us     900  900  910  930        time of 5 rows, between 910 and 930 us.
+//   rows of the record     1    2    4    8
+//   replayed, us         200  200  210  300
+//   not recorded, us     900  900  910  930
 //
-// If a model's records are found by tokens, sizes are tokens instead of rows.
+// A batch of 5 rows uses the record of 8 rows if that takes at most twice as long as 5 rows take
+// without a record. That is between 910 and 930 us. If a model's records are found by tokens, sizes
+// are tokens instead of rows.
 //
-// The factor is two because the first run with a new row count takes far longer: libraries choose
-// and load kernels for it, which for attention in half precision takes tenths of a second.
+// The factor is two because the first run with a new row count takes far longer. Libraries choose
+// and load kernels for it. For attention in half precision this takes tenths of a second.
 #pragma once
 
 #include <cstddef>

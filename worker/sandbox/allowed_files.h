@@ -3,12 +3,12 @@
 // ConfineFiles() (confinement.h) turns this list into the kernel's rules. The list has only what a
 // model needs to run:
 //
-//   every model        libraries, locales, time zones, single files about this machine, /dev/null
+//   Every model        Libraries, locales, time zones, single files about this machine, /dev/null
 //                      and similar devices, this process's part of /proc, the program itself.
-//   its own            The model's file or folder, to read. Links in the folder may lead to .json
+//   Its own            The model's file or folder, to read. Links in the folder may lead to .json
 //                      and .safetensors in the folder or in Hugging Face's cache of the same model.
 //                      The temporary folder, to write.
-//   not on the cpu     The device's nodes, and what its driver reads in /etc, /proc and /sys.
+//   Not on the cpu     The device's nodes, and what its driver reads in /etc, /proc and /sys.
 //
 // The list does not include /proc's data about other processes, other models, or the home folder. A
 // folder of libraries is included with all that is in it. If a new version of a driver or library

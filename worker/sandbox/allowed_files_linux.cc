@@ -19,7 +19,7 @@ namespace mpsd {
 namespace {
 
 // Libraries that are loaded at run time, time zones, locales, and what the libraries for OpenMP and
-// BLAS ask about the machine. /etc is allowed only in single files, and /proc has nothing about
+// BLAS ask about the machine. The list allows only single files in /etc, and nothing in /proc about
 // other processes.
 constexpr const char* kReadable[] = {
     "/lib",
@@ -120,8 +120,8 @@ void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPat
   }
 }
 
-// Where the links in a model's folder may lead: into the folder itself, or from a snapshot in
-// Hugging Face's cache to the files that the snapshots of the same model share.
+// Where the links in a model's folder may lead. Each may stay in the folder itself, or lead from a
+// snapshot in Hugging Face's cache to the files that the snapshots of the same model share.
 std::vector<std::filesystem::path> LinkRoots(const std::string& folder) {
   std::error_code error;
   const std::filesystem::path own = std::filesystem::canonical(folder, error);

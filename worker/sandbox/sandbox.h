@@ -37,8 +37,8 @@ struct SandboxOptions {
 // The levels (SandboxLevel) differ if the host cannot do everything:
 //
 //   kOff      nothing is asked of the host, and nothing fails
-//   kBasic    a line on stderr says what the host cannot do, and the worker goes on
-//   kStrict   FAILED_PRECONDITION; the worker reports it and does not serve
+//   kBasic    stderr says what the host cannot do, and the worker goes on
+//   kStrict   FAILED_PRECONDITION; the worker does not serve
 class Sandbox {
  public:
   // The options that an order asks for, with TMPDIR as the folder: the supervisor gives each worker

@@ -15,8 +15,8 @@ struct SeatbeltPaths {
   std::vector<std::string> writable;  // the temporary folder, and the device's cache
 };
 
-// Paths that a process reads of its own code while it runs: the files that are loaded into it, by
-// their real paths, and the folder of libtorch, which opens others there. The loaded files' other
+// Paths of its own code that a process reads while it runs. These are the loaded files, by their
+// real paths, and the folder of libtorch, which opens other files there. The loaded files' other
 // folders are not included, because a program may lie in somebody's home. For the same reason
 // libtorch's folder is left out if it is a folder such as /Users/NAME, or above one. Pure.
 std::vector<std::string> CodePaths(const std::vector<std::string>& images);
@@ -25,10 +25,10 @@ std::vector<std::string> CodePaths(const std::vector<std::string>& images);
 // rule allows everything and later ones take away. A list of what a gpu's driver may do would break
 // with each release of macOS.
 //
-//   files      Written only below `writable` and to the harmless devices. In the users' folders,
+//   Files      Written only below `writable` and to the harmless devices. In the users' folders,
 //              other volumes and /private/var/root, read only below `readable` and `writable`.
-//   processes  No program, no process of its own, no signals and no look at others.
-//   networks   No socket except those that are open already.
+//   Processes  No program, no process of its own, no signals and no look at others.
+//   Networks   No socket except those that are open already.
 //
 // Pure; compiled on every platform, so that tests on any platform read it. INVALID_ARGUMENT names a
 // path that is not absolute, or has a control character.

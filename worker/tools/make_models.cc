@@ -1,6 +1,8 @@
 // mpsd-make-models DIR [--large]: writes the models of demos and benchmarks to DIR as NAME.pt.
+//
 // mpsd-make-models DIR --faulty: writes the tests' models there. Most are faulty, and a worker must
 // refuse or survive them; one answers with a list, and one has state.
+//
 // mpsd-make-models DIR --examples: writes the models that the examples of Triton's clients call.
 
 #include <cstdio>

@@ -1,9 +1,9 @@
 // model_maker: makes small TorchScript models for demos, tests and benchmarks.
 //
 // Models are built from source text and tensors with libtorch alone, so a checkout needs neither
-// Python nor a download. mpsd-make-models calls MakeModel() for each of MadeModels(), and tests
-// make the models that they need in a temporary folder. A model's spec, its mpsd.json, lies in the
-// archive.
+// Python nor a download. The program mpsd-make-models calls MakeModel() for each of MadeModels().
+// Tests make the models that they need in a temporary folder. A model's spec, its mpsd.json, lies
+// in the archive.
 //
 // All functions write one file and block until it is written. They return an error of libtorch as
 // UNKNOWN, with the path. Thread-compatible.
@@ -34,8 +34,8 @@ absl::Status MakeRacyModel(const std::string& path);
 absl::Status MakeTrainingModel(const std::string& path);
 
 // Writes a model without weights, for a test that needs one special line of TorchScript. `source`
-// defines forward(self, …). `spec_json` is the archive's mpsd.json; if empty, it is left out, and
-// the loader has to learn the spec. The two are not checked against each other.
+// defines forward(self, …). `spec_json` is the archive's mpsd.json. If it is empty, the archive has
+// none, and the loader has to learn the spec. The two are not checked against each other.
 absl::Status MakeScript(absl::string_view source, absl::string_view spec_json,
                         const std::string& path);
 

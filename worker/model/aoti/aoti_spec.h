@@ -17,8 +17,8 @@ namespace mpsd {
 // The texts of the package's *_metadata.json, by key.
 using PackageMetadata = std::map<std::string, std::string>;
 
-// What a .pt2 says about itself. A package exported with worker/tools/export_model.py says
-// everything under the key "mpsd"; stock tools write only the device and the machine.
+// A .pt2's facts about itself. A package exported with worker/tools/export_model.py gives all of
+// them under the key "mpsd"; stock tools write only the device and the machine.
 struct PackageFacts {
   ModelSpec spec;
   Census census;

@@ -19,8 +19,8 @@ namespace mpsd {
 // Unpacks on construction, and removes the folder on destruction. Owned by the model, whose library
 // lies in the folder: this object outlives that library. Thread-compatible.
 //
-// The folder lies in TMPDIR, which the supervisor removes after it has killed a worker. libtorch's
-// own loader ignores TMPDIR and unpacks into /tmp, where a killed worker's files would stay.
+// The folder lies in TMPDIR, which the supervisor removes after a worker was killed. The loader of
+// libtorch ignores TMPDIR and unpacks into /tmp, where a killed worker's files would stay.
 //
 // LoadAoti() calls this after the sandbox has confined files: the worker may still write to TMPDIR.
 // ReadMetadata() comes first, so that a package for another device or machine is refused before a

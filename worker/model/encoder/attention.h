@@ -33,8 +33,8 @@ class DistanceBias {
 at::Tensor RotationFrequencies(double theta, double stretch, int64_t head_size, c10::Device device);
 
 // Positions as rotations: turns each pair of numbers of a query and of a key by an angle that grows
-// with the position, so that their product depends on the distance. Plans one batch once, for all
-// its layers. Lives on the lane's thread.
+// with the position. So their product depends on the distance. Plans one batch once, for all its
+// layers. Lives on the lane's thread.
 class Rotation {
  public:
   // Both tensors are on the device.

@@ -21,8 +21,8 @@ class EncoderHead {
  public:
   virtual ~EncoderHead() = default;
 
-  // The outputs of the spec in its order, each with one row for each row of the batch. `tokens` is
-  // the encoder's result, [tokens, hidden], and the caller gives it up.
+  // The outputs of the spec in its order, each with one row for each row of the batch. The
+  // encoder's result is `tokens`, [tokens, hidden], and the caller gives it up.
   virtual std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const = 0;
 };
 

@@ -30,8 +30,8 @@ class Linear {
   static Linear Take(EncoderWeights* weights, const std::string& name, int64_t from, int64_t to,
                      bool whole = false, bool has_bias = true);
 
-  // Takes several maps of the same rows as one, whose results lie side by side: the encoder's
-  // NAME.weight and NAME.bias for each name, with the width of its result.
+  // Takes several maps of the same rows as one, whose results lie side by side. Each part is the
+  // encoder's NAME.weight and NAME.bias for a name, with the width of its result.
   static Linear TakeJoined(EncoderWeights* weights, int64_t from,
                            const std::vector<std::pair<std::string, int64_t>>& parts,
                            bool has_bias = true);

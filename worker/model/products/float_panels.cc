@@ -13,7 +13,7 @@
 namespace mpsd {
 namespace {
 
-// What a tile reads, and where its sums go.
+// The inputs of a tile, and the place for its sums.
 struct TileOfFloats {
   const float* x = nullptr;
   int64_t from = 0;

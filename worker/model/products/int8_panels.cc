@@ -24,7 +24,7 @@ float LargestOfRow(int64_t from) {
   return static_cast<float>(std::min<int64_t>(fitting, std::numeric_limits<int16_t>::max()));
 }
 
-// What a tile reads, and where its sums go.
+// The inputs of a tile, and the place for its sums.
 struct TileOfInts {
   const int16_t* x = nullptr;
   int64_t stride = 0;  // numbers in a row of x

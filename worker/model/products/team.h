@@ -18,8 +18,9 @@ int TeamFor(int threads, int64_t multiplications);
 void RunInTeam(int threads, int64_t parts, absl::FunctionRef<void(int64_t part)> run);
 
 // Sets how many threads the products of libtorch and its libraries use from now on, when called by
-// this thread; at::get_num_threads() shows it. at::set_num_threads() does the same but also forgets
-// what convolutions have prepared, so it is only for the start. Thread-safe.
+// this thread. The number is that of at::get_num_threads(). The function at::set_num_threads() does
+// the same but also forgets what convolutions have prepared, so it is only for the start.
+// Thread-safe.
 void SizeTeam(int threads);
 
 }  // namespace mpsd

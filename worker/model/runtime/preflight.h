@@ -36,11 +36,11 @@ struct RuntimeFacts {
 // FAILED_PRECONDITION names the first difference, for the operator. An empty parameter of the model
 // is not checked.
 //
-//   the library's   must be                          or else
-//   version         that of the headers              their classes would not fit the library
-//   version         the parameter libtorch_version   the model was tested with another one
-//   path            begin with libtorch_path         likewise, by the place where it was installed
-//   kind            the parameter runtime_kind       likewise, by its patches
+//   the library's   must                             because otherwise
+//   version         be the headers' version          their classes do not fit the library
+//   version         be libtorch_version              the model was tested with another one
+//   path            begin with libtorch_path         the model was tested with another one
+//   kind            be runtime_kind                  the model was tested with other patches
 //
 // Versions are compared without what follows a plus: "2.11.0+cu130" is 2.11.0. If the library does
 // not tell its version, it is not compared with the headers, but any libtorch_version that the

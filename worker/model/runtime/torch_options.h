@@ -24,8 +24,8 @@
 
 namespace mpsd {
 
-// What a lane does when all streams of its device are leased. It fails to start, or waits for a
-// stream: without a limit, or for at most `wait_ns`.
+// Tells a lane how to act when all streams of its device are leased. It fails to start, or waits
+// for a stream: without a limit, or for at most `wait_ns`.
 struct StreamExhaustion {
   enum Action { kError, kWait, kWaitLimited };
   Action action = kError;

@@ -33,7 +33,7 @@ class RepeatingModel final : public Model {
   static constexpr uint32_t kMaxDelayMs = 10'000;
 
   // INVALID_ARGUMENT unless the order is decoupled, does not batch, and has either the inputs and
-  // outputs above, under any names, or none. `effects` is called on the lanes' threads, and by this
+  // outputs above, under any names, or none. The lanes' threads call `effects`, and so does this
   // call if a parameter asks for a delay or a crash at load.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);

@@ -1,8 +1,8 @@
 // shared_weights: a model's weights in memory that the model's other workers map as well.
 //
 // A storage holds the numbers of libtorch's tensors; several tensors may be views of one. Here a
-// storage is moved under all its tensors at once: its numbers are copied to the new place and its
-// address is changed, whichever part of a model holds the tensors.
+// storage is moved under all its tensors at once, whichever part of a model holds them. Its numbers
+// are copied to the new place and its address is changed.
 //
 //   worker that shares:   Make ─▶ MoveWeights() ─▶ Protect, Export
 //   every other one:      Open ─▶ AdoptWeights()   first checks that the bytes equal its own

@@ -1,8 +1,8 @@
 // StreamSet: the device streams of a worker, each leased to at most one lane at a time.
 //
 // Work on one stream of a device runs in order; work on two streams may run at the same time. A
-// lane that shares its stream with another lane waits for both batches. libtorch hands streams out
-// in a ring and does not say whether a stream is in use, so this set keeps the account:
+// lane that shares its stream with another lane waits for both batches. This set keeps the account
+// of streams, because libtorch hands them out in a ring and does not say whether one is in use:
 //
 //   InitializeMainThread()    Called once, on the main thread: the first to touch the device.
 //   Acquire(), AcquireMain()  A lane binds, on its own thread.

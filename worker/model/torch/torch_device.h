@@ -60,9 +60,9 @@ void ReleaseUnusedMemory(c10::Device device);
 // has memory of its own. Never fails.
 uint64_t UnusedMemoryBytes(c10::Device device, uint64_t held_bytes);
 
-// The libtorch that this process has loaded: its version, from its description of its build; its
-// kind; the path of the library; and the version that this binary was compiled against. The
-// preflight compares these with the parameters.
+// The libtorch that this process has loaded, for the preflight to compare with the parameters. It
+// has the version, from libtorch's description of its build, the kind, the path of the library, and
+// the version that this binary was compiled against.
 RuntimeFacts LoadedRuntime();
 RuntimeKind LoadedRuntimeKind();
 

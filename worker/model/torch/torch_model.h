@@ -69,8 +69,8 @@ class TorchModel : public Model {
   TorchModel(ModelSpec spec, const Census& census, std::unique_ptr<TorchRuntime> runtime);
 
   // Runs the rows on the calling thread's stream, in inference mode, and gives the outputs to the
-  // sink in the order of the spec. `inputs` has one tensor for each input of the spec. May throw;
-  // RunInside() catches. Need not wait for the stream: Run() does.
+  // sink in the order of the spec. There is one tensor in `inputs` for each input of the spec. May
+  // throw; RunInside() catches. Need not wait for the stream: Run() does.
   virtual absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                                OutputSink* sink) const = 0;
 

@@ -1,8 +1,8 @@
 // torch_precision: the precisions in libtorch's terms.
 //
 // These are the number types of a converted model, and two switches of the process: whether a CUDA
-// device rounds the numbers of a product to TF32. libtorch has one pair of switches for all models
-// of a process. A worker has one model, or two while "auto" tries precisions, one at a time.
+// device rounds the numbers of a product to TF32. All models of a process share this pair of
+// switches. A worker has one model, or two while "auto" tries precisions, one at a time.
 #pragma once
 
 #include <optional>

@@ -43,9 +43,9 @@ class UnifiedMemory {
  public:
   using Wait = std::function<absl::Status()>;
 
-  // Tests what the device bears, and reports failures on stderr. `maker` may be the error that says
-  // why there is no maker. `wait` blocks until the calling thread's stream is done. Called on the
-  // main thread, before lanes bind.
+  // Tests what the device bears, and reports failures on stderr. If there is no maker, `maker` is
+  // the error that says why. The function `wait` blocks until the calling thread's stream is done.
+  // Called on the main thread, before lanes bind.
   UnifiedMemory(c10::Device device, absl::StatusOr<std::unique_ptr<BufferMaker>> maker, Wait wait);
 
   // Whether a batch waits once, in Finish(), instead of in each copy.

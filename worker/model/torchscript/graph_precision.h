@@ -1,13 +1,12 @@
-// graph_precision: ConvertPrecision makes a frozen TorchScript module compute in another float
-// type.
+// ConvertPrecision: makes a frozen TorchScript module compute in another type of floats.
 //
 // It runs while loading, after the outputs are known (TorchScriptProgram::Convert()):
 //
-//   weights       Every float constant with a dim becomes `type`.
-//   operands      An input of a product, a convolution or a norm is cast to `type`, unless it comes
+//   Weights       Every float constant with a dim becomes `type`.
+//   Operands      An input of a product, a convolution or a norm is cast to `type`, unless it comes
 //                 from such an operator.
-//   fills         A mask's number beyond the type's range becomes the type's largest number.
-//   all else      Computes in the types that flow into it.
+//   Fills         A mask's number beyond the type's range becomes the type's largest number.
+//   All else      Computes in the types that flow into it.
 //
 // So most of the module computes in `type`. Masks and positions, which an author computes in float
 // on purpose, stay float until the next product. Numbers without a dim stay as they are: they do

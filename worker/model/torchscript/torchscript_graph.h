@@ -33,9 +33,9 @@ namespace mpsd {
 Census TakeCensus(const torch::jit::Module& module);
 
 // Makes all nodes of the frozen forward say that forward itself called them, from the lines that
-// they had. libtorch's freezing deletes methods to which the nodes still point, and reporting an
-// error of forward would use the names of deleted methods. Called on each module that freezing
-// gave, before its first run.
+// they had. Freezing in libtorch deletes methods to which the nodes still point. Reporting an error
+// of forward would then use the names of deleted methods. Called on each module that freezing gave,
+// before its first run.
 void RenewCallStacks(const torch::jit::Module& frozen);
 
 // Raises the counts of operator kinds to those of the frozen module: freezing follows calls of

@@ -44,9 +44,9 @@ class TorchScriptProgram {
   // "words:BYTES[-1,1]".
   std::vector<std::string> InputExamples() const;
 
-  // Sets which of those arguments each input is. INVALID_ARGUMENT in three cases. Another argument
-  // without a default is left over; an optional input's argument has no default; or only one of an
-  // input and its argument is strings (BYTES, a list of strings).
+  // Sets which of those arguments each input is. INVALID_ARGUMENT if another argument without a
+  // default is left over, or if an optional input's argument has no default. INVALID_ARGUMENT also
+  // if an input is BYTES and its argument is no list of strings, or the reverse.
   absl::Status Bind(const std::vector<TensorSpec>& inputs, const std::vector<size_t>& arguments);
 
   // Makes forward compute in floats of `type` (graph_precision.h). From now on Forward() casts

@@ -19,8 +19,8 @@ namespace mpsd {
 
 // Merges the two: each part that the order gives (batch size, inputs, outputs, pad) replaces the
 // archive's. The spec is decoupled if either says so. Its task comes from the archive, and the
-// front end compares it with the config's. `archive_json` is the archive's mpsd.json, empty if
-// there is none. `examples` are inputs that forward could have, as
+// front end compares it with the config's. The text `archive_json` is the archive's mpsd.json,
+// empty if there is none. The `examples` are inputs that forward could have, as
 // TorchScriptProgram::InputExamples() writes them. The result has inputs; outputs may still be
 // missing, to be learned by trial runs. INVALID_ARGUMENT tells the operator what to do: correct the
 // archive's JSON, or name the inputs, with the examples as flags to copy. Pure.

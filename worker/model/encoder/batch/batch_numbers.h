@@ -31,9 +31,9 @@ struct BatchRoom {
   }
 };
 
-// `first` and `last` are the indices of a row's tokens, in the request's order. `place` is the
-// row's index in the order of the tokens, which is also the order of `starts`. REQUIRES: the room
-// holds the batch. Pure.
+// The numbers `first` and `last` are the indices of a row's tokens, in the request's order. The
+// number `place` is the row's index in the order of the tokens, which is also the order of
+// `starts`. REQUIRES: the room holds the batch. Pure.
 std::vector<int64_t> NumbersOf(const TokenBatch& batch, const BatchRoom& room);
 
 }  // namespace mpsd

@@ -23,7 +23,7 @@
 namespace mpsd {
 
 // kPacked: as above. kPadded: all tokens of all rows, for devices that compile a program for each
-// shape, or lack a kernel for rows of many lengths. `kept` then says which tokens count. Counting
+// shape, or lack a kernel for rows of many lengths. Then `kept` says which tokens count. Counting
 // tokens come first in their row, in their order.
 enum class TokenLayout { kPacked, kPadded };
 

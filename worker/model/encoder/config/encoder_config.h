@@ -44,9 +44,11 @@ enum class EncoderFamily {
   kGemma3
 };
 
-// The part above the encoder. kNone: nothing that belongs to the answer. kTraining: a head for
-// words, with which the encoder was trained and which an embedder's folder may still name.
-// kClassifier: scores of a row, one for each label.
+// The part above the encoder.
+//
+//   kNone        Nothing that belongs to the answer.
+//   kTraining    A head for words, used in training, which an embedder's folder may still name.
+//   kClassifier  Scores of a row, one for each label.
 enum class HeadKind { kNone, kTraining, kClassifier };
 
 // For families whose positions are rotations. Plain data.
@@ -100,9 +102,9 @@ struct EncoderConfig {
 };
 
 // Parses `json`, the text of a config.json. Unknown keys are ignored, except keys that change the
-// answer, which are refused. These are: the folder's own code (auto_map), unless the family was
-// published with it, so that it is not needed; a quantization; a decoder; relative position
-// embeddings; pruned heads; and family settings that we do not compute. INVALID_ARGUMENT names the
+// answer: these are refused. They are the folder's own code (auto_map), a quantization, a decoder,
+// relative position embeddings, pruned heads, and family settings that we do not compute. Code with
+// which the family was published is allowed, because it is not needed. INVALID_ARGUMENT names the
 // wrong key. The text is untrusted. Pure.
 absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json);
 

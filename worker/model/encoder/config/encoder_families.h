@@ -23,8 +23,8 @@ struct ConfigKeys {
 };
 
 // A family. The names of its architectures are `prefix` and "Model", or `prefix` and
-// `training_head`: the head that the family was trained with. `training_head` is null if no folder
-// with it is served.
+// `training_head`. The latter is the head that the family was trained with; null if no folder with
+// that head is served.
 struct FamilyRow {
   EncoderFamily family;
   absl::string_view model_type;

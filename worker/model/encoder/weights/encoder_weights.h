@@ -27,8 +27,8 @@ class EncoderWeights {
   void HandOutAs(at::ScalarType type) { type_ = type; }
   at::ScalarType type() const { return type_; }
 
-  // What multiplies in linear maps made from now on; before the first call, libtorch. REQUIRES: for
-  // any other choice, tensors are handed out as floats on the cpu.
+  // Sets what linear maps made from now on multiply by; before the first call, libtorch. REQUIRES:
+  // for any other choice, tensors are handed out as floats on the cpu.
   void MultiplyBy(Products products) { products_ = products; }
   Products products() const { return products_; }
 

@@ -18,9 +18,9 @@ namespace mpsd {
 // Thread-compatible.
 class WeightFiles {
  public:
-  // INVALID_ARGUMENT names the file and its fault. The file is malformed or cut short; a shard
-  // lacks a tensor of the index or has one of another shard; or the folder has only pickled
-  // weights, which are code and are refused. NOT_FOUND and PERMISSION_DENIED as for
+  // INVALID_ARGUMENT names the file and its fault. The file may be malformed or cut short, or a
+  // shard may lack a tensor of the index or have one of another shard. A folder with only pickled
+  // weights is refused, because these are code. NOT_FOUND and PERMISSION_DENIED as for
   // MappedFile::Open(). The folder is untrusted: it may have at most 1,000 shards, whose names
   // cannot lead out of it.
   static absl::StatusOr<WeightFiles> Open(const std::string& folder);

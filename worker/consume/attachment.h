@@ -25,12 +25,12 @@
 
 namespace mpsd {
 
-// Maps the three kinds of segment that the front end handed over. This process can only read the
-// mailbox and the slab segments, and only this process writes the worker segment. Checks headers
-// and bounds; knows nothing of batches. Owned by the worker's main, outlives the lanes.
+// Maps the segments that the front end handed over. This process can only read the mailbox and the
+// slab segments; only this process writes the worker segment. Checks headers and bounds; knows
+// nothing of batches. Owned by the worker's main, outlives the lanes.
 //
-// Thread-safe, except Follow() and SlabSegment(). Only the follower may call these: the thread that
-// reads the control socket. Lanes resolve slab offsets while the follower maps and unmaps segments.
+// Thread-safe, except Follow() and SlabSegment(). Only the follower, the thread that reads the
+// control socket, may call these. Meanwhile lanes resolve slab offsets.
 //
 // Invariants:
 //   1. The front end removes a segment only when no lane holds a batch that names the segment.
@@ -39,27 +39,26 @@ namespace mpsd {
 class Attachment {
  public:
   // Maps the segments of the order and writes the worker segment's header. Takes the descriptors,
-  // also when it fails. FAILED_PRECONDITION: the front end is of another build, or a header is
-  // wrong. INVALID_ARGUMENT: the sizes do not fit `lanes` or the descriptors.
+  // even on failure. FAILED_PRECONDITION: the front end is of another build, or a header is wrong.
+  // INVALID_ARGUMENT: the sizes do not fit `lanes` or the descriptors.
   static absl::StatusOr<Attachment> Map(const AttachOrder& order, std::vector<UniqueFd> fds,
                                         uint32_t lanes, uint32_t epoch);
 
-  // Makes the calling thread the follower, for good. Until then any thread may act as the follower,
-  // one at a time. REQUIRES: called at most once.
+  // Makes the calling thread the follower for good; until then any one thread may act as it.
+  // REQUIRES: called at most once.
   void BindFollower() { slabs_->follower.Bind(); }
 
-  // Maps or unmaps a slab segment as the order says, and returns the answer to send. Takes the
-  // order's descriptors. INVALID_ARGUMENT: the message is no such order, or the segment does not
-  // fit its description; nothing was mapped or unmapped. Called by the follower.
+  // Maps or unmaps a slab segment, and returns the answer to send. Takes the order's descriptors.
+  // INVALID_ARGUMENT: the message is no such order, or the segment does not fit its description;
+  // nothing was changed. Called by the follower.
   absl::StatusOr<Message> Follow(MessageReader::Received order);
 
   const MailboxPage& mailbox_page() const;
 
-  // The lane's words and records, which the lane writes and the front end reads.
+  // Written by the lane, read by the front end.
   LaneReport* report(uint32_t lane) const;
 
-  // The words and records that the front end writes for the lane. Mapped read-only: a write ends
-  // the process.
+  // Written by the front end for the lane. Mapped read-only: a write ends the process.
   const LaneMailbox& mailbox(uint32_t lane) const;
 
   // The address of `bytes` bytes at `offset` of a slab segment, or of the worker segment's output
@@ -67,7 +66,6 @@ class Attachment {
   const char* SlabBytes(uint32_t segment, uint64_t offset, uint64_t bytes) const;
   char* OutputBytes(uint64_t offset, uint64_t bytes) const;
 
-  // The worker segment's whole output area.
   absl::Span<char> OutputArea() const;
 
   // The whole slab segment with this number; empty if there is none. Called by the follower.

@@ -10,19 +10,18 @@
 namespace mpsd {
 
 // Step 8 of a request's path: turns a batch record into a Batch in private memory, with addresses
-// instead of offsets. The record lies in memory that the front end writes. The front end is trusted
-// to mean well, but it may have bugs. A record is refused, and none of its payload is read, if it
-// leaves the segments' bounds or contradicts the model's spec.
+// instead of offsets. The front end is trusted to mean well, but it may have bugs. So a record that
+// leaves the segments' bounds or contradicts the model's spec is refused, and none of its payload
+// is read.
 //
-// Owned by the lane. Lives on the lane's thread. The lane checks deadlines and cancellation, not
-// this class.
+// Owned by the lane. Lives on the lane's thread. Does not check deadlines or cancellation.
 class BatchReader {
  public:
   BatchReader(const Attachment* attachment, const ModelSpec* spec)
       : attachment_(attachment), spec_(spec) {}
 
-  // Fills all of `batch`, whose memory is reused from call to call: nothing is allocated after
-  // warm-up. INTERNAL "a malformed batch record": the record is refused, and `batch` must not run.
+  // Fills all of `batch` and reuses its memory: nothing is allocated after warm-up. INTERNAL "a
+  // malformed batch record": `batch` must not run.
   absl::Status Read(const BatchRecord& record, Batch* batch) const;
 
  private:

@@ -31,10 +31,8 @@
 namespace mpsd {
 
 // One inference thread of a worker: steps 8 to 10 of a request's life (ARCHITECTURE.md). The lane
-// takes the slots that the front end submitted, in order. It copies and checks each batch record,
-// runs the batch, writes the completion record of the same slot and publishes the slot. The lane
-// waits only for its own bell; inside the model for the device; and for a trim by the first lane.
-// Order and retries of batches are the front end's decision.
+// waits only for its own bell, for a trim by the first lane, and inside the model for the device.
+// The front end decides the order and the retries of batches.
 //
 // Owned by the worker's main(), which starts the lanes one after another. A lane ends only with the
 // process: a started lane is never destroyed. A batch completes as skipped, without a run, if the
@@ -48,9 +46,8 @@ namespace mpsd {
 // Invariants:
 //   1. Each submitted slot is completed exactly once, in the order of submission, unless the
 //      process ends first.
-//   2. The lane copies the batch record, pops its entry from the submit ring, then runs the batch.
-//      So the front end can submit the next batch meanwhile. The slot stays the lane's until its
-//      completion is pushed.
+//   2. The lane pops a batch's entry after copying its record and before running it, so the front
+//      end can submit the next batch. The slot stays the lane's until its completion is pushed.
 //   3. The completion record is complete before its slot is pushed.
 class Lane {
  public:
@@ -58,19 +55,18 @@ class Lane {
   Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock,
        const LaneUpkeep::Options& upkeep = {});
 
-  // Starts the lane's thread. The thread binds itself to the lane's device stream, warms up, then
-  // serves. The samples outlive the warm-up. Called once, and never together with WarmUpHere().
+  // Starts the lane's thread, which binds itself to its device stream, warms up, then serves. The
+  // samples outlive the warm-up. Called once, and never together with WarmUpHere().
   void Start(WarmUp warmup, absl::Span<const WarmUpSample> samples = {});
 
-  // Blocks until the lane is warm and returns OK, or returns why it cannot serve. After an error
-  // the lane's thread has ended. There is no time limit here: the front end limits the whole start.
+  // Blocks until the lane is warm and returns OK, or returns why it cannot serve; the lane's thread
+  // has then ended. The front end limits the time of the whole start.
   absl::Status WarmedUp();
 
   // Makes the calling thread the lane's thread and warms the lane up. REQUIRES: called once.
   absl::Status WarmUpHere(WarmUp warmup, absl::Span<const WarmUpSample> samples = {});
 
-  // Why the warm-up ended early: the model refused it, or memory did not suffice for a larger
-  // shape. Empty if the warm-up was complete. The lane serves in both cases.
+  // Why the warm-up ended early; the lane serves all the same. Empty if it was complete.
   // REQUIRES: WarmedUp() or WarmUpHere() has returned OK.
   const std::string& warning() const { return warning_; }
 

@@ -15,11 +15,9 @@
 
 namespace mpsd {
 
-// Carries out what UpkeepPolicy decides. Owned by the lane, lives on its thread. The lane calls it
-// when it has no batch, and after each batch. Each call does at most one thing, so a batch that
-// arrives meanwhile waits for one run or one trim. The watchdog counts that wait as the batch's own
-// time. A run takes one row of zeros, or the first sample, which may have max_batch_size rows. A
-// run that never ends is found like any other silent lane.
+// Carries out what UpkeepPolicy decides. Owned by the lane, lives on its thread. Each call does at
+// most one thing, so a batch that arrives meanwhile waits for one run or one trim. The watchdog
+// counts that wait as the batch's own time, and finds a run that never ends like any silent lane.
 //
 // Only a worker's first lane trims; on mps this lane has the device's main stream. A trim has the
 // device to itself (RunGate): it begins when no lane runs a batch, and new batches wait for its
@@ -37,15 +35,15 @@ class LaneUpkeep {
     int64_t trim_wait_ns = kTrimWaitNs;
   };
 
-  // All arguments and the samples outlive this object. `report` gets the counts.
+  // All arguments and the samples outlive this object. Counts go to `report`.
   LaneUpkeep(uint32_t lane, Model* model, const Clock* clock, const Options& options,
              LaneReport* report);
 
-  // Called when the lane has no batch. DATA_LOSS: the device is lost for this process. A run that
-  // fails for another reason is reported on stderr, and no further run is made.
+  // The lane has no batch. DATA_LOSS: the device is lost for this process. A run that fails for
+  // another reason is reported on stderr, and is the last.
   absl::Status WhenIdle(MemoryPressure pressure);
 
-  // Called when a batch has ended at `ended_ns` and its completion was announced.
+  // A batch has ended at `ended_ns`, and its completion was announced.
   void AfterBatch(int64_t ended_ns, MemoryPressure pressure);
 
   RunGate* gate() const { return options_.gate; }

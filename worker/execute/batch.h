@@ -37,14 +37,13 @@ struct BatchRun {
   absl::InlinedVector<uint64_t, 4> input_bytes;  // for each input, the bytes of all the run's rows
 };
 
-// Filled by BatchReader, consumed by BatchExecutor. Both reuse one Batch, so that its memory is
-// kept. Owned by the lane; lives on the lane's thread. The addresses stay valid until the batch's
-// completion is published: the front end removes no segment and reuses no row earlier. Nothing
-// changes a Batch while it runs, whole or in parts.
+// Filled by BatchReader, consumed by BatchExecutor. Both reuse one Batch and its memory. Owned by
+// the lane; lives on the lane's thread. The addresses stay valid until the batch's completion is
+// published. Nothing changes a Batch while it runs, whole or in parts.
 //
-// Bounds, which BatchReader has checked: 1 row to the spec's max_batch_size (1 where the model does
-// not batch). The rows lie in 1 to kMaxRuns runs whose row counts add up to `row_count`. The inputs
-// are those in the spec.
+// Bounds, checked by BatchReader: 1 row to the spec's max_batch_size (1 where the model does not
+// batch), in 1 to kMaxRuns runs whose row counts add up to `row_count`. The inputs are those in the
+// spec.
 struct Batch {
   uint64_t id = 0;            // the front end's id, repeated in the completion
   int64_t live_until_ns = 0;  // the last request's deadline: nobody waits after it

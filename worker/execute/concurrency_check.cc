@@ -19,7 +19,6 @@
 namespace mpsd {
 namespace {
 
-// One lane's inputs of a shape, and the outputs that the model gives for them.
 class Trial {
  public:
   Trial(const Model& model, TrialShape shape, uint32_t lane)

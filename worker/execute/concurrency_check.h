@@ -1,23 +1,22 @@
 // CheckConcurrency: the self-check of a model's lanes before they serve.
 //
-// A module may keep an intermediate result in a member, or an operator may have a race. Such a
-// model answers correctly on one lane and wrongly on several, without an error. Neither the file
-// nor the census shows it. So a worker with several lanes tries them at load. If the lanes disturb
-// each other, the worker goes on with one lane (`DecideLanes` in worker/main.cc), and its
-// LoadReport says why.
+// A module that keeps an intermediate result in a member, or an operator with a race, answers
+// correctly on one lane and wrongly on several, without an error. Neither the file nor the census
+// shows it. So a worker with several lanes tries them at load. If they disturb each other, it goes
+// on with one lane (`DecideLanes` in worker/main.cc), and its LoadReport says why.
 //
-// There are two shapes: the smallest that the model serves, and the largest that a lane runs in
-// kTrialRunNs (trial_bound.h). Each lane runs each shape a dozen times.
+// Two shapes are tried: the smallest that the model serves, and the largest that a lane runs in
+// kTrialRunNs (trial_bound.h).
 //
 //   Cold     All lanes run inputs of their own at once. This finds races while code compiles: this
 //            shape has not run before, except to time a slow model's second shape.
 //   Alone    Each lane runs its inputs twice. This gives the answers to compare with.
 //   Warm     All lanes run at once, round after round. This finds races while code runs.
 //
-// Answers of concurrent runs must agree with the answers alone, up to rounding. A passed check is
-// no proof, because a disturbance may need luck to show. A disturbance in a tenth of the rounds is
-// missed with less than 1 % probability if all kConcurrencyRounds are run. A slow model gets the
-// fewest rounds and misses it with 43 %.
+// Concurrent answers must agree with the answers alone, up to rounding. A passed check is no proof,
+// because a disturbance may need luck to show. All kConcurrencyRounds miss a disturbance in a tenth
+// of the rounds with less than 1 % probability. The fewest rounds, which a slow model gets, miss it
+// with 43 %.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +27,8 @@
 
 namespace mpsd {
 
-// How many warm rounds the lanes run at once for one shape. Fewer are run when the time is over,
-// but at least kFewestConcurrencyRounds. ln(0.01) / ln(0.9) is 44.
+// Warm rounds for one shape: fewer when the time is over, but at least the fewest. ln(0.01) /
+// ln(0.9) is 44.
 inline constexpr int kConcurrencyRounds = 44;
 inline constexpr int kFewestConcurrencyRounds = 8;
 inline constexpr int64_t kConcurrencyRoundsNs =
@@ -40,21 +39,19 @@ struct ConcurrencyCheckOptions {
   const Clock* clock = Clock::Real();
 };
 
-// Finds models whose lanes disturb each other. Inputs are rows of random small numbers with the
-// shapes of TrialDims() (worker/model/trial_dims.h). The small shape has four rows at the first
-// bucket. The large shape has max_batch_size rows at the last bucket, or fewer rows or a smaller
-// bucket, as kTrialRunNs allows. Integers lie in Model::trial_range(). Floats are compared with a
-// relative tolerance, integers must be equal. Rounds of a shape end after kConcurrencyRoundsNs, but
-// not before the fewest are run.
+// Finds models whose lanes disturb each other. Inputs are rows of random small numbers (TrialDims()
+// of worker/model/trial_dims.h). The small shape has four rows at the first bucket, the large one
+// up to max_batch_size rows at the last bucket. Integers lie in Model::trial_range() and must be
+// equal; floats have a relative tolerance.
 //
-// OK: the outputs agree, or there are fewer than two lanes. ABORTED: the outputs differ, or a run
-// failed that had succeeded alone; several lanes of this model are not safe. UNAVAILABLE: the check
-// cannot tell, because the model rejects random inputs or answers equal inputs differently each
-// time. Another error: a lane has no stream.
+// OK: the outputs agree, or there are fewer than two lanes. ABORTED: they differ, or a run failed
+// that had succeeded alone; several lanes of this model are not safe. UNAVAILABLE: the check cannot
+// tell, because the model rejects random inputs or answers equal inputs differently each time.
+// Another error: a lane has no stream.
 //
 // Blocks for all those runs. Called on the main thread before the lanes start, with no batch
 // anywhere. Starts one thread for each lane, except a lane 0 that is tried on the calling thread.
-// Binds the threads to the lanes for the check and joins them: afterwards no lane is bound.
+// Binds the threads to the lanes and joins them: afterwards no lane is bound.
 absl::Status CheckConcurrency(Model* model, uint32_t lanes,
                               const ConcurrencyCheckOptions& options = {});
 

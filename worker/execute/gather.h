@@ -18,10 +18,9 @@
 namespace mpsd {
 
 // Step 9 of a request's path, before the model runs: the only copy of a batch's inputs between the
-// slabs and the model. A batch with one run is used where its rows lie, without a copy, with
-// whatever alignment its first row has. The rows of several runs are copied, 64-byte aligned, into
-// the lane's own memory. Each input has one piece of memory, which grows to the largest batch seen
-// and is kept.
+// slabs and the model. A single run is used in place, with whatever alignment its first row has.
+// The rows of several runs are copied, 64-byte aligned, into the lane's own memory, which grows to
+// the largest batch seen and is kept.
 //
 // Invariants:
 // 1. Row i of each tensor is row i of the batch: runs follow each other in the record's order.
@@ -35,9 +34,8 @@ class Gather {
  public:
   // The inputs of `batch`, in the order of the model's spec, with the batch dim in front where the
   // model batches. An input that the batch leaves out keeps its place (InputTensor::is_left_out).
-  // Valid until the next call, and no longer than the batch's addresses. Several runs cost a copy
-  // of the batch's bytes in each call. CHECKs that there is memory for the copy, whose size the
-  // slabs bound.
+  // Valid until the next call, and no longer than the batch's addresses. Copies several runs anew
+  // in each call. CHECKs that there is memory for the copy, whose size the slabs bound.
   absl::Span<const InputTensor> Inputs(const Batch& batch);
 
  private:

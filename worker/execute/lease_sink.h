@@ -35,8 +35,7 @@ class LeaseSink final : public OutputSink {
   void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
   void FailRow(uint32_t row, absl::string_view why) override;
 
-  // fits(): all outputs had room. Otherwise the batch completes as needing a larger lease, and the
-  // front end submits it again. valid(): every output could be described. Its datatype is known,
+  // fits(): all outputs had room. valid(): every output could be described: its datatype is known,
   // its size does not overflow, and there are not too many outputs.
   bool fits() const { return needed_bytes_ <= lease_bytes_; }
   bool valid() const { return valid_; }

@@ -17,9 +17,8 @@
 namespace mpsd {
 
 // Stands between the model, which runs one part after another, and the sink of the whole batch.
-// Declares each output once, for all rows, when the first part declares it. Gives every part the
-// address of its own rows. Rows of failed parts stay zero. Made for one batch by the batch's
-// executor. Lives on the lane's thread.
+// Declares each output once, for all rows, when the first part declares it. Rows of failed parts
+// stay zero. Made for one batch by the batch's executor. Lives on the lane's thread.
 class PartSink final : public OutputSink {
  public:
   // `whole` takes the batch's outputs and outlives this sink.
@@ -39,7 +38,6 @@ class PartSink final : public OutputSink {
   void FailRow(uint32_t row, absl::string_view why) override;
 
  private:
-  // One of the batch's outputs, from the first part that declared it.
   struct Output {
     DataType datatype = DataType::kInvalid;
     Dims row_dims;

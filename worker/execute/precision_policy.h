@@ -1,9 +1,8 @@
 // precision_policy: which precisions "auto" tries, and which one it takes. Pure.
 //
-// A model's `precision` of "auto" is decided while it is loaded (precision_choice.h). First fp32
-// answers. Then each precision in which the device is fast is tried, from the coarsest to the
-// finest. The first one that agrees with fp32 and is faster is taken. If there is none, the model
-// stays in fp32.
+// "auto" is decided while a model is loaded (precision_choice.h). Each precision in which the
+// device is fast is tried, from the coarsest to the finest. The first one that agrees with fp32 and
+// is faster is taken. If there is none, the model stays in fp32.
 //
 //   device                         tried, in this order
 //   cuda                           bf16, fp16 (see below), tf32
@@ -14,9 +13,10 @@
 // int8 is never tried, because its answers are the farthest from fp32. It is taken only if the
 // config asks for it and its answers keep bounds of their own.
 //
-// fp16 ends at 65504. Random inputs cannot tell whether a model's values stay below that. So "auto"
-// tries fp16 only in two cases: the operator has given data to try it with (Triton's model_warmup),
-// or the model was saved in fp16, which is then tried first. bf16 has the range of fp32.
+// fp16 ends at 65504, and random inputs cannot tell whether a model's values stay below that. So
+// "auto" tries fp16 only in two cases: the operator has given data to try it with (Triton's
+// model_warmup), or the model was saved in fp16, which is then tried first. bf16 has the range of
+// fp32.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 //     Agree(): the same answers ─▶ the record is kept, with its price; others ─▶ dropped
 //
 // A record serves clients only after it has answered as the model itself does. Its last digits may
-// differ, as they do in a batch of another size. A model that cannot be recorded, for example
-// because it looks at its numbers on the host, runs as usual.
+// differ, as they do in a batch of another size. A model that cannot be recorded, such as one that
+// looks at its numbers on the host, runs as usual.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ std::vector<uint32_t> RowBucketsUpTo(uint32_t rows_max);
 std::vector<uint32_t> RowCountsOf(const Model& model);
 
 // Owned by a lane's executor, one for each lane; lives on the lane's thread. Keeps its memory,
-// bounded by the largest batch and its outputs, from run to run. The model outlives it.
+// bounded by the largest batch and its outputs. The model outlives it.
 class RowBuckets {
  public:
   RowBuckets(uint32_t lane, Model* model) : lane_(lane), model_(model) {}
@@ -48,8 +48,8 @@ class RowBuckets {
   // Calls Model::Run(). Fills the inputs up to the bucket's rows if the model wants buckets and the
   // first dim of each input that is there is `row_count`. An output whose first dim is not the
   // bucket passes unchanged. In both cases `sink` sees `row_count` rows and no failure of an added
-  // row, and its outputs are complete when the call returns. Costs a copy of inputs and outputs if
-  // rows are missing. Fails as Model::Run() does; the outputs then mean nothing.
+  // row, and its outputs are complete on return. Costs a copy of inputs and outputs if rows are
+  // missing. Fails as Model::Run() does; the outputs then mean nothing.
   absl::Status Run(absl::Span<const InputTensor> inputs, uint32_t row_count, OutputSink* sink);
 
  private:

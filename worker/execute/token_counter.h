@@ -18,9 +18,9 @@ struct TokenCount {
       0;  // computed tokens that the mask leaves out, or in rows that fill up a bucket
 };
 
-// Step 9 of a request's path, beside the model: counts for the completion record. Only the worker
-// can count: it knows whether the model leaves padding out, and how many rows the device adds to a
-// batch. It also has the masks of clients that send tokens. So formats need not count themselves.
+// Step 9 of a request's path: counts for the completion record. Only the worker knows whether the
+// model leaves padding out and how many rows the device adds to a batch. It also has the masks of
+// clients that send tokens. So formats need not count themselves.
 //
 // Owned by the lane's executor, lives on the lane's thread. The model outlives it, and the model's
 // spec is constant.

@@ -1,7 +1,5 @@
-// trial_run: runs of a model before it serves, whose outputs are kept and compared.
-//
-// The self-check of the lanes (concurrency_check.h) and the choice of a precision
-// (precision_choice.h) both need answers that no client waits for:
+// trial_run: runs of a model before it serves, whose outputs are kept and compared. For the
+// self-check of the lanes (concurrency_check.h) and the choice of a precision (precision_choice.h).
 //
 //   TrialShapes()   which shapes: the smallest and the largest that the model is served with
 //   TrialInputs     random numbers of one shape

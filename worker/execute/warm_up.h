@@ -1,9 +1,9 @@
 // warm_up: a lane's runs with inputs that no client sent, before its first batch and to keep its
 // model warm.
 //
-// The first runs of a model are its slowest: libtorch compiles and fuses code for the shapes it
-// sees, a device loads its kernels, allocators take their memory. A worker reports ready only after
-// its lanes have made these runs, so no client waits for them.
+// The first runs of a model are its slowest: libtorch compiles and fuses code for new shapes, a
+// device loads its kernels, allocators take their memory. A worker reports ready only after these
+// runs, so no client waits for them.
 #pragma once
 
 #include <cstdint>
@@ -52,11 +52,10 @@ WarmUpEnd WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
 // WarmUpLane(). Called on the lane's thread between its batches.
 absl::Status RunToKeepWarm(Model* model, uint32_t lane, absl::Span<const WarmUpSample> samples);
 
-// Whether the lane can serve after an error, though its first requests may be slow. It can in two
-// cases. First, the model refuses the inputs, or they do not fit it: not every model takes zeros
-// and empty strings. Second, a shape was run, but memory did not suffice for a later one: a
-// client's batch that fails so runs in parts (batch_executor.h). After any other error the lane
-// cannot serve. Pure.
+// Whether the lane can serve after an error, though its first requests may be slow. It can if the
+// model refuses the inputs, or they do not fit it: not every model takes zeros and empty strings.
+// It can also if a shape was run and memory did not suffice for a later one: a client's batch that
+// fails so runs in parts (batch_executor.h). After any other error the lane cannot serve. Pure.
 bool CanServeAfter(const WarmUpEnd& end);
 
 }  // namespace mpsd

@@ -5,9 +5,8 @@
 //
 //   03 00 00 00  'a' 'b' 'c'   00 00 00 00   02 00 00 00  'd' 'e'        three elements
 //
-// Few parts of a worker look at elements: a model with string arguments, the self-check that
-// compares outputs up to rounding, and the synthetic model. Everything else moves bytes. Pure
-// functions, all thread-safe.
+// Only a model with string arguments, the self-check that compares outputs, and the synthetic model
+// look at elements. Everything else moves bytes. Pure functions, all thread-safe.
 #pragma once
 
 #include <cstdint>

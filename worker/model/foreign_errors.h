@@ -2,9 +2,9 @@
 // Status.
 //
 // Code of this repository throws nothing. libtorch throws whatever a model's author makes it throw,
-// and its texts hold tracebacks, paths and addresses. The operator wants the line that says why. A
-// client wants that line without anything about this host. The code of the Status decides what
-// happens to the batch (worker/execute/split_policy.h):
+// and its texts hold tracebacks, paths and addresses. The operator wants the line that says why, a
+// client that line without anything about this host. The code of the Status decides what happens to
+// the batch (worker/execute/split_policy.h):
 //
 //   INTERNAL             The model threw: halves run again, to find the row at fault.
 //   RESOURCE_EXHAUSTED   Memory did not suffice: halves run again; later batches may be smaller.

@@ -27,10 +27,9 @@ namespace mpsd {
 // One input of a batch: contiguous rows. Nobody may write to them, because they lie in memory that
 // other batches share. `dims` begins with the batch dim when the model batches.
 //
-// Alignment: a batch may begin at any row of a slab, so its offset from a 64-byte boundary is a
-// multiple of the row's bytes. An element of 2, 4 or 8 bytes therefore lies at a multiple of its
-// size; no other alignment is promised. BYTES: consecutive elements, each a u32 length and that
-// many bytes, without alignment.
+// Alignment: an element of 2, 4 or 8 bytes lies at a multiple of its size, because a batch may
+// begin at any row of a slab. No other alignment is promised. BYTES: consecutive elements, each a
+// u32 length and that many bytes, without alignment.
 //
 // An optional input that all requests of the batch leave out has the datatype kInvalid and no
 // bytes; its dims mean nothing.
@@ -62,8 +61,8 @@ class OutputSink {
   virtual ~OutputSink() = default;
 
   // Declares the next output and returns the address for its bytes: contiguous, row-major, in the
-  // layout of `datatype`. Null when there is no room left. The model then writes nothing but goes
-  // on declaring its other outputs, so that the executor learns how much room a second run needs.
+  // layout of `datatype`. Null when there is no room left. The model then writes nothing but
+  // declares its other outputs, so that the executor learns how much room a second run needs.
   virtual void* Add(DataType datatype, absl::Span<const int64_t> dims) = 0;
 
   // The same for an output of datatype BYTES. Its elements, each a u32 length and that many bytes,
@@ -79,9 +78,8 @@ class OutputSink {
 // owned by the worker's main, and outlives the lanes. Functions marked so are thread-safe; the main
 // thread alone calls the others, unless their comments name another thread.
 //
-// A model never lets a foreign exception out. The exception becomes a Status, whose text is fit for
-// clients (no path, no pid). A model knows nothing of slots, slabs or the front end, and does not
-// retry.
+// A foreign exception becomes a Status, whose text is fit for clients (no path, no pid). A model
+// knows nothing of slots, slabs or the front end, and does not retry.
 //
 // Life: LoadModel() -> ShareWeights() or UseWeights(), if asked -> RegisterMemory() -> for each
 // lane BindLane() -> Run() or Answer(), many times -> the process ends.
@@ -154,11 +152,10 @@ class Model {
   // The shapes to record, the largest first. Constant. Thread-safe.
   virtual std::vector<TrialShape> record_shapes() const { return RecordShapes(spec()); }
 
-  // Records a run of these inputs on the calling lane. From now on Run() answers batches of their
-  // size by a replay, and smaller batches if SetRecordPrice() shows that this is faster. The
-  // inputs' numbers do not matter. FAILED_PRECONDITION says why the run cannot be recorded; other
-  // errors as for Run(). Nothing is kept of a run that was not recorded. DropRecord() forgets a
-  // record.
+  // Records a run of these inputs on the calling lane; their numbers do not matter. From now on
+  // Run() answers batches of their size by a replay, and smaller batches if SetRecordPrice() shows
+  // that this is faster. FAILED_PRECONDITION says why the run cannot be recorded; other errors as
+  // for Run(). After an error nothing is kept. DropRecord() forgets a record.
   virtual absl::Status Record(uint32_t /*lane*/, absl::Span<const InputTensor> /*inputs*/,
                               uint32_t /*row_count*/) {
     return absl::FailedPreconditionError("the format records no runs");
@@ -196,8 +193,8 @@ class Model {
   virtual void RegisterOutputMemory(void* /*data*/, uint64_t /*bytes*/) {}
 
   // Whether the model's library keeps host memory for later runs and can give it back.
-  // UnusedMemoryBytes() is how much it keeps. ReleaseUnusedMemory() gives back what it can, at the
-  // expense of the next runs. gives_memory_back() is constant. The other two are called on a lane's
+  // UnusedMemoryBytes() is how much it keeps. ReleaseUnusedMemory() gives back what it can; the
+  // next runs take it again. gives_memory_back() is constant. The other two are called on a lane's
   // thread, ReleaseUnusedMemory() only while no lane runs.
   virtual bool gives_memory_back() const { return false; }
   virtual uint64_t UnusedMemoryBytes() { return 0; }

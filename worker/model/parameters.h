@@ -1,15 +1,13 @@
 // ReadParameters: reads a model's `parameters` from the config, key by key.
 //
-// The config passes a model's parameters to the worker unread. They reach a format's loader as keys
-// and texts in LoadOrder::parameters. Each loader turns them into a struct of options, with one
+// The config passes a model's parameters to the worker unread, in LoadOrder::parameters. Each
+// format's loader turns them into a struct of options (TorchOptions, SyntheticOptions), with one
 // function that knows its keys:
 //
 //   absl::Status status = ReadParameters(order.parameters, [&](const auto& key, const auto& text) {
 //     if (key == "self_check") return ReadChoice(text, "off", "on", &options.self_check);
 //     return absl::OkStatus();  // a key for clients
 //   });
-//
-// TorchOptions and SyntheticOptions are read this way.
 #pragma once
 
 #include <map>

@@ -2,8 +2,8 @@
 // process.
 //
 // A package holds the weights and a shared library that was compiled for one kind of device and
-// machine. Loading the package opens that library and so runs the package's own code. It therefore
-// happens after the sandbox is sealed. The steps of loading, and their files:
+// machine. Loading opens that library and so runs the package's code, which is why the sandbox is
+// sealed before. The steps of loading, and their files:
 //
 //   UnpackedPackage::ReadMetadata   what the package says of itself   unpacked_package.h
 //   CheckPackageFits                it was compiled for this device   aoti_spec.h

@@ -1,9 +1,9 @@
 // mps_policy: how many lanes a worker may run on mps, and how much of the memory it may take. Pure.
 //
-// Lanes are threads that run one model at the same time. Cpu and CUDA bear any number. On mps the
-// number depends on the libtorch and on the model's operators. Placement (server/place) chooses a
-// number beforehand, from the config and the kind of libtorch. The worker knows the model and has
-// the last word: its LoadReport says how many lanes it runs and why they are fewer.
+// Cpu and CUDA bear any number of lanes. On mps the number depends on the libtorch and on the
+// model's operators. Placement (server/place) chooses a number beforehand, from the config and the
+// kind of libtorch. The worker knows the model and has the last word: its LoadReport says how many
+// lanes it runs and why they are fewer.
 //
 //   device   libtorch               the census has               lanes
 //   others   any                    anything                     as wanted
@@ -17,8 +17,7 @@
 // docs/macos.md names the sources for each line. Placement asks for several lanes by itself only
 // with a patched libtorch. With upstream_guard an operator must ask, by `placement.lanes`.
 //
-// The table is the second of three checks of a model's lanes, each of which can only take lanes
-// away. It is pure, so that all of its lines are tested without a Mac:
+// The table is the second of three checks, each of which can only take lanes away:
 //
 //   TorchModel::LanesAllowed()   One lane if the model is decoupled, on any device.
 //   LanesAllowed()               The table above.

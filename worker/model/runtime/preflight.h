@@ -1,17 +1,16 @@
 // preflight: refuses to serve on a libtorch other than the intended one, or with its profiler on.
 //
 // The dynamic linker takes the first libtorch that it finds. LD_LIBRARY_PATH, an update of Python's
-// packages or a copied binary can replace the tested library with another. Such a library loads,
-// and then computes wrong answers or crashes.
+// packages or a copied binary can replace the tested library with one that loads and then computes
+// wrong answers or crashes.
 //
-// libtorch also has a profiler for mps, which is not thread-safe. Two environment variables turn it
-// on, PYTORCH_MPS_TRACE_SIGNPOSTS and PYTORCH_MPS_LOG_PROFILE_INFO, and an exported variable is
-// easily forgotten.
+// libtorch's profiler for mps is not thread-safe. Two environment variables turn it on,
+// PYTORCH_MPS_TRACE_SIGNPOSTS and PYTORCH_MPS_LOG_PROFILE_INFO, and an exported variable is easily
+// forgotten.
 //
-// TorchRuntime::Create() checks both before the model's file is opened. After an objection the
-// worker does not serve: loading fails with FAILED_PRECONDITION and the text. The worker's
-// environment comes from the daemon. These checks guard against an operator's mistakes, not against
-// a malicious library, whose code has run by then.
+// TorchRuntime::Create() checks both before the model's file is opened. After an objection loading
+// fails with FAILED_PRECONDITION and the text. The checks guard against an operator's mistakes, not
+// against a malicious library, whose code has run by then.
 #pragma once
 
 #include <cstdint>

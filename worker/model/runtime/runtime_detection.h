@@ -1,9 +1,9 @@
 // DetectRuntimeKind: tells by its symbols which libtorch the process runs on.
 //
 // A version number does not say whether a build carries the patch that lets several threads use
-// mps. Headers say what was compiled against, not what was loaded. But each kind of libtorch has a
-// function that the others lack, so the process's symbols tell the kind. The answer decides how
-// many lanes are safe (mps_policy.h), and preflight compares it with what the operator expects.
+// mps, and headers say only what was compiled against. But each kind of libtorch has a function
+// that the others lack. The answer decides how many lanes are safe (mps_policy.h), and preflight
+// compares it with what the operator expects.
 #pragma once
 
 #include "absl/functional/function_ref.h"

@@ -1,8 +1,8 @@
 // DeviceMemory: memory of a device that several processes map.
 //
-// One process makes the memory and gives the others a descriptor, as with a memory file of the
-// host. The memory lasts until the last mapping and the last descriptor are gone, in any process.
-// The front end keeps a descriptor that it never maps, so the memory outlives each worker.
+// One process makes the memory and gives the others a descriptor. The memory lasts until the last
+// mapping and the last descriptor are gone, in any process. The front end keeps a descriptor that
+// it never maps, so the memory outlives each worker.
 //
 //   Make ─▶ fill ─▶ Protect ─▶ Export ─▶ descriptor ─▶ Open     in another process, read-only
 //

@@ -53,9 +53,8 @@ struct Batch {
   uint32_t bytes_inputs = 0;  // number of inputs of datatype BYTES
   absl::InlinedVector<BatchInput, 4> inputs;
   absl::InlinedVector<BatchRun, 4> runs;
-  char* output = nullptr;  // the output lease, in this worker's own segment
-  uint64_t output_bytes =
-      0;  // size of the lease; larger outputs need a larger lease and a second run
+  char* output = nullptr;     // the output lease, in this worker's own segment
+  uint64_t output_bytes = 0;  // size of the lease; larger outputs get a larger one in a second run
 };
 
 }  // namespace mpsd

@@ -31,8 +31,7 @@ namespace mpsd {
 // ln(0.9) is 44.
 inline constexpr int kConcurrencyRounds = 44;
 inline constexpr int kFewestConcurrencyRounds = 8;
-inline constexpr int64_t kConcurrencyRoundsNs =
-    5 * kNsPerSecond;  // time limit for the rounds of one shape
+inline constexpr int64_t kConcurrencyRoundsNs = 5 * kNsPerSecond;  // for one shape
 
 struct ConcurrencyCheckOptions {
   bool lane_on_main_thread = false;  // lane 0 will run on the calling thread

@@ -14,8 +14,7 @@ namespace mpsd {
 // Plain data.
 struct TokenCount {
   uint64_t computed = 0;
-  uint64_t padding =
-      0;  // computed tokens that the mask leaves out, or in rows that fill up a bucket
+  uint64_t padding = 0;  // the part outside the mask, or in rows that fill a bucket
 };
 
 // Step 9 of a request's path: counts for the completion record. Only the worker knows whether the

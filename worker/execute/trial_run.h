@@ -65,8 +65,7 @@ class KeptOutputs final : public OutputSink {
  private:
   void* Keep(DataType datatype, uint64_t bytes);
 
-  std::vector<std::unique_ptr<KeptOutput>>
-      outputs_;  // behind pointers, so that their bytes do not move
+  std::vector<std::unique_ptr<KeptOutput>> outputs_;  // pointers keep the bytes in place
   std::set<uint32_t> failed_rows_;
 };
 

@@ -19,8 +19,7 @@ class ObjectiveC {
   using Object = void*;
   using Class = void*;
   using Selector = const void*;
-  using Code =
-      void (*)();  // a method's code; called with the receiver, the selector, the arguments
+  using Code = void (*)();  // a method's; called with receiver, selector, arguments
 
   // FAILED_PRECONDITION names the library that cannot be loaded, or its missing function.
   static absl::StatusOr<ObjectiveC> Load(const char* library);

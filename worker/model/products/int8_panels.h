@@ -32,16 +32,14 @@ class Int8Panels {
   void MultiplyPanel(int64_t panel, const Rounded& x, int64_t rows, float* y) const;
   int64_t depth() const { return UnitsOf(from_, kDeep); }  // lines in a panel
 
-  static constexpr int64_t kDeep =
-      PanelLine<int8_t>::kCount / kPanelColumns;  // rows of W in a line
+  static constexpr int64_t kDeep = PanelLine<int8_t>::kCount / kPanelColumns;  // W's rows in a line
 
   const int64_t to_;
   const int64_t from_;
   const float largest_;        // largest magnitude to which a number of x is scaled
   std::vector<float> bias_;    // as wide as the panels
   std::vector<float> scales_;  // as wide as the panels
-  PanelLines<int8_t>
-      lines_;  // [panel][depth]; a line holds two pairs of W's rows, each pair interleaved
+  PanelLines<int8_t> lines_;   // [panel][depth]; a line has two pairs of W's rows, each interleaved
 };
 
 }  // namespace mpsd

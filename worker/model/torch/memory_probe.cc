@@ -10,8 +10,7 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kNumbers = 1000;
-constexpr int32_t kRounds =
-    2;  // the second round shows that the gpu did not keep the first one's numbers
+constexpr int32_t kRounds = 2;  // the second shows that the gpu did not keep the first
 
 // Unmaps the memory on destruction.
 class Mapping {

@@ -114,8 +114,7 @@ bool ProductFollows(const Value* value) {
 }  // namespace
 
 uint32_t CountWrittenOutAttention(Block* block) {
-  absl::flat_hash_set<const Node*>
-      products;  // a product counts once, even if several branches follow it
+  absl::flat_hash_set<const Node*> products;  // each counts once, however many branches follow
   VisitNodes(block, [&products](const Node* node) {
     if (!IsSoftmax(node) || !ProductFollows(node->output())) return;
     const Node* const product = ProductBefore(node->inputs().at(0));

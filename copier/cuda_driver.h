@@ -4,7 +4,7 @@
 // the driver. So one binary runs on hosts with and without a device. A driver that crashes or hangs
 // takes only this small process with it, not the front end (decision 0012).
 //
-//
+//   Load ─▶ PinMemory … ─▶ for each region: Open ─▶ Read, Write … ─▶ Close
 //
 // OpenRegions (open_regions.h) checks the front end's orders. This class trusts its arguments and
 // reports the driver's errors.

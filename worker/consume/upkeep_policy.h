@@ -8,8 +8,9 @@
 //   warn        the lane is idle                                           anything
 //   critical    the lane is idle, or a batch has just ended                anything
 //
-// After a trim there is a pause of kFirstPauseNs. The pause doubles after each trim that returned
-// little, up to kLastPauseNs: the kept memory is in use then. Rising pressure ends the pause.
+// After a trim, none follows for a pause of kFirstPauseNs. The pause doubles after each trim that
+// returned little, up to kLastPauseNs: the kept memory is in use then. Rising pressure ends the
+// pause.
 #pragma once
 
 #include <algorithm>

@@ -13,7 +13,7 @@ namespace mpsd {
 //
 //   cosine           per row where the model batches, else over all numbers. An output with one
 //                    number a row is compared over all rows together.
-//
+//   relative error   |given - fp32| / the largest |fp32| of the output
 //
 // Left out are numbers that are not finite in both runs, and rows that failed in both. Pure.
 // REQUIRES: the runs had equal inputs of `rows` rows.

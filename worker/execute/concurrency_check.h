@@ -27,8 +27,8 @@
 
 namespace mpsd {
 
-// Warm rounds for one shape: fewer when the time is over, but at least the fewest. ln(0.01) /
-// ln(0.9) is 44.
+// Warm rounds for one shape: fewer once kConcurrencyRoundsNs are over, but at least the fewest.
+// ln(0.01) / ln(0.9) is 44.
 inline constexpr int kConcurrencyRounds = 44;
 inline constexpr int kFewestConcurrencyRounds = 8;
 inline constexpr int64_t kConcurrencyRoundsNs = 5 * kNsPerSecond;  // for one shape

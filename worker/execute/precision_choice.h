@@ -4,10 +4,10 @@
 // lane starts:
 //
 //   load fp32, run it                     gives the reference answers
-//   for each of PrecisionCandidates():    precision_policy.h
-//     load it, run the same inputs        skipped if it cannot be loaded or run
-//     CompareAnswers(), GainFault()       the first that agrees and is faster is taken
-//   none                                  the fp32 model of the first step
+//   for each of PrecisionCandidates():
+//     load it, run the same inputs        skipped if this fails
+//     CompareAnswers(), GainFault()       the first that passes is taken
+//   none                                  fp32
 //
 // The inputs are the warm-up samples if the config has some. Otherwise they are random numbers of
 // two shapes: the smallest, and the largest that fp32 runs in time (trial_bound.h). The model's

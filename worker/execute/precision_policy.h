@@ -14,9 +14,8 @@
 // config asks for it and its answers keep bounds of their own.
 //
 // fp16 ends at 65504, and random inputs cannot tell whether a model's values stay below that. So
-// "auto" tries fp16 only in two cases: the operator has given data to try it with (Triton's
-// model_warmup), or the model was saved in fp16, which is then tried first. bf16 has the range of
-// fp32.
+// "auto" tries fp16 only if the operator has given data to try it with (Triton's model_warmup).
+// Also, a model that was saved in fp16 is tried in fp16 first. bf16 has the range of fp32.
 #pragma once
 
 #include <cstdint>

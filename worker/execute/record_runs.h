@@ -1,9 +1,9 @@
 // record_runs: what a lane records while it warms up, and how each record is tried.
 //
 //   for each shape, the largest first:
-//     run two batches of random numbers, and time them                without a record
-//     Model::Record(), and run both batches again                     with the record
-//     Agree(): the same answers ─▶ the record is kept, with its price; others ─▶ dropped
+//     run two batches of random numbers, and time them     without a record
+//     Model::Record(), and run both batches again          with the record
+//     Agree(): keep it, with its price                     otherwise drop it
 //
 // A record serves clients only after it has answered as the model itself does. Its last digits may
 // differ, as they do in a batch of another size. A model that cannot be recorded, such as one that

@@ -3,7 +3,7 @@
 // One bad row makes the run of its whole batch fail, and with it requests that have nothing to do
 // with that row. Halving finds the row. With 8 rows, row 5 bad, the runs are
 //
-//
+//   {0..7} fails    {0..3} ok    {4..7} fails    {4,5} fails    {4} ok    {5} fails    {6,7} ok
 //
 // and one row fails instead of eight. Halving also makes a batch small enough for the available
 // memory. BatchExecutor keeps the list of parts to run and carries the decisions out.

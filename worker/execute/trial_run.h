@@ -52,7 +52,7 @@ struct KeptOutput {
   std::string bytes;
 };
 
-// Keeps the outputs of one run. Lives on the thread of the run; afterwards nothing changes it.
+// Keeps the outputs of one run. Lives on the thread of the run, and is constant afterwards.
 class KeptOutputs final : public OutputSink {
  public:
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override;

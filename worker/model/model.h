@@ -27,9 +27,9 @@ namespace mpsd {
 // One input of a batch: contiguous rows. Nobody may write to them, because they lie in memory that
 // other batches share. `dims` begins with the batch dim when the model batches.
 //
-// Alignment: an element of 2, 4 or 8 bytes lies at a multiple of its size, because a batch may
-// begin at any row of a slab. No other alignment is promised. BYTES: consecutive elements, each a
-// u32 length and that many bytes, without alignment.
+// Alignment: a slab's rows begin at a 64-byte boundary, and a batch may begin at any of them. So an
+// element of 2, 4 or 8 bytes lies at a multiple of its size; no other alignment is promised. BYTES:
+// consecutive elements, each a u32 length and that many bytes, without alignment.
 //
 // An optional input that all requests of the batch leave out has the datatype kInvalid and no
 // bytes; its dims mean nothing.
@@ -210,6 +210,7 @@ class Model {
   // sink. Lanes call it concurrently, each with its own number, after BindLane() on its thread.
   // `inputs` has the order, datatypes and dims of the spec, except inputs that are left out.
   //
+  // Errors say "PyTorch execute failure: …". INTERNAL: the model threw. RESOURCE_EXHAUSTED: memory
   // did not suffice. DATA_LOSS: the device is lost for this process. FAILED_PRECONDITION: the
   // answer contradicts the model's own spec. After an error the sink's contents mean nothing.
   virtual absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,

@@ -7,6 +7,8 @@
 // what the host cannot do, for the operator's log. The function has then done the rest, except
 // steps that need the failed one. Rights are taken for the life of the process.
 //
+//             ConfineFiles()                                     SealCalls()
+//   Linux     DropPrivileges(), landlock (allowed_files.h);      a seccomp filter for all threads
 //             strict: no core file and memory hidden from
 //             others
 //   macOS     basic: sandbox_init() with seatbelt_profile.h;     nothing: OK

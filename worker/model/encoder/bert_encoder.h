@@ -21,16 +21,16 @@ namespace mpsd {
 //   x = norm(word + position + type)
 //   each layer:  x = norm(x + attention(x)),  x = norm(x + down(activation(up(x))))
 //
-// The families differ in the names of their tensors, in token types and in distances. The config
-// says these, so no family is named here. Dropout is for training, and left out.
+// The config covers the families' differences, so no family is named here. Dropout is for training,
+// and left out.
 //
 // Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
 // EncoderModel. Thread-safe, as Encoder says.
 class BertEncoder final : public Encoder {
  public:
   // Takes the tensors out of `weights`, in the type that `weights` hands out; `weights` is not
-  // needed afterwards. A fault of the weights stays in `weights`, whose Finish() reports it; the
-  // encoder is unusable then.
+  // needed afterwards. A fault stays in `weights`, whose Finish() reports it; the encoder is
+  // unusable then.
   BertEncoder(const EncoderConfig& config, EncoderWeights* weights);
 
   // REQUIRES: PackTokens() has made the batch with the same config. So ids, types and positions lie

@@ -31,8 +31,8 @@ namespace mpsd {
 // EncoderModel. Thread-safe, as Encoder says.
 class DecoderEncoder final : public Encoder {
  public:
-  // Takes the tensors out of `weights`, which is not needed afterwards. A fault of the weights
-  // stays in `weights`, whose Finish() reports it; the encoder is unusable then.
+  // Takes the tensors out of `weights`, which is not needed afterwards. A fault stays in `weights`,
+  // whose Finish() reports it; the encoder is unusable then.
   DecoderEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
   // REQUIRES: PackTokens() has made the batch with the same config. So its ids lie in the table.

@@ -115,7 +115,8 @@ void LimitTokens(int64_t tokens, const std::string& file, EncoderFolder* folder)
   folder->max_tokens_file = file;
 }
 
-// The first of these files that gives a limit sets it.
+// The first of these files that exists sets the limit; if it gives none, tokenizer_config.json
+// does.
 absl::Status ReadToldTokens(const std::string& path, EncoderFolder* folder) {
   for (const char* name : kSentenceBertConfigs) {
     const auto told = ReadAs(path, name, ParseMaxTokens);

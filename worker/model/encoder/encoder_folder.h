@@ -9,9 +9,9 @@
 //   sentence_bert_config.json    how long a row of tokens may be; without it, model_max_length
 //                                in tokenizer_config.json
 //
+//   files                      inputs                              outputs
 //   an embedder                input_ids, attention_mask,          sentence_embedding
 //   a classifier or reranker   token_type_ids (may be left out)    logits, scores
-//
 //
 // Knows no libtorch, so it is tested without one. The files are untrusted.
 #pragma once
@@ -34,7 +34,7 @@ inline constexpr int64_t kUsualMaxTokens = 8192;
 
 // A step behind the pooling: a linear map, or a division by the vector's length.
 struct SentenceTail {
-  bool is_dense = false;  // true: the linear map; false: normalizes
+  bool is_dense = false;  // true: linear map; false: division
   DenseConfig dense;
 };
 

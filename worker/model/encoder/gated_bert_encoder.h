@@ -19,20 +19,18 @@ namespace mpsd {
 //   each layer:  x = norm(x + attention(x))
 //                (a, b) = up(x),  x = norm(x + down(activation(a) * b))
 //
-// The two families differ only in their files: the names of tensors, the tensors that are split or
-// joined, the activation, and whether a map has a bias. The config and the weights' reader handle
-// these differences, so one class runs both.
+// The two families differ only in their files. The config and the weights' reader handle the
+// differences, so one class runs both.
 //
 // Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
 // EncoderModel. Thread-safe, as Encoder says.
 class GatedBertEncoder final : public Encoder {
  public:
-  // Takes the tensors out of `weights`, which is not needed afterwards. A fault of the weights
-  // stays in `weights`, whose Finish() reports it; the encoder is unusable then.
+  // Takes the tensors out of `weights`, which is not needed afterwards. A fault stays in `weights`,
+  // whose Finish() reports it; the encoder is unusable then.
   GatedBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
-  // Takes packed rows, without padding; the result has a vector for each token of the batch.
-  // Several lanes may run at once: nothing of the encoder changes.
+  // Returns a vector for each token of the batch.
   // REQUIRES: PackTokens() has made the batch with the same config. So its ids lie in the tables.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;

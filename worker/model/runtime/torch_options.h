@@ -5,13 +5,14 @@
 // operator can tell which one costs time or hides a fault. The defaults suit the libtorch and the
 // device in use. The keys in the config, below a model's `parameters`:
 //
+//   linear_rewrite, force_graph_path, row_buckets, graphs, panels,
 //   shared_weights                       auto | on | off
 //   training_mode                        refuse | evaluate
 //   profiler                             refuse | allow
 //   self_check                           on | off
 //   device_inflight                      0 … kMaxLanes
 //   stream_exhaustion                    error | wait | a duration
-//   libtorch_version, libtorch_path, runtime_kind    for the preflight
+//   libtorch_version, libtorch_path, runtime_kind    see preflight
 //
 //   "parameters": {"self_check": "off", "device_inflight": "2", "stream_exhaustion": "500ms"}
 #pragma once

@@ -19,10 +19,10 @@ namespace mpsd {
 // kMaxDelayMs. An empty IN has no answer at all. A request fails if DELAY and IN differ in length,
 // or IN has more than kMaxAnswers elements.
 //
+//   request    IN = [7, 8]   DELAY = [0, 20]   WAIT = [5]
 //   Answer 0   at once       OUT = 7, IDX = 0
 //   Answer 1   after 20 ms   OUT = 8, IDX = 1
 //   Answer 2   after 5 ms    there is none: the request ends
-//
 //
 // The parameters of SyntheticOptions work here too: a delay comes before each answer, and an "…_if"
 // is compared with the element to be answered.

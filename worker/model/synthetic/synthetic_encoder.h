@@ -17,7 +17,7 @@ namespace mpsd {
 // sentence_embedding FP32[8]. Tokens that the mask leaves out do not count, so padding and other
 // rows in the batch change nothing:
 //
-//
+//   number j of a row = the sum over its tokens of (id * (j + 3)) mod 17 - 8
 //
 // The delays of SyntheticOptions apply. Owned by the worker's main. Thread-safe: it has only
 // constant state.

@@ -5,7 +5,6 @@
 //
 //   forward  →  OrderOutputs  →  CheckOutput, StringDims  →  OutputSink  →  CopyOutput
 //
-// While loading, NameOutputs() and LearnOutputs() run if neither file nor config names the outputs.
 // An answer that does not fit the spec is INTERNAL here. ModelFailure() (torch_runtime.h) turns
 // that into FAILED_PRECONDITION for the client, because no other rows would fit either.
 //

@@ -1,15 +1,14 @@
 // GraphRecorder: records the work that a thread queues on its device, so that one call queues it
 // again.
 //
-// On a gpu a small network waits for its launches: a forward of some hundred kernels takes longer
-// to queue than to compute. One call queues a whole recorded run. Its work has fixed addresses and
-// shapes:
+// A small network's forward of some hundred kernels takes longer to queue on a gpu than to compute.
+// A recorded run has fixed addresses and shapes:
 //
 //   copy the batch into the run's inputs ─▶ Replay() ─▶ copy the run's outputs out
 //
-// This is an interface, because the CUDA recorder needs classes of libtorch_cuda. The worker is one
-// program for every device and does not link that. The recorder lies in a library of its own, which
-// NewCudaRecorder() uses (worker/cuda).
+// This is an interface, because the CUDA recorder needs classes of libtorch_cuda, which the worker
+// does not link: one program serves every device. The recorder lies in a library of its own
+// (worker/cuda).
 #pragma once
 
 #include <memory>

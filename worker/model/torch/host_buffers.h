@@ -3,9 +3,8 @@
 //   slab segment, whole pages          ──▶ one buffer, from its mapping to its removal
 //     rows of a batch, at an offset    ──▶ the buffer and the offset: a tensor without a copy
 //
-// For a gpu that shares the cpu's memory. Other gpus have memory of their own, to which inputs are
-// copied (RegisterHostMemory() in torch_device.h). Needs neither libtorch nor a gpu, because an
-// interface makes the buffers.
+// For a gpu that shares the cpu's memory; for others inputs are copied (RegisterHostMemory() in
+// torch_device.h). Needs neither libtorch nor a gpu, because an interface makes the buffers.
 #pragma once
 
 #include <cstdint>

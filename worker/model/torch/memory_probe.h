@@ -1,11 +1,11 @@
 // memory_probe: tests at the start whether a gpu reads shared memory as this process and the front
 // end see it. Needs no libtorch: a function does the computing.
 //
-// Metal's documentation leaves three questions open. Does it take pages that are mapped read-only?
-// Does it see what another mapping of the pages writes later? Does an operator of libtorch accept a
-// tensor over such a buffer? Only one operator is tested, an elementwise addition; others, such as
-// a product, may read their inputs differently. So a worker does once what each batch will do. The
-// front end's part writes through its own mapping, the lane's part computes from a read-only one.
+// Metal does not say whether it takes read-only pages, or whether it sees what another mapping of
+// the pages writes later. Nor is it known whether an operator of libtorch accepts a tensor over
+// such a buffer. So a worker does once what each batch will do: the front end's part writes through
+// its own mapping, the lane's part computes from a read-only one. Only one operator is tested, an
+// elementwise addition; others, such as a product, may read their inputs differently.
 #pragma once
 
 #include <cstdint>

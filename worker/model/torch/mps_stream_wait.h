@@ -6,10 +6,10 @@
 
 namespace mpsd {
 
-// Commits and completes everything that was queued on the calling thread's current stream of mps.
-// Waits for no other stream, and touches none: the wait runs in the stream's own queue, as
-// libtorch's blocking copies do. Newer libtorchs raise the error of a command buffer at such a
-// wait; it is returned as by ExecuteFailure(). UNIMPLEMENTED without mps.
+// Commits the work queued on the calling thread's current stream of mps, and blocks until it is
+// done. Touches no other stream: the wait runs in the stream's own queue, as libtorch's blocking
+// copies do. Newer libtorchs raise the error of a command buffer at such a wait; it is returned as
+// by ExecuteFailure(). UNIMPLEMENTED without mps.
 absl::Status WaitForMpsStream();
 
 }  // namespace mpsd

@@ -1,10 +1,8 @@
-// torch_device: the device that a model runs on, reached only through c10's device guard, so that
-// one binary serves every device that the libtorch beside it supports.
+// torch_device: the device that a model runs on, reached through c10's device guard, so that one
+// binary serves every device that the libtorch beside it supports.
 //
-// Nothing here includes or links CUDA or Metal. libtorch_cuda is opened at run time if cuda is
-// meant. A few functions of CUDA's runtime are needed besides c10's guard; they are looked up in
-// it. TorchRuntime is the caller while serving; the verbs `--devices` and `--describe` ask for
-// names.
+// Nothing here includes or links CUDA or Metal. If cuda is meant, libtorch_cuda is opened at run
+// time, and a few functions of CUDA's runtime are looked up in it.
 //
 // TorchRuntime calls the functions in this order, because libtorch keeps what it finds of CUDA when
 // it is first asked about itself:

@@ -19,9 +19,8 @@
 
 namespace mpsd {
 
-// Does for each batch what does not depend on the file format. Passes the gate, enters inference
-// mode, catches what libtorch throws, checks outputs against the spec, and waits for the lane's
-// stream. A subclass adds Forward(), and Compute() if its runs can be recorded.
+// Does for each batch what does not depend on the file format. A subclass adds Forward(), and
+// Compute() if its runs can be recorded.
 //
 //   Run()                              Called on the lane's thread.
 //    ├─ DeviceGate::Permit             May wait for other lanes.

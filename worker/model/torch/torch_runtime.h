@@ -27,9 +27,8 @@
 namespace mpsd {
 
 // Hides the differences between devices from the models. On the cpu inputs are borrowed and nothing
-// is waited for. Elsewhere inputs are copied to the device, outputs are copied back, and a lane
-// waits for its own stream. Made on the main thread, which is the first to touch the device. Owned
-// by the model.
+// is waited for. Elsewhere inputs and outputs are copied, and a lane waits for its own stream. Made
+// on the main thread, which is the first to touch the device. Owned by the model.
 //
 // Thread-safe. The functions that take a lane are called on that lane's thread.
 class TorchRuntime {
@@ -55,9 +54,8 @@ class TorchRuntime {
   absl::Status BindLane(uint32_t lane);
   void ReleaseLane(uint32_t lane);
 
-  // Announces memory in which inputs will lie. If the device cannot read the memory directly,
-  // inputs in it are staged, and nothing else changes. UnregisterMemory() of an unknown address
-  // does nothing.
+  // Announces memory in which inputs will lie. If the device cannot read it directly, inputs in it
+  // are staged. UnregisterMemory() of an unknown address does nothing.
   void RegisterMemory(const void* data, uint64_t bytes);
   void UnregisterMemory(const void* data);
   void RegisterOutputMemory(void* data, uint64_t bytes);
@@ -100,8 +98,7 @@ class TorchRuntime {
   // Blocks until the calling lane's stream is done; waits for no other lane.
   absl::Status Finish(uint32_t lane) const;
 
-  // Gives the memory that its model had back to the device. Needed when "auto" has tried this model
-  // and the worker goes on with another.
+  // Gives its model's memory back to the device, for the next model that "auto" tries.
   ~TorchRuntime();
 
   // A lane's right to run, for as long as this object lives: on the device, and on its share of the

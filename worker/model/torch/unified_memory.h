@@ -7,11 +7,11 @@
 //   outputs        ── made dense on the gpu ────▶ copies on the stream, without a wait
 //   WaitForMpsStream()                            once, when all of these are queued
 //
-// Nobody here has seen what a gpu really does, so a worker tests both at its start
-// (memory_probe.h). If a copy without a wait goes wrong, each copy waits, as libtorch's own do. If
-// only a tensor without a copy goes wrong, inputs are copied. libtorch's copies also make a buffer
-// of the host's pages, and end the process if they cannot. So if Metal refuses read-only pages,
-// inputs are copied from the worker's own memory.
+// Nobody here has seen what a gpu really does, so a worker tests it at its start (memory_probe.h).
+// If a copy without a wait goes wrong, each copy waits, as libtorch's own do. If only a tensor
+// without a copy goes wrong, inputs are copied. libtorch's copies also make a buffer of the host's
+// pages, and end the process if they cannot. So if Metal refuses read-only pages, inputs are copied
+// from the worker's own memory.
 #pragma once
 
 #include <functional>

@@ -16,9 +16,9 @@ namespace mpsd {
 // forward does not run again for each of them. They are found by the bytes of the request's inputs:
 // requests with equal inputs have equal answers.
 //
+//   Answer(request A, 0)   no entry: forward runs, Keep()      A
 //   Answer(request B, 0)   no entry: forward runs, Keep()      B A
 //   Answer(request A, 1)   Find()                              A B
-//
 //
 // Bounded: beyond kMost the least recently used entry goes, and its request costs one more run.
 // Owned by a TorchScriptModel, whose only lane calls it. Lives on the lane's thread.

@@ -1,11 +1,11 @@
-// batch_numbers: the numbers of a token batch one after another, as they go to a device.
+// batch_numbers: the numbers of a token batch one after another, as one copy takes them to a
+// device.
 //
 //   ids | positions | types | first | last | place | starts
 //    a number a token each     a number a row each    where each row starts, and the last one ends
 //
-// One copy takes all of them there. A recorded run has room for more tokens and rows than a batch
-// has. Tokens beyond the batch's belong to no row, and rows beyond have no token, so their results
-// reach no answer.
+// A recorded run has room for more tokens and rows than a batch has. Tokens beyond the batch's
+// belong to no row, and rows beyond have no token, so their results reach no answer.
 //
 // Pure: knows no libtorch.
 #pragma once

@@ -9,9 +9,8 @@
 
 namespace mpsd {
 
-// The numbers of all tokens and rows lie in one tensor on the host, written by NumbersOf(), so that
-// one copy takes them to the device. This class cuts the copy into the parts that layers and heads
-// read. The parts are views and need no memory of their own.
+// One tensor on the host holds the numbers of all tokens and rows (NumbersOf()), so that one copy
+// takes them to the device. Layers and heads read views of the copy.
 //
 // Lives on the lane's thread.
 class DeviceBatch {

@@ -1,9 +1,9 @@
 // TokenBatch: the tokens of a batch's rows, without their padding.
 //
-// Requests come as rows of one length, with a mask that says which tokens count. An encoder's
-// linear maps and norms work token by token, so padding costs as much as text. Here the counting
-// tokens are put one after another. Rows of equal length lie together, so that one call computes
-// the attention of all rows of a run:
+// Requests come as rows of one length, with a mask that says which tokens count. An encoder's maps
+// work token by token, so padding costs as much as text. Here the counting tokens are put one after
+// another. Rows of equal length lie together, so that one call computes the attention of all rows
+// of a run:
 //
 //   ids            mask            packed: ids           runs
 //   [ 7 8 9 0 0 ]  [ 1 1 1 0 0 ]   [ 5 6 | 7 8 9 | 3 4 2 ]   1 row of 2, 2 rows of 3

@@ -3,6 +3,7 @@
 // The families differ in the names of their tensors (encoder_names.h), in what is added to an
 // attention, and in the order of their steps. Four encoders cover the orders:
 //
+//   family                         encoder            besides
 //   bert                           BertEncoder        token types
 //   roberta, xlm-roberta,          BertEncoder        token types; positions from pad_token_id + 1
 //     camembert
@@ -13,7 +14,6 @@
 //   modernbert                     ModernBertEncoder  rotations; layers that see near tokens alone
 //   qwen3                          DecoderEncoder     rotations; tokens see those before them
 //   gemma3_text                    DecoderEncoder     rotations; layers that see near tokens alone
-//
 //
 // Whatever this folder does not know is refused by its name. Nothing is dropped: without its head
 // or its code, a folder would give other answers.
@@ -47,8 +47,8 @@ enum class EncoderFamily {
 // The part above the encoder.
 //
 //   kNone        Nothing that belongs to the answer.
-//   kTraining    A head for words, used in training, which an embedder's folder may still name.
-//   kClassifier  Scores of a row, one for each label.
+//   kTraining    A training head for words, which an embedder's folder may still name.
+//   kClassifier  One score for each label.
 enum class HeadKind { kNone, kTraining, kClassifier };
 
 // For families whose positions are rotations. Plain data.

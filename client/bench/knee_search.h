@@ -1,9 +1,9 @@
-// KneeSearch: which load to try next, to find the highest that a server still bears.
+// KneeSearch: chooses the next load to try, to find the highest load that meets the SLO.
 //
 //   first ─▶ doubled while it is met ─┐
 //         └▶ halved until it is met ──┴▶ the middle of met and not met, until they are close
 //
-// It decides and measures nothing:
+// It measures nothing itself:
 //
 //   KneeSearch search({.first = 1000});
 //   while (const auto rate = search.Next()) search.Add(*rate, Meets(*rate));
@@ -20,26 +20,26 @@ class KneeSearch {
  public:
   struct Options {
     double first = 1;         // more than 0
-    double tolerance = 0.05;  // ends when the two loads differ by at most this part of the higher
+    double tolerance = 0.05;  // ends when met and not met differ by this part of the higher
     uint32_t loads_max = 16;  // ends after this many
   };
 
   explicit KneeSearch(const Options& options);
 
-  // The load to try now; none when the search is over: the knee is known, or no load was met down
-  // to 1/1024 of the first, or up to 1024 times it all were.
+  // The load to try now; none when the search is over. The search is over when the knee is known,
+  // when no load was met down to 1/1024 of the first, or when all were met up to 1024 times it.
   std::optional<double> Next() const;
 
-  // How the load did. Loads that Next() did not name are welcome too.
+  // Adds the result of a load, also of one that Next() did not name.
   void Add(double load, bool met);
 
-  // The highest load that was met, below all that were not; 0: none.
+  // The highest load that was met, below all loads that were not; 0: none.
   double knee() const { return met_; }
 
  private:
   const Options options_;
   double met_ = 0;
-  std::optional<double> missed_;  // the lowest that was not met
+  std::optional<double> missed_;  // the lowest load that was not met
   uint32_t tried_ = 0;
 };
 

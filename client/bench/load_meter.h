@@ -1,4 +1,4 @@
-// LoadMeter: measures what one model of a running server bears.
+// LoadMeter: measures one model of a running server under load.
 //
 //   metadata ─▶ requests        Measure(load)  ─▶ LoadPoint          one run
 //                               FindKnee(slo)  ─▶ LoadPoint, …       open-loop runs of a KneeSearch
@@ -22,35 +22,35 @@
 
 namespace mpsd::bench {
 
-// How to reach the model, and with which requests.
+// How to reach the model, and the requests to send.
 struct MeterOptions {
   std::string address;
   client::ConnectOptions connection;
   std::string model;
   RequestWishes requests;
-  absl::Duration timeout = absl::Seconds(30);  // of metadata and counts, each
+  absl::Duration timeout = absl::Seconds(30);  // for the metadata, and for each call for counts
 };
 
-// How long a rate is measured in a search: `duration`, or as long as 20 requests take, but ten
-// seconds at most where `duration` is less. FAILED_PRECONDITION where even that is too short. Pure.
+// How long a search measures a rate: `duration`, or the time in which 20 requests are due if that
+// is longer. The limit is ten seconds, or `duration` if longer. FAILED_PRECONDITION if 20 requests
+// need more. Pure.
 absl::StatusOr<absl::Duration> KneeWindow(double rate, absl::Duration duration);
 
-// Owned by a verb. Lives on one thread; a run has threads of its own, which have ended when it
-// returns.
+// Owned by a verb. Lives on one thread. A run has threads of its own, which end before it returns.
 class LoadMeter {
  public:
-  // Connects, asks for the model's inputs and encodes the requests. UNAVAILABLE when no server is
-  // reachable, INVALID_ARGUMENT when the wishes do not fit the model, else the server's error.
+  // Connects, asks for the model's inputs and encodes the requests. UNAVAILABLE if no server is
+  // reachable, INVALID_ARGUMENT if the wishes do not fit the model, else the server's error.
   static absl::StatusOr<std::unique_ptr<LoadMeter>> Connect(const MeterOptions& options);
 
-  // Loads the server for `duration`, after a fifth of that which does not count, and waits up to
-  // ten seconds for the last answers. `slo` may be null. UNAVAILABLE when it cannot connect; failed
-  // requests are figures of the point and no error.
+  // Loads the server for `duration`, after a warm-up of a fifth of that, which does not count.
+  // Waits up to ten seconds for the last answers. `slo` may be null. UNAVAILABLE if it cannot
+  // connect. Failed requests are figures of the point and no error.
   absl::StatusOr<LoadPoint> Measure(const Load& load, absl::Duration duration, const Slo* slo);
 
-  // Tries the rates of `search` until it is over or `go_on` says no, each for its KneeWindow().
-  // `seen` gets every point. Returns the point of the knee, none when no rate meets the SLO.
-  // FAILED_PRECONDITION when it comes to a rate of too few requests to say whether it does.
+  // Tries the rates of `search`, each for its KneeWindow(), until the search is over or `go_on`
+  // returns false. Calls `seen` with every point. Returns the point of the knee, or none if no rate
+  // meets the SLO. FAILED_PRECONDITION if a rate has too few requests to tell.
   absl::StatusOr<std::optional<LoadPoint>> FindKnee(
       const Slo& slo, KneeSearch* search, absl::Duration duration,
       const std::function<bool()>& go_on, const std::function<void(const LoadPoint&)>& seen);
@@ -59,7 +59,7 @@ class LoadMeter {
   LoadMeter(MeterOptions options, std::unique_ptr<client::Client> client,
             std::vector<traffic::PreparedRequest> requests);
 
-  // The model's counts; equal ones where the server does not tell.
+  // The model's counts; always equal if the server does not tell.
   client::ModelRuns Runs();
 
   const MeterOptions options_;

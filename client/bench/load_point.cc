@@ -10,8 +10,8 @@
 namespace mpsd::bench {
 namespace {
 
-// The latency that `quantile` of all `due` requests did not exceed, of which `latency` has the
-// right answers.
+// The latency that `quantile` of all `due` requests did not exceed. `latency` has only the right
+// answers.
 int64_t QuantileOfAllNs(const traffic::LatencyHistogram& latency, uint64_t due, double quantile) {
   const double wanted = quantile * static_cast<double>(due);
   const auto answered = static_cast<double>(latency.count());
@@ -19,7 +19,7 @@ int64_t QuantileOfAllNs(const traffic::LatencyHistogram& latency, uint64_t due, 
   return latency.QuantileNs(wanted / answered);
 }
 
-// The codes of gRPC and of Abseil have the same numbers.
+// gRPC and Abseil number their codes alike.
 std::map<std::string, uint64_t> ErrorsByName(const traffic::LoadCounts& counts) {
   std::map<std::string, uint64_t> errors;
   for (const auto& [code, count] : counts.errors) {
@@ -30,8 +30,8 @@ std::map<std::string, uint64_t> ErrorsByName(const traffic::LoadCounts& counts) 
   return errors;
 }
 
-// All requests that the latencies are about. A closed loop counts errors whenever they come, so it
-// rather has too many of them.
+// The number of all requests that the latencies are about. A closed loop counts errors whenever
+// they come, so its number may be too high.
 uint64_t DueCount(const Load& load, const traffic::LoadCounts& counts) {
   if (load.clients == 0) return counts.intended;
   uint64_t failed = counts.wrong;

@@ -1,4 +1,4 @@
-// Slo: what a user asks of a server's latency: "p99=20ms".
+// Slo: a user's demand on a server's latency: "p99=20ms".
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace mpsd::bench {
 
-// Of all requests at least `quantile` are answered rightly within `bound_ns`.
+// At least `quantile` of all requests get a right answer within `bound_ns`.
 struct Slo {
   double quantile = 0.99;
   int64_t bound_ns = 0;

@@ -19,7 +19,7 @@ namespace {
 constexpr absl::string_view kMagic = "\x93NUMPY";
 constexpr size_t kHeaderAlignment = 64;
 constexpr uint64_t kMaxHeaderBytes = 64 << 10;
-constexpr uint64_t kMaxElementBytes = 1 << 20;  // of an 'S' array
+constexpr uint64_t kMaxElementBytes = 1 << 20;  // for an element of an 'S' array
 
 struct Kind {
   absl::string_view descr;  // without '<' and '|'

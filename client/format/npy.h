@@ -1,8 +1,8 @@
 // npy: numpy's .npy files: one array with its datatype and shape.
 //
-// The form in which `infer` takes tensors from files and keeps them: numpy.save() and numpy.load()
-// are all that a user needs. A file is magic, version, the length of a header, the header (the
-// literal of a Python dictionary with descr, fortran_order and shape), and the elements.
+// `infer` reads and writes tensors in this form, so numpy.save() and numpy.load() are all that a
+// user needs. A file is magic, version, the length of a header, the header and the elements. The
+// header is the literal of a Python dictionary with descr, fortran_order and shape.
 //
 // Files are untrusted: every length is checked before it is used, and nothing is evaluated.
 #pragma once
@@ -17,10 +17,10 @@
 
 namespace mpsd::cli {
 
-// The largest file that is read, and the most elements and bytes that one array has here.
+// The bytes of the largest file, and the most elements and bytes of one array.
 inline constexpr uint64_t kMaxNpyBytes = 1ULL << 30;
 
-// An array in the protocol's form: little endian, row-major, lengths before the elements of BYTES.
+// An array in the protocol's form: little endian, row-major, a length before each element of BYTES.
 struct NpyArray {
   DataType datatype = DataType::kInvalid;
   Dims shape;
@@ -30,17 +30,17 @@ struct NpyArray {
 // Reads versions 1 and 2 of the format, little endian, C order. Arrays of 'S' become BYTES, without
 // the zeros that pad their elements.
 //
-// INVALID_ARGUMENT for types that the protocol does not have (complex numbers, dates, objects, 'U')
-// or that are big endian, for Fortran order of two dims or more, for more than kMaxRank dims behind
-// the batch dim, for a header over 64 KiB, and for a file whose length does not fit its shape.
-// Thread-safe.
+// INVALID_ARGUMENT for types that the protocol does not have (complex numbers, dates, objects,
+// 'U'), for big endian, and for Fortran order of two dims or more. Also for more than kMaxRank dims
+// after the batch dim, for a header over 64 KiB, and for a file whose length does not fit its
+// shape. Thread-safe.
 absl::StatusOr<NpyArray> ParseNpy(absl::string_view file);
 
 // The file of `array`, in version 1. BYTES become 'S' of the longest element's length, so zeros at
 // the end of an element do not come back when the file is read.
 //
-// INVALID_ARGUMENT for BF16, which numpy does not have, when bytes and shape contradict each other,
-// and when padding the elements of BYTES would take more than kMaxNpyBytes. Thread-safe.
+// INVALID_ARGUMENT for BF16, which numpy does not have, if bytes and shape contradict each other,
+// and if padding the elements of BYTES would take more than kMaxNpyBytes. Thread-safe.
 absl::StatusOr<std::string> FormatNpy(const NpyArray& array);
 
 }  // namespace mpsd::cli

@@ -5,8 +5,8 @@
 //   out << table.Text();              MODEL  LANES
 //                                     mlp        4
 //
-// The tables of all verbs are made here, so that they look alike. They are for people; a program
-// reads the JSON that the same verb prints with --json.
+// All verbs make their tables here, so that they look alike. A program reads the JSON that the same
+// verb prints with --json.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,9 @@
 
 namespace mpsd::cli {
 
-// Collects the rows, and lays them out only when it is asked for the text: a column is as wide as
-// its widest cell. Widths are counted in characters, not bytes, so accents keep the columns
-// straight; characters that a terminal draws twice as wide do not. Cells are printed as they are:
-// they hold no line breaks.
+// Collects rows and lays them out when asked for the text. A column is as wide as its widest cell.
+// Widths count characters, not bytes, so accents keep the columns straight, except characters that
+// a terminal draws twice as wide. Cells are printed unchanged, so they must hold no line breaks.
 //
 // Owned by the verb that prints it. Thread-compatible.
 class Table {
@@ -45,11 +44,11 @@ class Table {
   std::vector<std::vector<std::string>> rows_;  // the first holds the titles
 };
 
-// A text for a cell: at most `most_bytes` of it, cut between characters, and a space for each
-// control character, so that it is on one line. Pure, thread-safe.
+// A text for a cell: at most `most_bytes` of it, cut between characters. A space replaces each
+// control character, so that the text is on one line. Pure, thread-safe.
 std::string ShortCell(absl::string_view text, size_t most_bytes = 40);
 
-// Numbers stand to the right.
+// For columns of numbers.
 inline constexpr Table::Align kRight = Table::Align::kRight;
 
 }  // namespace mpsd::cli

@@ -1,9 +1,8 @@
-// AnswerCheck: whether the bytes of an answer are right for the request.
+// AnswerCheck: checks whether the bytes of an answer are right for the request.
 //
 // A load that does not look at its answers also measures a server that sends nonsense. But parsing
 // an answer costs the client more than the call, and client and server share the machine's cores.
-// So the check walks the fields of the message by hand, and reads contents only where they are
-// compared:
+// So the check walks the message's fields by hand, and reads contents only to compare them:
 //
 //   ModelInferResponse         model_name │ … │ raw_output_contents │ raw_output_contents │
 //   kSameSize                  skips        …   adds up lengths
@@ -21,7 +20,7 @@
 
 namespace mpsd::traffic {
 
-// What the answers of a run are held to, for all its requests.
+// How to check the answers of a run; the same for all its requests.
 enum class Expectation {
   kSameSize,   // raw contents, as many bytes as the first answer to the same request
   kNearFirst,  // raw contents of FP32, near those of the first answer to the same request
@@ -37,7 +36,7 @@ class AnswerCheck {
   AnswerCheck(Expectation expectation, bool streamed, const std::vector<PreparedRequest>* requests);
 
   // Whether `answer` is right for the request of that index. False also for a message that cannot
-  // be walked, and for one without contents; on a stream for an error in band. `answer` can still
+  // be walked, for one without contents, and on a stream for an error in band. `answer` can still
   // be read afterwards.
   bool Right(uint32_t request, grpc::ByteBuffer* answer);
 
@@ -50,9 +49,9 @@ class AnswerCheck {
   const Expectation expectation_;
   const bool streamed_;
   const std::vector<PreparedRequest>* const requests_;
-  std::vector<uint64_t> first_bytes_;  // by request; 0: no answer yet
-  std::vector<std::string> first_;     // the same with kNearFirst: all contents of the answer
-  std::string contents_;               // of this answer with kNearFirst; keeps its memory
+  std::vector<uint64_t> first_bytes_;  // by request: bytes of its first answer; 0: none yet
+  std::vector<std::string> first_;     // by request, for kNearFirst: contents of its first answer
+  std::string contents_;               // for kNearFirst: this answer's contents; keeps its memory
 };
 
 }  // namespace mpsd::traffic

@@ -1,11 +1,11 @@
 // AnswerTally: counts the answers of one pump.
 //
-// The one place that decides which call counts where:
+// Only this class decides which call counts where:
 //
-//   ends inside the window               throughput, CPU a call; right and within the SLO: goodput
-//   closed loop, ends inside             latency
-//   open loop, was due inside            latency, however late the answer comes
-//   an error, or a wrong answer          counted whenever it comes, also in warm-up and drain
+//   Ends inside the window:              throughput, CPU a call; right and within the SLO: goodput.
+//   Closed loop, ends inside:            latency.
+//   Open loop, was due inside:           latency, however late the answer comes.
+//   An error, or a wrong answer:         counted whenever it comes, also in warm-up and drain.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -20,24 +20,24 @@
 
 namespace mpsd::traffic {
 
-// Checks each answer, and adds it to the counts and the histograms. Owned by its pump; lives on the
-// pump's thread. The plan and the requests outlive it.
+// Checks each answer, and adds it to the counts and histograms. Owned by its pump; lives on the
+// pump's thread. The plan and the requests outlive the tally.
 class AnswerTally {
  public:
   AnswerTally(const LoadPlan& plan, const std::vector<PreparedRequest>& requests);
 
-  // Counts a request, meant to be sent at `intended_ns`, that ended now: with an answer, whose
-  // bytes it checks, or with an error.
+  // Counts a request that ended now and was meant to be sent at `intended_ns`. It ended with an
+  // answer, which is checked, or with an error.
   void Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
              grpc::StatusCode code, grpc::ByteBuffer* answer);
 
-  // Counts an answer that no request has asked for.
+  // Counts an answer without a request.
   void CountUnasked() { ++counts_.wrong; }
 
-  // Adds the counts of another thread, such as the sender's, which has ended.
+  // Adds the counts of another thread that has ended, such as the sender.
   void Merge(const LoadCounts& counts) { counts_.Merge(counts); }
 
-  // The counts until now. For the pump's thread, or after it has ended.
+  // The counts until now. Called on the pump's thread, or after it has ended.
   const LoadCounts& counts() const { return counts_; }
 
  private:

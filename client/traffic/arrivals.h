@@ -6,18 +6,18 @@
 //   TraceArrivals   ││   │  │  │ ││││││││   │       as many in each span as a file says
 //   DealtArrivals        │     │   │   │            every nth of these, for one of n threads
 //
-// ArrivalPlan (arrival_plan.h) says which of them a run has.
+// ArrivalPlan (arrival_plan.h) chooses among them.
 #pragma once
 
 #include <cstdint>
 
 namespace mpsd::traffic {
 
-// Later than any run ends, some 30 years, and early enough to be added to a clock's time.
+// Some 30 years: later than any run ends, and small enough to be added to a clock's time.
 inline constexpr int64_t kFarthestNs = 1'000'000'000'000'000'000;
 
-// Owned by the thread that sends. The same seed gives the same times on every platform.
-// Thread-compatible, as all that are made of it.
+// Owned by the sending thread. The same seed gives the same times on every platform.
+// Thread-compatible, as all its implementations.
 class Arrivals {
  public:
   virtual ~Arrivals() = default;

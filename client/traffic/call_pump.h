@@ -29,14 +29,14 @@
 namespace mpsd::traffic {
 
 // Keeps its open calls in records made at construction, so that nothing is allocated during the
-// run. A closed loop sends on its own thread; an open loop sends on a second thread, so that
-// waiting answers never delay a send. The caller owns the plan and the requests, which outlive it.
-// Lives on the thread that calls Run().
+// run. A closed loop sends on its own thread. An open loop sends on a second thread, so that
+// waiting answers never delay a send. The caller owns the plan and the requests, which outlive the
+// pump. Lives on the thread that calls Run().
 class CallPump final : public Pump {
  public:
-  // The pump of thread `thread` of the plan's. At most `call_count` calls are open at once.
-  // `tickets`, if not null, is shared by the pumps of a run, and each call of a closed loop takes
-  // one; the loop ends when none is left.
+  // The pump of the plan's thread `thread`. At most `call_count` calls are open at once. The pumps
+  // of a run share `tickets`, which may be null. Each call of a closed loop takes one ticket, and
+  // the loop ends when none is left.
   CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t thread,
            uint32_t call_count, std::atomic<int64_t>* tickets);
   ~CallPump() override;
@@ -48,8 +48,8 @@ class CallPump final : public Pump {
   const LoadCounts& counts() const override { return tally_.counts(); }
 
  private:
-  // A record of one call at a time; its address is the tag in the completion queue. `open` says
-  // that gRPC owes that tag.
+  // A record for one call at a time. Its address is the tag in the completion queue. `open`: gRPC
+  // owes that tag.
   struct Call {
     std::optional<grpc::ClientContext> context;
     std::unique_ptr<grpc::ClientAsyncResponseReader<grpc::ByteBuffer>> reader;
@@ -64,8 +64,7 @@ class CallPump final : public Pump {
   void RunClosed(const Window& window);
 
   // Sends at the arrival times, on a thread of its own, from now to the window's end. A request
-  // that is due while all calls are open, or that cannot be sent before the end, counts as not
-  // sent.
+  // counts as not sent if it is due while all calls are open, or cannot be sent before the end.
   void RunOpen(const Window& window);
 
   // REQUIRES: `call` is not open. Only the sending thread calls it.
@@ -75,13 +74,14 @@ class CallPump final : public Pump {
   // Null when all calls are open.
   Call* TakeFreeCall();
 
-  // False when the run has sent all the requests that it was asked for.
+  // False when the run has sent all its requests.
   bool TakeTicket();
 
   // Blocks until the next answer; null when none came before `deadline_ns`.
   Call* NextAnswer(int64_t deadline_ns);
   void Count(const Window& window, int64_t now_ns, Call* call);
-  // Takes the answers of calls still open after the end; cancels calls that exceed the drain time.
+  // Takes the answers of calls that are open after the end. Cancels calls that exceed the drain
+  // time.
   void Drain(const Window& window);
 
   const LoadPlan& plan_;
@@ -102,7 +102,7 @@ class CallPump final : public Pump {
   // Owned by the pump's thread.
   AnswerTally tally_;
 
-  // Between the two threads of an open loop.
+  // Shared by the two threads of an open loop.
   absl::Mutex mu_;
   std::vector<Call*> free_ ABSL_GUARDED_BY(mu_);
 };

@@ -1,5 +1,5 @@
-// DealtArrivals: one thread's part of the times of a run. Each thread draws all of them, from the
-// same seed, and takes every nth, so that together they are what one thread alone would send.
+// DealtArrivals: one thread's part of the times of a run. Each thread draws all times, from the
+// same seed, and takes every nth. So all threads together send what one thread alone would.
 //
 //   all        │ ││    │  │││
 //   1st of 2   │  │       │ │
@@ -33,7 +33,7 @@ class DealtArrivals final : public Arrivals {
  private:
   const std::unique_ptr<Arrivals> all_;
   const uint32_t count_;
-  uint32_t others_first_;  // times that are not of this part and come before the next one
+  uint32_t others_first_;  // other threads' times before the next one
 };
 
 }  // namespace mpsd::traffic

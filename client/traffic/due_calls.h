@@ -1,11 +1,10 @@
-// DueCalls: the calls of one thread's open loop, as their times come, and what became of each.
+// DueCalls: the calls of one thread's open loop as they become due, and the outcome of each.
 //
-//   Next() ─▶ due at t ─┬─▶ Sent         at t or later: that is its lateness
-//                       ├─▶ NotSent      as many calls are open as the run may have
-//                       └─▶ NotSentFrom  the window is over: this one, and all still to come
+//   Next() ─▶ due at t ─┬─▶ Sent         at t or later: its lateness
+//                       ├─▶ NotSent      the run has too many calls open
+//                       └─▶ NotSentFrom  the window is over: this and all later calls
 //
-// A latency counts from the intended time, so a client that is late makes the server look slow and
-// never fast.
+// A latency counts from the intended time, so a late client makes the server look slow, never fast.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +17,30 @@
 
 namespace mpsd::traffic {
 
-// Owned by a pump. Lives on the thread that sends. The plan outlives it.
+// Owned by a pump. Lives on the thread that sends. The plan outlives this object.
 class DueCalls {
  public:
-  // Those of thread `thread` of the plan's; warm-up begins at the same moment for all threads.
+  // The calls of the plan's thread `thread`. Warm-up begins at the same moment for all threads.
   // REQUIRES: plan.arrivals.IsOpen().
   DueCalls(const LoadPlan& plan, const Window& window, uint32_t thread);
 
-  // The intended time of the next call; nothing when it is not in the warm-up or the window.
+  // The intended time of the next call; empty if it is outside the warm-up and the window.
   std::optional<int64_t> Next();
 
-  // What became of the call that was due at `intended_ns`. Calls of the warm-up are not counted.
+  // Reports the outcome of the call that was due at `intended_ns`. Calls of the warm-up are not
+  // counted.
   void Sent(int64_t intended_ns, int64_t now_ns);
   void NotSent(int64_t intended_ns);
 
-  // The call was due, and so are all until the window's end, of which there may be any number: they
-  // are counted by the mean rate.
+  // Reports that this call and all later ones until the window's end are not sent. There may be
+  // very many, so they are counted by the mean rate.
   void NotSentFrom(int64_t intended_ns);
 
-  // How many were due, sent or not sent, and how late.
+  // How many calls were due, sent and not sent, and how late.
   const LoadCounts& counts() const { return counts_; }
 
  private:
-  // Whether the call counts, as one that was due.
+  // Counts the call as due if it is in the window; returns whether it is.
   bool CountDue(int64_t intended_ns);
 
   const LoadPlan& plan_;

@@ -1,9 +1,9 @@
-// GapArrivals: times whose gaps are drawn one by one, each without regard to the others.
+// GapArrivals: times whose gaps are drawn one by one, independent of each other.
 //
-// Requests of many clients that know nothing of each other arrive as a Poisson process: short gaps
-// are common, and the gaps' coefficient of variation is 1. With a larger one they come in swarms:
-// gaps are of a gamma distribution, most of them next to nothing and a few very long. With a burst
-// of n, groups of n arrive at the same instant, with gaps n times as long. The rate stays.
+// Requests of many independent clients arrive as a Poisson process: short gaps are common, and the
+// gaps' coefficient of variation is 1. With a larger one requests come in swarms: the gaps have a
+// gamma distribution, most of them tiny and a few very long. With a burst of n, groups of n arrive
+// at the same instant, with gaps n times as long. The rate stays.
 //
 //   cv 1      │ ││    │  │││ │     │ ││
 //   cv 4      ││││            │││││ │
@@ -17,7 +17,7 @@
 
 namespace mpsd::traffic {
 
-// Draws one time after another and keeps none. Thread-compatible.
+// Draws one time after another. Thread-compatible.
 class GapArrivals final : public Arrivals {
  public:
   // Groups of `burst` requests, with a mean of `rate` requests a second. `cv` is the standard
@@ -27,8 +27,8 @@ class GapArrivals final : public Arrivals {
   int64_t NextNs() override;
 
  private:
-  const double shape_;     // of the gaps' distribution
-  const double scale_ns_;  // what its numbers are multiplied by
+  const double shape_;     // shape of the gaps' distribution
+  const double scale_ns_;  // factor for the drawn numbers
   const uint32_t burst_;
   std::mt19937_64 bits_;
   uint32_t left_in_burst_ = 0;

@@ -1,6 +1,6 @@
 // LatencyHistogram: latencies in bounded memory, each with an error below one per cent.
 //
-// Buckets grow with the values: up to 255 ns each value has a bucket; above, each doubling has 128.
+// Buckets grow with the values. Up to 255 ns each value has a bucket; above, each doubling has 128.
 //
 //   0 … 255   1 ns wide │ 256 … 511   2 ns wide │ 512 … 1023   4 ns wide │ …   up to 2^41 ns
 //
@@ -22,13 +22,13 @@ class LatencyHistogram {
   void Record(int64_t ns);
   void Merge(const LatencyHistogram& other);
 
-  // How many values were recorded; the largest of them; their mean, exact, 0 without values.
+  // The number of recorded values, the largest one, and their exact mean; all 0 without values.
   uint64_t count() const { return count_; }
   int64_t max_ns() const { return max_ns_; }
   double MeanNs() const;
 
-  // The smallest recorded value that at least `quantile` of all values do not exceed, rounded up to
-  // the end of its bucket but not above max_ns(); 0 when nothing was recorded. REQUIRES: 0 <=
+  // The smallest recorded value that at least `quantile` of all values do not exceed. It is rounded
+  // up to the end of its bucket, but not above max_ns(). 0 if nothing was recorded. REQUIRES: 0 <=
   // quantile <= 1.
   int64_t QuantileNs(double quantile) const;
 

@@ -1,8 +1,8 @@
 // ProcessUsage: the resources that a process has used so far, read from /proc.
 //
-// A rate alone does not tell a server that is fast from one that has more cores. The run reads the
-// usage of itself and of the processes that the command line names, at the window's begin and end;
-// the growth divided by the calls is their cost, and voluntary switches are how often they slept.
+// A rate alone does not tell a fast server from one that has more cores. At the window's begin and
+// end, the run reads its own usage and the usage of processes named on the command line. The growth
+// divided by the calls is their cost. Voluntary switches count how often they slept.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace mpsd::traffic {
 
-// Since the process began. Plain data.
+// Usage since the process began. Plain data.
 struct ProcessUsage {
   int64_t user_us = 0;
   int64_t system_us = 0;
@@ -24,7 +24,7 @@ struct ProcessUsage {
 };
 
 // The sum over all threads of the process. CPU time is as exact as the kernel's tick (usually 10
-// ms) and includes ended threads; switches include living threads only. NOT_FOUND when there is no
+// ms) and includes ended threads; switches include only living threads. NOT_FOUND if there is no
 // such process, or no /proc. Thread-safe.
 absl::StatusOr<ProcessUsage> ReadProcessUsage(pid_t pid);
 

@@ -1,9 +1,9 @@
-// Pump: one client thread's part of a run, and what every kind of pump needs.
+// Pump: one client thread's part of a run, and helpers for every kind of pump.
 //
 // A run (load_run.h) has one pump for each of its threads. CallPump sends unary calls, StreamPump
 // sends requests over streams; both send prepared requests (request_set.h) and count answers in an
-// AnswerTally. Nothing is shared between pumps but constants and a counter of tickets, so the
-// client's threads never wait for each other.
+// AnswerTally. Pumps share only constants and a counter of tickets, so the client's threads never
+// wait for each other.
 #pragma once
 
 #include <grpc/support/time.h>
@@ -31,24 +31,24 @@ class Pump {
  public:
   virtual ~Pump() = default;
 
-  // Loads the server until the window's end, then takes the answers that are still to come. Blocks
-  // for all that time.
+  // Loads the server until the window's end, then takes the outstanding answers. Blocks for all
+  // that time.
   virtual void Run(const Window& window) = 0;
 
   // Constant after Run() has returned; not to be read before.
   virtual const LoadCounts& counts() const = 0;
 };
 
-// ---- what every kind of pump needs ----
+// ---- helpers for every kind of pump ----
 
-// The credential that a client shows with each of its calls: a bearer token, as the daemon's access
-// rules take it. Owned by a pump. Constant, so thread-safe.
+// The credential that a client shows with each call: a bearer token for the daemon's access rules.
+// Owned by a pump. Constant, so thread-safe.
 class ShownToken {
  public:
-  // An empty token stands for none: nothing is shown then.
+  // An empty token means that nothing is shown.
   explicit ShownToken(const std::string& token) : header_(token.empty() ? "" : "Bearer " + token) {}
 
-  // To be called before the call begins.
+  // Must be called before the call begins.
   void AddTo(grpc::ClientContext* call) const {
     if (!header_.empty()) call->AddMetadata("authorization", header_);
   }
@@ -57,7 +57,7 @@ class ShownToken {
   const std::string header_;
 };
 
-// The part of `total` that falls to thread `index` of `count`.
+// The part of `total` for thread `index` of `count`.
 inline uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
   return total / count + (index < total % count ? 1 : 0);
 }
@@ -65,7 +65,7 @@ inline uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
 // How long a thread waits for an answer before it looks at the clock again.
 inline constexpr int64_t kPollNs = 20 * kNsPerMs;
 
-// The time on which windows, deadlines and latencies are counted.
+// The clock of windows, deadlines and latencies.
 inline int64_t NowNs() { return Clock::Real()->NowNs(); }
 
 // A time from now as gRPC takes it, for deadlines of calls and waits on queues.

@@ -1,5 +1,5 @@
-// Random numbers of several distributions. The standard fixes the bits of std::mt19937_64, and not
-// what its distributions make of them: these give the same numbers on every platform.
+// Random numbers of several distributions, the same on every platform. The standard fixes the bits
+// of std::mt19937_64, but not the results of its own distributions.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace mpsd::traffic {
 
-// From 0 to 1, without 1.
+// A number from 0 to 1, without 1.
 inline double DrawUnit(std::mt19937_64* bits) {
   return static_cast<double>((*bits)() >> 11) * 0x1p-53;
 }
 
-// Of a gamma distribution with a scale of 1: its mean and its variance are `shape`, and with a
-// shape of 1 it is the exponential distribution. REQUIRES: shape > 0.
+// A number from a gamma distribution with scale 1. Mean and variance are `shape`; with shape 1 it
+// is the exponential distribution. REQUIRES: shape > 0.
 double DrawGamma(double shape, std::mt19937_64* bits);
 
 }  // namespace mpsd::traffic

@@ -1,4 +1,4 @@
-// RequestPicker: which of the prepared requests goes next.
+// RequestPicker: chooses the prepared request to send next.
 //
 //   shares    3      1      1          a request of share 3 is picked three times as often
 //   ends      3      4      5          the first end beyond a number drawn from 0 to 5

@@ -54,7 +54,7 @@ void AppendElement(DataType datatype, double value, std::string* bytes) {
       std::memcpy(&bits, &wide, sizeof(bits));
       return client::AppendNumber(static_cast<uint16_t>(bits >> 16), bytes);
     }
-    case DataType::kFp16:  // small whole numbers, which every format can represent
+    case DataType::kFp16:  // small whole numbers: every format can represent them
     case DataType::kInt16:
     case DataType::kUint16:
       return client::AppendNumber(static_cast<int16_t>(whole), bytes);

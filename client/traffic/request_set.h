@@ -4,9 +4,10 @@
 //   "ids:INT64[1,-1]=0..20000"  ──ParseInputPlan──▶  InputPlan
 //   RequestPlan: inputs, lengths 8, 16, 100         ──PrepareRequests──▶  three PreparedRequests
 //
-// A pump picks one of them at random for each call (RequestPicker). So a server sees the same few
-// contents again and again, in an order that the seed decides; a server that remembers answers
-// would look too good. Texts are English words in no order, so that a tokenizer has its usual work.
+// A pump picks a request at random for each call (RequestPicker). So a server sees the same few
+// contents again and again, in an order that the seed decides. A server that remembers answers
+// would look too good. Texts are English words in random order, so that a tokenizer has its usual
+// work.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -31,10 +32,10 @@ struct InputPlan {
   Dims dims;
   double low = 0;
   double high = 1;
-  std::string contents{};  // sent as they are in every request; empty: elements are drawn
+  std::string contents{};  // sent unchanged in every request; empty: elements are drawn
 };
 
-// The words of a text whose input has no range.
+// The number of words in a text whose input has no range.
 inline constexpr double kFewestWords = 4;
 inline constexpr double kMostWords = 64;
 
@@ -49,8 +50,8 @@ absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
 // One encoded request. Constant during a run; all pumps share it.
 struct PreparedRequest {
   grpc::ByteBuffer bytes;  // shared, not copied, when sent
-  std::string payload;     // the raw contents of all inputs in their order
-  double share = 1;        // how often it is sent, beside the others' shares
+  std::string payload;     // raw contents of all inputs in their order
+  double share = 1;        // how often it is sent, relative to the others
 };
 
 // The ModelInferRequests that a run picks from: `variants` for each of `lengths`, or just as many
@@ -61,11 +62,11 @@ struct RequestPlan {
   std::vector<int64_t> lengths;
   uint32_t variants = 1;
   uint64_t seed = 1;
-  double share = 1;  // of each of the requests
+  double share = 1;  // share of each request
 };
 
-// The same plan gives the same requests on every platform. INVALID_ARGUMENT when a dim of -1 has no
-// lengths, or a shape is impossible. Blocks while it draws and encodes all of them.
+// The same plan gives the same requests on every platform. INVALID_ARGUMENT if a dim of -1 has no
+// lengths, or a shape is impossible. Blocks while it draws and encodes the requests.
 absl::StatusOr<std::vector<PreparedRequest>> PrepareRequests(const RequestPlan& plan);
 
 }  // namespace mpsd::traffic

@@ -3,13 +3,13 @@
 // The life of a stream, by the tags that gRPC owes it (at most one read and one write at a time):
 //
 //   started ─▶ write, write, …    after the window's end: writes done
-//           ─▶ read, read, …      until the server ends, or the run's patience is over
-//   over and neither reading nor writing ─▶ finished: what is open counts as failed
+//           ─▶ read, read, …      until the server ends, or the run's patience
+//   over, neither reading nor writing ─▶ finished: open requests count as failed
 //
-// An answer that no request has asked for ends its stream.
+// An answer without a request ends its stream.
 //
-// A write that another one will follow at once is held back by gRPC and goes out with it, as the
-// server's answers do.
+// If another write will follow at once, gRPC holds a write back and sends both together, as the
+// server does with answers.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -29,21 +29,21 @@
 namespace mpsd::traffic {
 
 // A closed loop: each answer of a stream sends the stream's next request. Relies on the server to
-// answer a stream's requests in their order. The caller owns the plan and the requests, which
-// outlive it. Lives on the thread that calls Run().
+// answer a stream's requests in order. The caller owns the plan and the requests, which outlive the
+// pump. Lives on the thread that calls Run().
 class StreamPump final : public Pump {
  public:
   StreamPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint64_t seed);
   ~StreamPump() override;
 
-  // Adds a stream on that channel, which keeps `depth` requests open.
+  // Adds a stream on that channel, with `depth` requests open.
   void AddStream(const std::shared_ptr<grpc::Channel>& channel, uint32_t depth);
 
   void Run(const Window& window) override;
   const LoadCounts& counts() const override { return tally_.counts(); }
 
  private:
-  // What a tag of the completion queue stands for.
+  // The event that a tag of the completion queue stands for.
   enum class Step { kStarted, kRead, kWritten, kFinished };
   struct Stream;
 
@@ -76,7 +76,7 @@ class StreamPump final : public Pump {
     Tag finished{this, Step::kFinished};
   };
 
-  // One event of the queue, and what follows from it: the next write, the next read, the end.
+  // Handles one event of the queue and starts what follows: the next write, the next read, the end.
   void Take(const Window& window, const Tag& tag, bool ok);
   void Answered(const Window& window, Stream* stream);
   void SendNext(const Window& window, Stream* stream);
@@ -90,7 +90,7 @@ class StreamPump final : public Pump {
   RequestPicker picker_;
   grpc::CompletionQueue queue_;
   std::vector<std::unique_ptr<Stream>> streams_;
-  uint32_t tags_out_ = 0;  // that gRPC still owes; the run is over at 0
+  uint32_t tags_out_ = 0;  // tags that gRPC still owes; the run is over at 0
   AnswerTally tally_;
 };
 

@@ -1,4 +1,4 @@
-// Timeline: what happened in a run's window, by spans of equal length.
+// Timeline: counts the events of a run's window in spans of equal length.
 #pragma once
 
 #include <array>
@@ -12,18 +12,18 @@ namespace mpsd::traffic {
 class Timeline {
  public:
   enum Event : size_t {
-    kDue,    // open loop: was to be sent
-    kGood,   // ended with a right answer within the SLO
-    kOther,  // ended otherwise
+    kDue,    // open loop: a request was due
+    kGood,   // a request got a right answer within the SLO
+    kOther,  // a request ended otherwise
     kEventCount,
   };
 
-  // Counts nothing.
+  // A timeline that counts nothing.
   Timeline() = default;
   // Spans of that length; 0 counts nothing.
   explicit Timeline(int64_t span_ns) : span_ns_(span_ns) {}
 
-  // Counts an event so long after the window's begin. REQUIRES: since_begin_ns >= 0.
+  // Counts an event at this time after the window's begin. REQUIRES: since_begin_ns >= 0.
   void Count(Event event, int64_t since_begin_ns) {
     if (span_ns_ == 0) return;
     std::vector<uint64_t>& counts = counts_[event];

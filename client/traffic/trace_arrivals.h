@@ -1,5 +1,5 @@
-// TraceArrivals: as many times in each bin as a trace has calls there, at random places of the bin.
-// After the last bin the first one begins anew.
+// TraceArrivals: as many times in each bin as the trace has calls there, at random places in the
+// bin. After the last bin the first one begins anew.
 //
 //   calls    3     0     1     │ 3     0     1
 //   times    │ ││        │     │  ││ │    │
@@ -27,8 +27,8 @@ class TraceArrivals final : public Arrivals {
 
   const Trace& trace_;
   std::mt19937_64 bits_;
-  uint64_t next_bin_ = 0;       // counted on over all repetitions
-  std::vector<int64_t> times_;  // of the last bin drawn, sorted
+  uint64_t next_bin_ = 0;       // counts on over all repetitions
+  std::vector<int64_t> times_;  // sorted times of the last bin drawn
   size_t next_time_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // Candidate: one way to serve a model, as `mpsd tune` tries it.
 //
-// It says only what differs from the user's config: 0 and "" stand for what is configured, so the
-// candidate that says nothing is the config as it is.
+// It has only the values that differ from the user's config: 0 and "" mean "as configured". So the
+// empty candidate is the config itself.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Placement {
   bool operator==(const Placement&) const = default;
 };
 
-// A value.
+// A plain value.
 struct Candidate {
   Placement placement{};
   uint32_t max_batch_size = 0;
@@ -27,7 +27,7 @@ struct Candidate {
   bool operator==(const Candidate&) const = default;
 };
 
-// "as configured"; "1 x 4 x 2, batch 16, bf16": processes, lanes, threads and what else differs.
+// "as configured"; "1 x 4 x 2, batch 16, bf16": processes, lanes, threads and other differences.
 // Pure.
 std::string CandidateText(const Candidate& candidate);
 

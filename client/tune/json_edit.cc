@@ -25,17 +25,17 @@ struct Span {
 // The members of an object, as far as they matter here.
 struct Members {
   std::optional<Span> wanted;
-  size_t last_key = kNone;  // none: the object is empty
-  size_t last_end = kNone;  // of that member's value
+  size_t last_key = kNone;  // kNone: the object is empty
+  size_t last_end = kNone;  // end of that member's value
 };
 
-// Walks over a text that a parser has accepted: what it would make of another one means nothing,
-// but stays within the text. Thread-compatible.
+// Walks over a text that a parser has accepted. For any other text its results mean nothing, but
+// stay within the text. Thread-compatible.
 class Walk {
  public:
   explicit Walk(absl::string_view text) : text_(text) {}
 
-  // The value that begins at or behind `at`.
+  // The first value that begins at `at` or later.
   Span ValueFrom(size_t at) {
     at_ = at;
     SkipBlanks();
@@ -52,7 +52,7 @@ class Walk {
     for (SkipBlanks(); Now() == '"'; SkipComma()) {
       const Span name = ValueFrom(at_);
       SkipBlanks();
-      const Span value = ValueFrom(at_ + 1);  // behind the colon
+      const Span value = ValueFrom(at_ + 1);  // after the colon
       members.last_key = name.begin;
       members.last_end = value.end;
       const auto read = ordered_json::parse(text_.begin() + name.begin, text_.begin() + name.end,
@@ -136,7 +136,7 @@ class Walk {
   size_t at_ = 0;
 };
 
-// On one line, as people write it.
+// The JSON on one line, spaced as people write it.
 std::string LineOf(const ordered_json& json) {
   if (!json.is_structured()) return json.dump();
   std::vector<std::string> parts;
@@ -149,7 +149,7 @@ std::string LineOf(const ordered_json& json) {
   return json.is_object() ? absl::StrCat("{", text, "}") : absl::StrCat("[", text, "]");
 }
 
-// Adds a member behind the last one: on a line of its own where that has one, too.
+// Adds a member after the last one, on a line of its own if the last one has such a line.
 void Insert(const Members& members, size_t object, const std::string& member, std::string* text) {
   if (members.last_key == kNone) {
     text->insert(object + 1, member);
@@ -170,8 +170,8 @@ void Insert(const Members& members, size_t object, const std::string& member, st
   }
 }
 
-// Makes the value at `at` of the text, which says `before`, say `after`. Each member is looked for
-// anew, since an edit moves what lies behind it.
+// Changes the value at `at` in the text from `before` to `after`. Looks for each member anew, since
+// an edit moves the text after it.
 void Edit(size_t at, const ordered_json& before, const ordered_json& after, std::string* text) {
   const Span span = Walk(*text).ValueFrom(at);
   if (before == after) return;

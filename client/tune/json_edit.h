@@ -12,9 +12,9 @@
 
 namespace mpsd::tune {
 
-// `text`, changed so that it says `after`. Members that are new stand behind those of their object.
-// What says so without the comments, where `after` cannot be had in this way, such as when a member
-// is gone. REQUIRES: `text` is JSON with comments. Pure, thread-safe.
+// `text`, edited so that it says `after`. New members stand last in their object. If edits cannot
+// produce `after`, for example because a member is gone, returns `after` as text without the
+// comments. REQUIRES: `text` is JSON with comments. Pure, thread-safe.
 std::string EditedJson(absl::string_view text, const nlohmann::ordered_json& after);
 
 }  // namespace mpsd::tune

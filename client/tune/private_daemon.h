@@ -1,9 +1,9 @@
-// PrivateDaemon: a daemon of `mpsd tune`'s own, which serves one model to nobody else.
+// PrivateDaemon: a daemon that serves one model to `mpsd tune` alone.
 //
 //   PrivateFolder ─▶ mpsd.json ─▶ mpsd serve ─▶ the model's workers serve ─▶ … ─▶ SIGTERM
 //
-// It listens on a socket in its folder and on no port, so it disturbs no other daemon of the host
-// but by the cores that it takes.
+// It listens on a socket in its folder and on no port, so it shares only the cores with other
+// daemons of the host.
 #pragma once
 
 #include <sys/types.h>
@@ -21,25 +21,26 @@
 
 namespace mpsd::tune {
 
-// What to start, and how long to wait for it.
+// The daemon to start, and how long to wait for it.
 struct PrivateDaemonOptions {
   std::string program;  // the mpsd to run
   std::string model;
-  std::function<std::string(absl::string_view folder)> config;  // the text, for that folder
+  // makes the config's text for that folder
+  std::function<std::string(absl::string_view folder)> config;
   absl::Duration start_limit = absl::Minutes(2);
-  std::function<bool()> stop;  // asked while it waits
+  std::function<bool()> stop;  // true: stop waiting
 };
 
-// The daemon, as long as the object lives. Lives on one thread.
+// Owns the daemon: it runs as long as the object lives. Lives on one thread.
 class PrivateDaemon {
  public:
-  // Blocks until all workers of the model serve. Otherwise nothing is left of it, and the error
-  // says why in words for the user: FAILED_PRECONDITION when the daemon ended or the model fails,
-  // DEADLINE_EXCEEDED after `start_limit`, CANCELLED when `stop` said so, another one when the
-  // program cannot be started.
+  // Blocks until all workers of the model serve. On an error nothing is left of the daemon, and the
+  // error says why in words for the user. FAILED_PRECONDITION: the daemon ended or the model fails.
+  // DEADLINE_EXCEEDED: `start_limit` has passed. CANCELLED: `stop` returned true. Any other code:
+  // the program cannot be started.
   static absl::StatusOr<std::unique_ptr<PrivateDaemon>> Start(const PrivateDaemonOptions& options);
 
-  // Ends the daemon by SIGTERM and waits for that, kills it after twenty seconds, and removes its
+  // Ends the daemon by SIGTERM, waits for its end, kills it after twenty seconds, and removes its
   // folder.
   ~PrivateDaemon();
   PrivateDaemon(const PrivateDaemon&) = delete;
@@ -47,27 +48,27 @@ class PrivateDaemon {
 
   std::string address() const;
 
-  // The model as it was when all its workers served.
+  // The model's status when all its workers served.
   const client::ModelStatus& model() const { return model_; }
 
  private:
   PrivateDaemon(PrivateFolder folder, pid_t pid);
 
   absl::Status AwaitModel(const PrivateDaemonOptions& options);
-  // OK: not yet, if `model_` is not ready; else an error as of Start().
+  // Updates `model_`. OK also while the model is not ready yet; otherwise one of Start()'s errors.
   absl::Status LookAt(const std::string& model);
-  // True when the process is gone, which it is once.
+  // True if the process is gone. Reaps it then.
   bool HasEnded();
   std::string LastWords() const;
 
   const PrivateFolder folder_;
   pid_t pid_;  // 0: reaped
   int wait_status_ = 0;
-  std::unique_ptr<client::Client> client_;  // once it listens
+  std::unique_ptr<client::Client> client_;  // set once the daemon listens
   client::ModelStatus model_;
 };
 
-// Why a model that is not ready will hardly become so; empty: it may still. Pure.
+// Why the model will hardly become ready; empty: it still may. Pure.
 std::string StartFault(const client::ModelStatus& model);
 
 // Whether all workers of the model serve. Pure.

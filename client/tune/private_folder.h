@@ -7,12 +7,11 @@
 
 namespace mpsd::tune {
 
-// The folder and all that lies in it, until the destructor removes them. Movable.
-// Thread-compatible.
+// Owns the folder and its contents; the destructor removes them. Movable. Thread-compatible.
 class PrivateFolder {
  public:
-  // Makes the folder, of mode 0700, where temporary files belong; below /tmp where the path of that
-  // leaves no room for the name of a socket. Errors carry the system's reason.
+  // Makes the folder, of mode 0700, in the folder for temporary files. Uses /tmp if that folder's
+  // path leaves no room for the name of a socket. Errors carry the system's reason.
   static absl::StatusOr<PrivateFolder> Make();
 
   PrivateFolder(PrivateFolder&& other) noexcept;

@@ -1,14 +1,13 @@
-// StopSignals: keeps Ctrl-C from ending a program that has something to put away first.
+// StopSignals: keeps Ctrl-C from ending a program that must clean up first.
 #pragma once
 
 #include <csignal>
 
 namespace mpsd::tune {
 
-// As long as it lives SIGINT and SIGTERM wait, in this thread and in those that it starts from now
-// on; a program that is spawned gets them as ever. The destructor lets them through: a signal that
-// has come meanwhile takes effect then, as if it had come at this moment. Made before other threads
-// are. Thread-compatible.
+// While this object lives, SIGINT and SIGTERM wait, in this thread and in threads that it starts
+// later. A spawned program gets them as ever. The destructor lets them through: a signal that came
+// meanwhile takes effect then. Must be made before other threads are. Thread-compatible.
 class StopSignals {
  public:
   StopSignals();
@@ -16,7 +15,7 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Whether one has come.
+  // Whether a signal has come.
   bool Pending() const;
 
  private:

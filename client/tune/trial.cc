@@ -12,15 +12,15 @@
 namespace mpsd::tune {
 namespace {
 
-constexpr double kFirstOfBest = 0.7;  // of what the clients got: where the search begins
+constexpr double kFirstOfBest = 0.7;  // the search begins at this part of the clients' rate
 constexpr double kTolerance = 0.1;
 constexpr uint32_t kMostLoads = 7;
 constexpr uint32_t kFewestClients = 8;
 constexpr uint32_t kMostClients = 128;
-constexpr uint32_t kMostRows = 16;  // of a lane's batch, in ManyClients()
+constexpr uint32_t kMostRows = 16;  // most rows that ManyClients() counts for a lane's batch
 constexpr absl::Duration kMeterLimit = absl::Seconds(20);
 constexpr double kVerifiedLoads = 3;
-constexpr double kVerifiedParts[] = {0.9, 0.8, 0.7};  // of the knee
+constexpr double kVerifiedParts[] = {0.9, 0.8, 0.7};  // parts of the knee
 constexpr int kBoundsOfLoad = 10;
 constexpr absl::Duration kLongestLoad = absl::Seconds(30);
 
@@ -52,7 +52,7 @@ void Describe(const client::ModelStatus& model, Trial* trial) {
   trial->max_batch_size = model.max_batch_size;
 }
 
-// The knee, or why there is none.
+// Finds the knee; an error says why there is none.
 absl::Status FindKnee(const TrialSetup& setup, bench::LoadMeter* meter, Trial* trial) {
   const auto one = meter->Measure({.clients = 1}, setup.duration, &setup.slo);
   if (!one.ok()) return one.status();

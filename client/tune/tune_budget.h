@@ -1,4 +1,4 @@
-// TuneBudget: whether there is time for one more candidate.
+// TuneBudget: decides whether there is time for one more candidate.
 #pragma once
 
 #include <algorithm>
@@ -7,19 +7,19 @@
 
 namespace mpsd::tune {
 
-// Holds the next candidate to be as long as the longest so far, and leaves half of that for the
-// verification. The first always fits: without it there would be nothing to say. It asks no clock.
-// Thread-compatible.
+// Expects the next candidate to take as long as the longest so far, and leaves half of that for the
+// verification. The first candidate always fits: without it there would be no result. Reads no
+// clock. Thread-compatible.
 class TuneBudget {
  public:
   explicit TuneBudget(absl::Duration total) : total_(total) {}
 
-  // Whether a candidate that begins now, `elapsed` after the start, has its time.
+  // Whether there is time for a candidate that begins now, `elapsed` after the start.
   bool Fits(absl::Duration elapsed) const {
     return longest_ == absl::ZeroDuration() || elapsed + longest_ * 3 / 2 <= total_;
   }
 
-  // How long a candidate has taken.
+  // Adds the time that a candidate has taken.
   void Add(absl::Duration took) { longest_ = std::max(longest_, took); }
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What bears on how fast a model is, besides its stanza.
+// The keys outside of a model's stanza that change its speed.
 constexpr const char* kSpeedKeys[] = {"limits", "sandbox", "cuda_mps", "mps_fallback"};
 
 // The paths of a config outside of its models, as JSON pointers.
@@ -73,7 +73,7 @@ void MakeModelAbsolute(const std::string& folder, ordered_json* stanza) {
   for (const char* pointer : kModelPaths) MakeAbsolute(folder, pointer, stanza);
 }
 
-// The address of a socket, or a list of such: "unix:PATH".
+// `json` is an address or a list of addresses; makes the path of each "unix:PATH" absolute.
 void MakeSocketsAbsolute(const std::string& folder, ordered_json* json) {
   if (json->is_array()) {
     for (ordered_json& address : *json) MakeSocketsAbsolute(folder, &address);
@@ -184,7 +184,7 @@ ordered_json TuneConfig::Changes(const Candidate& candidate) const {
 
 ordered_json TuneConfig::ChangedStanza(const Candidate& candidate) const {
   ordered_json changed = stanza();
-  const ordered_json changes = Changes(candidate);  // the loop borrows from it
+  const ordered_json changes = Changes(candidate);  // must outlive the loop
   for (const auto& change : changes.items()) {
     ordered_json& value = changed[change.key()];
     if (!change.value().is_object()) {

@@ -9,11 +9,11 @@
 namespace mpsd::tune {
 namespace {
 
-constexpr uint32_t kMostLanes = 32;  // a config takes no more; of the next two neither
+constexpr uint32_t kMostLanes = 32;  // a config takes no more, here and in the next two
 constexpr uint32_t kMostProcesses = 64;
 constexpr uint32_t kMostThreads = 256;
 
-// Candidates have as many processes on each of them.
+// The number of devices. A candidate has equally many processes on each device.
 uint32_t DeviceCount(const std::string& devices) {
   return 1 + static_cast<uint32_t>(std::count(devices.begin(), devices.end(), ','));
 }
@@ -69,7 +69,7 @@ void TunePlan::AddNew(const Candidate& candidate, double rate) {
 }
 
 void TunePlan::AddChallenger(const Candidate& candidate, double rate) {
-  if (step_ == Step::kLanes) lanes_rate_ = rate;  // nobody has more: the challenger was better
+  if (step_ == Step::kLanes) lanes_rate_ = rate;  // the highest: the challenger was better
   if (rate > best_rate_ * (1 + kWorthwhile)) TakeBest(candidate, rate);
 }
 
@@ -107,8 +107,8 @@ void TunePlan::Offer(const Candidate& candidate) {
   next_.push_back(candidate);
 }
 
-// On the cpu lanes and threads share the cores: the most lanes give the most answers, few lanes
-// the shortest waits. On a gpu the lanes share what the device can do at the same time.
+// On the cpu lanes and threads share the cores: many lanes give the most answers, few lanes the
+// shortest waits. On a gpu the lanes share the device's capacity.
 void TunePlan::OfferLanes() {
   if (facts_.device != "cpu") {
     const bool mps = absl::StartsWith(facts_.device, "mps");
@@ -123,8 +123,8 @@ void TunePlan::OfferLanes() {
   }
 }
 
-// Processes cost memory, and help a model whose lanes wait for each other. What no lanes can serve
-// in time, processes cannot either.
+// Processes cost memory, and help a model whose lanes wait for each other. If no number of lanes
+// meets the SLO, no number of processes does.
 void TunePlan::OfferProcesses() {
   if (!lanes_) return;
   const uint32_t lanes = lanes_->lanes;
@@ -145,7 +145,7 @@ void TunePlan::OfferBatches() { OfferBatchesAround(facts_.max_batch_size); }
 void TunePlan::OfferBatchesAround(uint32_t rows) {
   if (!best_) return;
   Candidate candidate = *best_;
-  const bool up_only = rows > facts_.max_batch_size;  // what is below has been tried
+  const bool up_only = rows > facts_.max_batch_size;  // lower caps have been tried
   for (const uint32_t cap : {rows * 2, up_only ? 0 : rows / 4}) {
     if (cap > kMostBatch || cap < std::max(facts_.rows, 1U)) continue;
     candidate.max_batch_size = cap;

@@ -1,12 +1,12 @@
-// TunePlan: which candidate to try next, to find the one that serves the most.
+// TunePlan: chooses the next candidate to try, to find the one that serves the most.
 //
 //   as configured ─▶ lanes against threads ─▶ processes against lanes ─▶ batch caps ─▶ precisions
 //
 // Each step varies one thing of the best candidate so far, so a host of many cores has a dozen
-// candidates and not hundreds. A cap that is better has its neighbours tried too. One measurement
-// of a host with other work may be off by more than two candidates differ. So one that seems a
-// little better than the best so far is tried again, right after the best is, and those two tries
-// decide. The plan decides and measures nothing:
+// candidates and not hundreds. If a batch cap is better, its neighbours are tried too. On a host
+// with other work, the error of one measurement may exceed the difference of two candidates. So a
+// candidate that seems a little better is tried again, right after the best so far, and these two
+// tries decide. The plan measures nothing itself:
 //
 //   TunePlan plan({.cores = 8});
 //   while (const auto candidate = plan.Next()) plan.Add(*candidate, RateOf(*candidate));
@@ -23,46 +23,48 @@
 
 namespace mpsd::tune {
 
-// What the candidates depend on. A value.
+// The facts that the candidates depend on. A plain value.
 struct TuneFacts {
-  uint32_t cores = 1;                     // that the model may use
-  Placement configured{};                 // by the config; 0: "auto"
-  std::string device = "cpu";             // as "cuda:0"; "cuda:0,1": several
+  uint32_t cores = 1;                     // cores that the model may use
+  Placement configured{};                 // the config's placement; 0: "auto"
+  std::string device = "cpu";             // like "cuda:0"; "cuda:0,1": several
   uint32_t max_batch_size = 0;            // 0: the model does not batch
-  uint32_t rows = 1;                      // of a request: no cap is lower
-  std::vector<std::string> precisions{};  // to try; the user has asked for them
+  uint32_t rows = 1;                      // rows of a request: no cap is lower
+  std::vector<std::string> precisions{};  // precisions that the user asked to try
 };
 
 // Thread-compatible.
 class TunePlan {
  public:
-  // Another candidate than the best so far must be better by this part of it: what differs by less
-  // is noise, and no reason to change a config.
+  // A candidate must be better than the best so far by this part. A smaller difference is noise,
+  // and no reason to change a config.
   static constexpr double kWorthwhile = 0.05;
-  static constexpr double kClear = 0.25;        // no noise: needs no second try
+  static constexpr double kClear = 0.25;        // a clear difference needs no second try
   static constexpr uint32_t kMostBatch = 1024;  // a config takes no more
 
   // REQUIRES: facts.cores > 0.
   explicit TunePlan(TuneFacts facts);
 
-  // What the first candidate has shown of the model. Called before the first Add(), or never.
+  // Adds facts about the model that the first candidate has shown. Called before the first Add(),
+  // or never.
   void Learn(const std::string& device, uint32_t max_batch_size);
 
   // The candidate to try now; none when all have been tried.
   std::optional<Candidate> Next() const;
 
-  // How many requests a second the candidate of Next() serves within the SLO; 0: it does not.
+  // Adds the rate of Next()'s candidate: requests a second within the SLO; 0: it does not meet the
+  // SLO.
   void Add(const Candidate& candidate, double rate);
 
-  // What would be tried from now on if none of it were better, without what has been tried.
+  // The candidates that would still be tried if none were better than the best so far.
   std::vector<Candidate> Rest() const;
 
   // The best so far; none while no candidate had a rate.
   std::optional<Candidate> best() const { return best_; }
 
  private:
-  // What next_.front() is: a new one, or one of a duel, where the best so far and one that
-  // seems better are tried again, in this order.
+  // The role of next_.front(): a new candidate, or one of a duel. In a duel the best so far and the
+  // challenger are tried again, in this order.
   enum class Turn { kNew, kBestAgain, kChallengerAgain };
   enum class Step { kConfigured, kLanes, kProcesses, kBatches, kPrecisions, kOver };
 
@@ -80,12 +82,12 @@ class TunePlan {
 
   TuneFacts facts_;
   Step step_ = Step::kConfigured;
-  std::deque<Candidate> next_;  // of this step, those of a duel first
+  std::deque<Candidate> next_;  // this step's candidates, a duel's first
   Turn turn_ = Turn::kNew;
   std::vector<Candidate> offered_;
   std::optional<Candidate> best_;
   double best_rate_ = 0;
-  std::optional<Placement> lanes_;  // the best that names its lanes
+  std::optional<Placement> lanes_;  // the best placement that names its lanes
   double lanes_rate_ = 0;
 };
 

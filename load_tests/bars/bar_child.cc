@@ -26,13 +26,13 @@ void Tell(const nlohmann::ordered_json& line) {
   if (!platform::SendWithFds(kControlFd, {text.data(), text.size()}, {}).ok()) _exit(kExitNoParent);
 }
 
-// Blocks until the parent has the process begin.
+// Blocks until the parent tells the process to begin.
 void AwaitBegin() {
   char byte = 0;
   if (read(kControlFd, &byte, 1) != 1) _exit(kExitNoParent);
 }
 
-// The parent's end of the socket closes with it.
+// Ends this process with its parent, whose end of the socket then closes.
 void EndWithParent() {
   std::thread([] {
     pollfd control = {kControlFd, 0, 0};
@@ -49,7 +49,7 @@ void Enter(BarStage stage) {
   Tell({{"stage", "warm"}});
 }
 
-// As a worker's, of a model that computes in FP32.
+// The order of a worker whose model computes in FP32.
 LoadOrder OrderOf(const BarsOptions& options, const PlannedBar& bar) {
   LoadOrder order;
   order.model = bar.name;
@@ -91,7 +91,7 @@ void RunBarAsChild(const BarsOptions& options, const PlannedBar& bar) {
   } else {
     Tell({{"error", std::string(outcome.status().message())}});
   }
-  _exit(0);  // without destructors: a thread waits for the parent's end
+  _exit(0);  // without destructors: a thread still waits for the parent's end
 }
 
 }  // namespace mpsd::load

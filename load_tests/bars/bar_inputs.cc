@@ -12,7 +12,7 @@ namespace mpsd::load {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
-constexpr uint64_t kNumberBytes = kAlignment;  // the place of a task's number
+constexpr uint64_t kNumberBytes = kAlignment;  // room for a task's number
 
 uint64_t FloatBytes(const BarTask& task) {
   return TensorBytes(DataType::kFp32, task.dims).value_or(0);

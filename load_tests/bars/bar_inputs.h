@@ -11,8 +11,8 @@
 namespace mpsd::load {
 
 // Two inputs for each lane and task: the number of the task, one INT64, and random floats from -1
-// to 1, which differ from lane to lane. They lie in one piece of read-only pages, as slabs are for
-// a worker, so that it can be registered with a device. Made on the main thread; constant and
+// to 1. The floats differ from lane to lane. All inputs lie in one piece of read-only pages, which
+// can be registered with a device like a worker's slabs. Made on the main thread; constant and
 // thread-safe afterwards.
 class BarInputs {
  public:
@@ -31,7 +31,7 @@ class BarInputs {
   char* PlaceOf(uint32_t lane, size_t task) const;
 
   const std::vector<BarTask> tasks_;
-  std::vector<uint64_t> offsets_;  // of the tasks in the part of one lane
+  std::vector<uint64_t> offsets_;  // where each task begins in a lane's part
   uint64_t lane_bytes_ = 0;
   uint64_t bytes_ = 0;
   void* data_ = nullptr;

@@ -1,4 +1,4 @@
-// BarOutcome: what a bar's process tells the one that started it, as lines of JSON on descriptor 3.
+// BarOutcome: the result of a bar's process, sent to its parent as lines of JSON on descriptor 3.
 //
 //   {"stage": "cold"}, {"stage": "alone"}     as the stages begin
 //   {"stage": "ready"}                        waits for a byte, so that processes begin together
@@ -16,16 +16,16 @@
 
 namespace mpsd::load {
 
-// Where a bar ran. All of a run's processes say the same.
+// Where a bar ran: equal for all processes of a run.
 struct BarHost {
   std::string device;
   std::string libtorch;  // "torch 2.11.0"
-  std::string kind;      // of libtorch: "stock", "patched", …
-  std::string library;   // its file
+  std::string kind;      // libtorch's kind: "stock", "patched", …
+  std::string library;   // libtorch's file
   std::string driver_guard;
 };
 
-// Of one process, or of several together. Plain data.
+// The result of one process, or of several together. Plain data.
 struct BarOutcome {
   BarHost host;
   std::map<std::string, RunCounts> operators;
@@ -35,7 +35,7 @@ struct BarOutcome {
 
   RunCounts all() const;
 
-  // Adds what another process of the bar did.
+  // Adds the result of another process of the bar.
   void Add(const BarOutcome& other);
 };
 
@@ -45,7 +45,7 @@ BarOutcome OutcomeOf(const LaneBarOutcome& lanes, const std::vector<BarTask>& ta
 nlohmann::ordered_json ToJson(const RunCounts& counts);
 nlohmann::ordered_json ToJson(const BarOutcome& outcome);
 
-// What ToJson() made, by a process of this program; other JSON ends this process.
+// Reads JSON that ToJson() made in a process of this program. Any other JSON ends this process.
 BarOutcome OutcomeFrom(const nlohmann::json& json);
 
 }  // namespace mpsd::load

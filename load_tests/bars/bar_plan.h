@@ -11,19 +11,19 @@
 
 namespace mpsd::load {
 
-// One bar, which its own processes run, so that a crash or a hang is a failure of this bar alone,
-// and code is compiled anew. The lanes of a bar that scales run until their time is over.
+// One bar. Its own processes run it, so that a crash or a hang fails this bar alone, and code is
+// compiled anew. The lanes of a scaling bar run until their time is over.
 struct PlannedBar {
   std::string name;    // "31x100", "soak", "linear, 4 threads"
-  std::string series;  // of the rates that are compared, "linear, threads"; empty: of none
+  std::string series;  // group of rates to compare, "linear, threads"; empty: none
   uint32_t processes = 1;
   std::vector<BarTask> tasks;
-  LaneBar lanes;  // of each process
+  LaneBar lanes;  // the same in each process
 
   uint32_t count() const { return processes * lanes.lanes; }
 };
 
-// In the order in which they run. Bars of one name are equal.
+// The bars in the order in which they run. Bars with the same name are equal.
 std::vector<PlannedBar> PlanBars(const BarsOptions& options);
 
 }  // namespace mpsd::load

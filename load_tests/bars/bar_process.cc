@@ -48,7 +48,8 @@ absl::Status BarProcess::AwaitReady(int64_t until_ns) {
 
 void BarProcess::Begin() {
   const char byte = 0;
-  platform::SendWithFds(control_.get(), {&byte, 1}, {}).IgnoreError();  // its end will tell
+  // a dead process shows in its outcome
+  platform::SendWithFds(control_.get(), {&byte, 1}, {}).IgnoreError();
 }
 
 absl::StatusOr<BarOutcome> BarProcess::AwaitOutcome(int64_t until_ns) {

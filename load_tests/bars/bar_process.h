@@ -1,4 +1,4 @@
-// BarProcess: a process that runs one bar, as the process that started it sees it.
+// BarProcess: a process that runs one bar, as its parent sees it.
 #pragma once
 
 #include <sys/types.h>
@@ -16,31 +16,32 @@
 
 namespace mpsd::load {
 
-// Starts the process and reads what it tells (bar_outcome.h). An end without an outcome is an
-// error, whose text says how the process ended and in which stage: "signal 6 in the stage 'cold'".
-// The process is killed, if it still runs, and reaped by the destructor. Thread-compatible.
+// Starts the process and reads its lines (bar_outcome.h). If the process ends without an outcome,
+// the error says how and in which stage: "signal 6 in the stage 'cold'". The destructor kills the
+// process if it still runs, and reaps it. Thread-compatible.
 class BarProcess {
  public:
-  // Starts `program` with these arguments; what it prints goes to stderr.
+  // Starts `program` with these arguments; its output goes to stderr.
   static absl::StatusOr<std::unique_ptr<BarProcess>> Start(const std::string& program,
                                                            std::vector<std::string> arguments);
   BarProcess(const BarProcess&) = delete;
   BarProcess& operator=(const BarProcess&) = delete;
   ~BarProcess();
 
-  // Blocks until the process is ready. DEADLINE_EXCEEDED when it is not by then.
+  // Blocks until the process is ready. DEADLINE_EXCEEDED if it is not ready by `until_ns`.
   absl::Status AwaitReady(int64_t until_ns);
 
-  // Has the process begin.
+  // Tells the process to begin.
   void Begin();
 
-  // Blocks until the process has told its outcome. DEADLINE_EXCEEDED when it has not by then.
+  // Blocks until the process has sent its outcome. DEADLINE_EXCEEDED if there is none by
+  // `until_ns`.
   absl::StatusOr<BarOutcome> AwaitOutcome(int64_t until_ns);
 
  private:
   BarProcess(pid_t pid, UniqueFd control) : pid_(pid), control_(std::move(control)) {}
 
-  // The next line that is no stage, or that is the stage "ready".
+  // The next line that is the stage "ready" or no stage at all.
   absl::StatusOr<nlohmann::json> NextLine(int64_t until_ns);
   absl::StatusOr<std::string> ReadLine(int64_t until_ns);
   absl::Status Ended();
@@ -49,7 +50,7 @@ class BarProcess {
   pid_t pid_;  // -1 once reaped
   const UniqueFd control_;
   std::string stage_ = "start";
-  std::string unread_;  // behind the last line
+  std::string unread_;  // bytes read after the last whole line
 };
 
 }  // namespace mpsd::load

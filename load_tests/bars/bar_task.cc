@@ -6,7 +6,8 @@
 namespace mpsd::load {
 namespace {
 
-// Of different rows, lengths and widths: each is a graph of its own where graphs are kept by shape.
+// Shapes with different rows, lengths and widths. Where graphs are kept by shape, each shape has a
+// graph of its own.
 const std::vector<Dims>& ShapesOf(BarOperator kind) {
   static const auto* images =
       new std::vector<Dims>{{2, 8, 64}, {1, 8, 256}, {4, 8, 144}, {1, 16, 400}};

@@ -1,4 +1,4 @@
-// BarTask: what a lane runs again and again: one operator, with inputs of one shape. Pure.
+// BarTask: one operator with inputs of one shape, which a lane runs again and again. Pure.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace mpsd::load {
 
-// kAddmm is kLinear as a worker's graphs have it on mps. kSdpa is libtorch's own attention, and
-// kAttention the same written out: two products of matrices, with a softmax between them.
+// kAddmm is kLinear in the form that a worker's graphs use on mps. The attention of libtorch itself
+// is kSdpa. The same written out is kAttention: two products of matrices, with a softmax between
+// them.
 enum class BarOperator { kLinear, kAddmm, kLayerNorm, kSdpa, kAttention, kMlp, kConv };
 
 std::vector<BarOperator> AllBarOperators();
 
-// The input is [rows, length, width]; that of kConv is [rows, channels, pixels of a square]. The
+// The input is [rows, length, width]; for kConv it is [rows, channels, pixels of a square]. The
 // output has the same shape.
 struct BarTask {
   BarOperator kind = BarOperator::kLinear;
@@ -23,14 +24,13 @@ struct BarTask {
   int depth = 1;  // how often the operator is applied, each time with the same weights
 };
 
-// One small task of each of these operators.
+// One small task for each of these operators.
 std::vector<BarTask> OneShapeEach(const std::vector<BarOperator>& kinds);
 
-// Several small tasks of each, which differ in their shapes.
+// Several small tasks for each operator, with different shapes.
 std::vector<BarTask> ManyShapesEach(const std::vector<BarOperator>& kinds);
 
-// A task that is large enough to show how lanes and processes scale: eight layers that are 2048
-// wide, of 64 rows.
+// A task large enough to show how lanes and processes scale: eight layers 2048 wide, with 64 rows.
 BarTask LargeTask(BarOperator kind);
 
 // "linear 2x16x64", for people.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kExitUsage = 64;
 
-// "31x100": so many lanes, so many rounds.
+// Reads "31x100": 31 lanes, 100 rounds.
 std::pair<uint32_t, uint64_t> ReadRounds(const std::string& text) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('x', 1));
   std::pair<uint32_t, uint64_t> read;
@@ -75,7 +75,7 @@ void FillDefaults(BarsOptions* options) {
 
 std::optional<int> ParseCommandLine(int argc, char** argv, BarsOptions* options) {
   CLI::App app("Many lanes at once on one device, each answer compared with what one gives alone.");
-  // The last one counts, so that scripts can put theirs before a person's.
+  // The last one counts, so that scripts can put their options before a person's.
   app.add_option("--device", options->device, "cpu, cuda, cuda:0, mps")
       ->take_last()
       ->capture_default_str();

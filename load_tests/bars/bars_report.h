@@ -1,4 +1,4 @@
-// BarsReport: what became of the bars, for people and for programs.
+// BarsReport: the results of the bars, for people and for programs.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,17 @@ class BarsReport {
  public:
   explicit BarsReport(const BarsOptions& options) : options_(options) {}
 
-  // Takes what all processes of the bar did together, or why there is no outcome.
+  // Adds the joint outcome of all processes of the bar, or the reason why there is none.
   void Add(const PlannedBar& bar, const absl::StatusOr<BarOutcome>& outcome);
 
   // Whether there was a bar, and none failed.
   bool passed() const;
 
-  // A line of the table: the last bar's. Header() stands above it.
+  // The table's line for the last bar. Header() stands above it.
   static std::string Header();
   std::string LastLine() const;
 
-  // `system` is this host's, as it names itself.
+  // `system` is this host's name for its system.
   nlohmann::ordered_json Json(const std::string& system) const;
 
  private:
@@ -39,8 +39,8 @@ class BarsReport {
     std::string series;
     uint32_t count = 1;
     std::optional<BarOutcome> outcome;
-    std::string why;   // it failed; empty: it passed
-    double ratio = 0;  // of its rate to that of the first of its series; 0: of none
+    std::string why;   // the reason of a failure; empty: the bar passed
+    double ratio = 0;  // the rate divided by the first rate of its series; 0: no series
   };
 
   double RatioOf(const Entry& entry) const;

@@ -33,7 +33,7 @@ class TaskOrder {
   size_t next_ = 0;
 };
 
-// What one lane has and counts. Belongs to the lane's thread; others read it after a barrier.
+// One lane's answers and counts. Belongs to the lane's thread; others read it after a barrier.
 struct LanePart {
   std::vector<std::unique_ptr<KeptOutputs>> alone;  // by task
   std::vector<std::unique_ptr<KeptOutputs>> cold;

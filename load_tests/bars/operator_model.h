@@ -11,9 +11,10 @@
 
 namespace mpsd::load {
 
-// Runs the task whose number is its first input on its second input, by all that a worker's models
-// run by: streams, copies from and to the host, waits, the guard of a gpu's driver. Lanes share the
-// weights, which are the same in each process. Thread-safe once made, as every TorchModel.
+// The first input is the number of a task; the model runs that task on the second input. It uses
+// the same means as a worker's models: streams, copies from and to the host, waits, the guard of a
+// gpu's driver. Lanes share the weights, which are the same in each process. Thread-safe once made,
+// as every TorchModel.
 class OperatorModel final : public TorchModel {
  public:
   // Opens the order's device and makes the weights there. Called on the main thread, after
@@ -22,7 +23,7 @@ class OperatorModel final : public TorchModel {
                                                              std::vector<BarTask> tasks);
 
  private:
-  // Of one task: the weights and biases of its layers.
+  // The weights and biases of one task's layers.
   using Weights = std::vector<at::Tensor>;
 
   OperatorModel(std::vector<BarTask> tasks, std::unique_ptr<TorchRuntime> runtime);

@@ -5,8 +5,8 @@
 //   OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 //     mpsd-bare-loop --model mlp.pt --input 'FP32[1024]' --batches 1,8,64
 //
-// Prints one line of JSON: samples a second by batch size, the median of the runs. A model that is
-// not there, or does not run with these inputs, gets one line on stderr and exit code 65.
+// Prints one line of JSON: samples a second by batch size, the median of the runs. If the model is
+// missing or does not run with these inputs, prints one line on stderr and exits with 65.
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/ones.h>
@@ -46,7 +46,7 @@ struct Input {
   std::vector<int64_t> dims;
 };
 
-// Nothing for a text of another form.
+// Empty for a text of another form.
 std::optional<Input> ParseInput(const std::string& text) {
   static const std::map<std::string, at::ScalarType> types = {
       {"FP32", at::kFloat}, {"FP64", at::kDouble}, {"INT64", at::kLong}, {"INT32", at::kInt}};
@@ -65,7 +65,7 @@ std::optional<Input> ParseInput(const std::string& text) {
   return input;
 }
 
-// For CLI11: what is wrong with the text, or nothing.
+// A check for CLI11: the text's fault, or "".
 std::string InputFault(const std::string& text) {
   return ParseInput(text).has_value() ? "" : "not DTYPE[dims]: '" + text + "'";
 }
@@ -125,7 +125,7 @@ torch::jit::Module Load(const std::string& path) {
   return torch::jit::freeze(model);
 }
 
-// Measures, and prints the line. What libtorch throws about the model or its inputs goes to the
+// Measures, and prints the line. libtorch's exceptions about the model or its inputs go to the
 // caller, except from the lanes: one run before them shows whether the model runs.
 void Run(const Options& options) {
   std::vector<Input> inputs;
@@ -147,8 +147,8 @@ void Run(const Options& options) {
   std::printf("{\"lanes\": %d, \"samples_per_second\": {%s}}\n", options.lanes, rates.c_str());
 }
 
-// The one line that says what went wrong. libtorch writes it first when it loads, and last, below a
-// trace of the model's own code, when it runs.
+// The one line that names the fault. libtorch writes it first when it loads. When it runs, libtorch
+// writes it last, below a trace of the model's own code.
 std::string FaultLine(const std::exception& error) {
   const auto* const loading = dynamic_cast<const c10::Error*>(&error);
   const std::string text = loading != nullptr ? loading->what_without_backtrace() : error.what();

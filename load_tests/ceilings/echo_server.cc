@@ -12,7 +12,7 @@ namespace mpsd::load {
 // Serves one call after another with the same memory. Lives on its queue's thread once armed.
 class EchoServer::Call {
  public:
-  // The tag of a completion queue: which call, and which of its two operations.
+  // A completion queue's tag: a call, and one of the call's two operations.
   struct Tag {
     Call* call;
     void (Call::*handle)(bool ok);

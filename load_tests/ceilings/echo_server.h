@@ -1,8 +1,8 @@
 // EchoServer: a gRPC server that does the least possible for a call: the ceiling of this machine.
 //
-// Whatever a server does with a request, it has to take a call from gRPC and give one back, in this
-// language, with this library, over this network. The echo does that and no more, with the means
-// that the daemon has too. How near the daemon comes to it is figure T1 of load_tests/README.md.
+// Every server has to take a call from gRPC and give one back, in this language, with this library,
+// over this network. The echo does only that, with the same means as the daemon. Figure T1 of
+// load_tests/README.md compares the daemon with it.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -19,7 +19,7 @@
 namespace mpsd::load {
 
 // Answers every ModelInfer with the request's own bytes. Uses completion queues and raw byte
-// buffers. As a real server must, it reads each call's deadline and asks for a notice of the call's
+// buffers. Like a real server, it reads each call's deadline and asks for a notice of the call's
 // end. Thread-compatible. Serves from Start() until it is destroyed, which cancels open calls.
 class EchoServer {
  public:

@@ -1,4 +1,4 @@
-// EndingSignals: what ends a program that serves until it is told to stop.
+// EndingSignals: the signals that end a program which serves until it is told to stop.
 #pragma once
 
 #include <pthread.h>
@@ -7,9 +7,9 @@
 
 namespace mpsd::load {
 
-// Blocks the signals that end the process in every thread that starts later, and awaits the first
-// of them. SIGALRM comes after `lifetime_s`, so that a forgotten program ends by itself. Lives on
-// the main thread, and is made before any other one.
+// Blocks these signals in every thread that starts later, and awaits the first of them. SIGALRM
+// comes after `lifetime_s`, so that a forgotten program ends by itself. Lives on the main thread,
+// and is made before any other thread.
 class EndingSignals {
  public:
   explicit EndingSignals(unsigned lifetime_s) {

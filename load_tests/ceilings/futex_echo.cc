@@ -1,5 +1,5 @@
-// mpsd-futex-echo: how long this machine takes to hand a word to another process and back, parked
-// and awake, and to copy memory; beside it, how long a hop through the memory plane takes.
+// mpsd-futex-echo: measures how long this machine takes to hand a word to another process and back,
+// parked and awake, and to copy memory. Also measures a hop through the memory plane.
 //
 // Run with:
 //   mpsd-futex-echo            (prints JSON; microseconds a round trip, gigabytes a second)
@@ -71,7 +71,7 @@ nlohmann::json FutexRoundTrip(Waiting waiting, uint32_t rounds, int core, int pe
   return report;
 }
 
-// The median time to copy `bytes` bytes; they are in no cache if they exceed it.
+// The median time to copy `bytes` bytes. If they exceed the cache, they come from memory.
 nlohmann::json Copy(size_t bytes) {
   const size_t copies = std::clamp<size_t>((256ULL << 20) / bytes, 8, 20'000);
   std::vector<char> source(bytes, 1);
@@ -82,7 +82,8 @@ nlohmann::json Copy(size_t bytes) {
     source[i % bytes] = static_cast<char>(i);
     const int64_t begin_ns = clock->NowNs();
     std::memcpy(target.data(), source.data(), bytes);
-    asm volatile("" : : "r"(target.data()) : "memory");  // the copy counts as read
+    // keeps the compiler from dropping the copy
+    asm volatile("" : : "r"(target.data()) : "memory");
     times_ns.push_back(clock->NowNs() - begin_ns);
   }
   const double us = mpsd::QuantileUs(&times_ns, 0.5);

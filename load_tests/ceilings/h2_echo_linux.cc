@@ -1,7 +1,8 @@
-// mpsd-h2-echo: the answers of mpsd-echo from a server of one thread on nghttp2 instead of gRPC.
+// mpsd-h2-echo: the same answers as mpsd-echo, from a server of one thread on nghttp2 instead of
+// gRPC.
 //
-// A prototype, to be measured: docs/decisions/0016 says what came of it. It has no TLS, no
-// compression and one method.
+// A prototype, to be measured; docs/decisions/0016 has the result. It has no TLS, no compression
+// and one method.
 //
 // Run with:
 //   mpsd-h2-echo --port 0      (prints "listening ADDRESS", of loopback; ends on SIGTERM)
@@ -34,11 +35,11 @@
 
 namespace {
 
-constexpr size_t kRoundBytes = 256 << 10;   // read from one connection before the next one's turn
-constexpr size_t kOutputBytes = 256 << 10;  // held for one connection before it is written
-constexpr size_t kHeldBytesMax = 64 << 20;  // of a connection's requests
-constexpr size_t kReservedBytesMax = 1 << 20;  // for a message that is announced, before it comes
-constexpr size_t kHeaderBytesMax = 16 << 10;   // of one call
+constexpr size_t kRoundBytes = 256 << 10;      // read from one connection in a turn
+constexpr size_t kOutputBytes = 256 << 10;     // held for one connection before it is written
+constexpr size_t kHeldBytesMax = 64 << 20;     // held for one connection's requests
+constexpr size_t kReservedBytesMax = 1 << 20;  // reserved for an announced message before it comes
+constexpr size_t kHeaderBytesMax = 16 << 10;   // headers of one call
 constexpr size_t kConnectionsMax = 1024;
 constexpr size_t kPrefixBytes = 5;  // before each message of gRPC: a flag and the length
 constexpr uint32_t kCallsMax = 128;
@@ -54,7 +55,7 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
           NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
 }
 
-// The time that a header grpc-timeout gives, as "250m"; 0 for a text that is none.
+// Reads the time of a grpc-timeout header, such as "250m"; 0 if the text is malformed.
 int64_t TimeoutNs(std::string_view text) {
   constexpr std::string_view kUnits = "numSMH";
   constexpr std::array<int64_t, 6> kUnitNs = {1,          1000,        1000000,
@@ -73,12 +74,12 @@ struct Call {
   bool known_path = false;
   int64_t deadline_ns = 0;  // 0: none
   size_t header_bytes = 0;
-  size_t sent = 0;   // of the request, as the answer
+  size_t sent = 0;   // bytes of the request already sent back
   std::string body;  // the request with its prefix
 };
 
-// One connection: its session, its calls, and what is still to be written. Lives on the server's
-// thread. A pass over it reads, answers and writes, each no more than its bound.
+// One connection: its session, its calls, and its unwritten bytes. Lives on the server's thread.
+// One turn reads, answers and writes, each within its bound.
 class Peer {
  public:
   Peer(mpsd::UniqueFd fd, const nghttp2_session_callbacks* callbacks, const nghttp2_option* option)
@@ -105,7 +106,7 @@ class Peer {
     return nghttp2_session_mem_recv(session_, buffer->data(), static_cast<size_t>(count)) >= 0;
   }
 
-  // The same.
+  // False when the connection is over.
   bool Write() {
     do {
       if (!Fill() || !Drain()) return false;
@@ -174,7 +175,7 @@ class Peer {
     held_bytes_ += data.size();
   }
 
-  // The request is whole.
+  // Answers a request that has arrived whole.
   int Answer(int32_t stream) {
     const Call* call = Find(stream);
     if (call == nullptr) return 0;
@@ -189,7 +190,7 @@ class Peer {
     return nghttp2_submit_response(session_, stream, fields.data(), 2, &provider);
   }
 
-  // How much of the answer goes into the next frame; the last one is followed by the trailers.
+  // The number of the answer's bytes for the next frame. Trailers follow the last frame.
   ssize_t NextPiece(int32_t stream, size_t most, uint32_t* flags) {
     const Call* call = Find(stream);
     if (call == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -235,7 +236,7 @@ class Peer {
   nghttp2_session* session_ = nullptr;
   absl::node_hash_map<int32_t, Call> calls_;
   size_t held_bytes_ = 0;  // the bodies of calls_
-  std::string output_;     // frames, of which written_ bytes are written
+  std::string output_;     // frames; the first written_ bytes are written
   size_t written_ = 0;
   bool progress_ = false;
 };
@@ -282,8 +283,8 @@ nghttp2_session_callbacks* Peer::MakeCallbacks() {
   return made;
 }
 
-// nghttp2's own bounds. What it has no bound for, frames that ask for nothing, costs the time to
-// read them, kRoundBytes in a turn.
+// nghttp2's own bounds. It has no bound for frames that ask for nothing. These cost only the time
+// to read them, kRoundBytes in a turn.
 nghttp2_option* MakeOption() {
   nghttp2_option* made = nullptr;
   MPSD_CHECK(nghttp2_option_new(&made) == 0);
@@ -349,7 +350,7 @@ class Server {
     peers_[number] = std::make_unique<Peer>(std::move(fd), callbacks_, option_);
   }
 
-  // One turn. A client that takes no answers is not read from.
+  // Gives one connection a turn. Does not read from a client that takes no answers.
   void Serve(int fd, uint32_t events) {
     Peer& peer = *peers_.at(fd);
     const bool was_blocked = peer.blocked();
@@ -367,7 +368,7 @@ class Server {
   const mpsd::UniqueFd listener_;
   const mpsd::UniqueFd epoll_;
   uint16_t port_ = 0;
-  std::vector<uint8_t> buffer_;  // what one turn reads
+  std::vector<uint8_t> buffer_;  // for one turn's bytes
   absl::flat_hash_map<int, std::unique_ptr<Peer>> peers_;
 };
 

@@ -1,7 +1,7 @@
-// HttpEchoServer: an HTTP server of Boost.Beast that does the least possible: the ceiling for ours.
+// HttpEchoServer: an HTTP server of Boost.Beast that does the least possible: the daemon's ceiling.
 //
-// Reads a request as the examples of Beast do, and answers it. How near the door comes to that is
-// H1 and H2 of load_tests/README.md.
+// Reads a request as the examples of Beast do, and answers it. Figures H1 and H2 of
+// load_tests/README.md compare the daemon's door with it.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -17,7 +17,7 @@
 
 namespace mpsd::load {
 
-// Answers every request with its own body, or with one that is always the same. Thread-compatible.
+// Answers every request with the request's body, or always with the same one. Thread-compatible.
 // Serves from Start() until it is destroyed, which cuts open connections.
 class HttpEchoServer {
  public:
@@ -27,7 +27,7 @@ class HttpEchoServer {
     std::string answer;                   // the body of every reply; empty: the request's
   };
 
-  // INVALID_ARGUMENT for an address that is none, UNAVAILABLE when it cannot be bound.
+  // INVALID_ARGUMENT for a malformed address, UNAVAILABLE if it cannot be bound.
   static absl::StatusOr<std::unique_ptr<HttpEchoServer>> Start(Options options);
   ~HttpEchoServer();
 
@@ -45,7 +45,8 @@ class HttpEchoServer {
   std::vector<std::unique_ptr<boost::asio::io_context>> contexts_;
   std::vector<Work> work_;
   boost::asio::ip::tcp::acceptor acceptor_;  // on the first thread
-  size_t next_ = 0;                          // context, for the next connection; likewise
+  // index of the next connection's context; on the first thread
+  size_t next_ = 0;
   std::vector<std::thread> threads_;
 };
 

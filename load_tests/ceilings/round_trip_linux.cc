@@ -17,7 +17,7 @@ namespace {
 // A round that takes longer has lost a wake-up.
 constexpr int64_t kLostWakeNs = 5 * kNsPerSecond;
 
-// Submits, and takes back. Lives on one thread.
+// Submits batches and takes completions. Lives on one thread.
 class FrontEnd {
  public:
   FrontEnd(char* mailbox, const char* worker, int bell_poll_fd, Waiting waiting)
@@ -65,7 +65,7 @@ class FrontEnd {
   platform::Poller poller_;
 };
 
-// Takes, and gives back. Lives on one thread.
+// Takes batches and gives completions back. Lives on one thread.
 class Lane {
  public:
   Lane(const char* mailbox, char* worker, int bell_ring_fd, Waiting waiting)
@@ -107,7 +107,7 @@ class Lane {
 }  // namespace
 
 std::vector<int> AllowedCores() {
-  // Read once, as the process was started: PinTo() narrows what the kernel reports later.
+  // Read once, before PinTo() narrows the kernel's report.
   static const std::vector<int> kCores = [] {
     cpu_set_t set;
     MPSD_CHECK(sched_getaffinity(0, sizeof(set), &set) == 0);
@@ -145,7 +145,7 @@ nlohmann::json HopRoundTrip(Waiting waiting, uint32_t rounds, int core, int peer
   std::optional<MappedSegment> own;
   std::optional<Lane> lane;
   const auto answer = [&](uint32_t) {
-    if (!lane.has_value()) {  // the forked process may write to the worker's segment, and it alone
+    if (!lane.has_value()) {  // only the forked process may write to the worker's segment
       own.emplace(
           MappedSegment::Map(UniqueFd(dup(worker.peer_fd())), worker.bytes(), /*writable=*/true)
               .value());

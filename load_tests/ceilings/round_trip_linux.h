@@ -1,9 +1,9 @@
 // round_trip_linux: timed round trips between two processes, bare or through the memory plane.
 //
-// The ceilings of a hop between front end and worker. mpsd-futex-echo measures both kinds with the
-// same loop: `trip(round)` in this process is what a client of the other process waits for,
-// `answer(round)` in a forked one is what the other process does. Linux only: macOS has no call to
-// bind a thread to a core.
+// The ceilings of a hop between front end and worker. The program mpsd-futex-echo measures both
+// kinds with the same loop. In this process `trip(round)` runs and waits for the other one, as a
+// client would. In the forked process `answer(round)` runs. Linux only: macOS has no call to bind a
+// thread to a core.
 #pragma once
 
 #include <sys/prctl.h>
@@ -20,8 +20,8 @@
 
 namespace mpsd {
 
-// How a side waits for the other. kParked: it sleeps between rounds. kAwake: it looks without
-// pause, which needs a core for each side.
+// How a side waits for the other. kParked: sleeps between rounds. kAwake: polls without pause,
+// which needs a core for each side.
 enum class Waiting { kParked, kAwake };
 
 // The cores that this process may use, ascending.
@@ -34,8 +34,8 @@ void PinTo(int core);
 double QuantileUs(std::vector<int64_t>* times_ns, double quantile);
 
 // Median and p99 of the time that `trip(round)` takes in this process while a forked process runs
-// `answer(round)`, for rounds from 1 on. A core of -1 leaves the choice to the kernel. No thread
-// may have been started, because it forks.
+// `answer(round)`, for rounds from 1 on. A core of -1 leaves the choice to the kernel. REQUIRES: no
+// thread was started before, because the function forks.
 template <typename Answer, typename Trip>
 nlohmann::json TimeRoundTrips(uint32_t rounds, int core, int peer_core, Answer answer, Trip trip) {
   const pid_t peer = fork();
@@ -63,8 +63,8 @@ nlohmann::json TimeRoundTrips(uint32_t rounds, int core, int peer_core, Answer a
 
 // Median and p99 of a hop from the front end's end to a lane's end and back. Each end is a process
 // that maps the other's segment read-only. Parked: each side sleeps as the daemon's completion
-// thread and a worker's lane do. Awake: both look without pause. A core of -1 leaves the choice to
-// the kernel. No thread may have been started.
+// thread and a worker's lane do. Awake: both poll without pause. A core of -1 leaves the choice to
+// the kernel. REQUIRES: no thread was started before.
 nlohmann::json HopRoundTrip(Waiting waiting, uint32_t rounds, int core, int peer_core);
 
 }  // namespace mpsd

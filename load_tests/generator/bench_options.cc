@@ -23,9 +23,9 @@ using traffic::RequestPlan;
 using traffic::Trace;
 using traffic::WatchedProcess;
 
-constexpr uint32_t kNearVariants = 8;  // so that the rows of others would be seen
+constexpr uint32_t kNearVariants = 8;  // enough that an answer to another request would show
 
-// "1234" or "name=1234".
+// Reads each "1234" or "name=1234".
 void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
@@ -39,7 +39,7 @@ void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {
   }
 }
 
-// "COLUMN=VALUE".
+// Reads each "COLUMN=VALUE".
 void AddFilters(const std::vector<std::string>& texts, TraceFile* file) {
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
@@ -66,7 +66,7 @@ void CheckFrames(const BenchOptions& options) {
   }
 }
 
-// Throws where the file is no trace.
+// Throws if the file is no trace.
 void ReadTrace(const TraceFile& file, ArrivalPlan* arrivals) {
   if (file.bin_ns <= 0) throw CLI::ValidationError("--bin", "must be above 0");
   std::ifstream stream(file.path, std::ios::binary);
@@ -80,7 +80,7 @@ void ReadTrace(const TraceFile& file, ArrivalPlan* arrivals) {
   arrivals->trace = *trace;
 }
 
-// The content of a file, without the whitespace around it.
+// Adds an option that reads a file's content, without the whitespace around it.
 void AddFile(CLI::App* app, const std::string& name, std::string* content,
              const std::string& help) {
   app->add_option_function<std::string>(
@@ -144,7 +144,7 @@ void AddRateFlags(CLI::App* app, ArrivalPlan* arrivals, CLI::Option* rate) {
   on->needs(off);
 }
 
-// When calls of an open loop come, which none of `closed` goes with.
+// Adds the flags for arrivals of an open loop. They exclude the flags in `closed`.
 void AddArrivalFlags(CLI::App* app, BenchOptions* options,
                      const std::vector<CLI::Option*>& closed) {
   LoadPlan* plan = &options->plan;

@@ -18,7 +18,7 @@ using traffic::ProcessUsage;
 using traffic::Timeline;
 using traffic::WatchedUsage;
 
-// The codes of gRPC and of Abseil have the same numbers.
+// gRPC and Abseil number their codes alike.
 std::string CodeName(int code) {
   return absl::StatusCodeToString(static_cast<absl::StatusCode>(code));
 }

@@ -1,16 +1,16 @@
 // FrameConnection: unary gRPC calls over one connection, written as HTTP/2 frames without gRPC.
 //
-// gRPC's client takes 50 to 70 µs of a core for a call. Where the client shares the cores with the
+// gRPC's client takes 50 to 70 µs of a core for a call. If the client shares the cores with the
 // server, an overload of such calls measures the client. Here a call costs a few microseconds
-// beside what the kernel takes:
+// besides the kernel's part:
 //
 //   Start(call) ─▶ waits for one of the connection's streams ─▶ HEADERS, DATA ─▶ Write: all in one
 //   Read: all in one ─▶ HEADERS, DATA, trailers ─▶ Ended(call), with its code and its answer
 //
-// Nothing happens between these two, so the caller decides how often the process is awake.
+// Nothing happens between these two calls, so the caller decides how often the process is awake.
 //
-// As gRPC's client does, a connection keeps to the number of streams that the server allows, and
-// tells the server how much of the deadline is left when the call leaves.
+// Like gRPC's client, a connection keeps to the number of streams that the server allows. It tells
+// the server how much of the deadline is left when the call leaves.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -30,21 +30,21 @@
 
 namespace mpsd::load {
 
-// One call at a time. The caller fills the first part, before it starts the call.
+// A record for one call at a time. The caller fills the first part before it starts the call.
 struct FrameCall {
   absl::string_view message;  // framed (grpc_message.h); outlives the call
   int64_t deadline_ns = 0;    // on the monotonic clock; 0: none
   uint32_t request = 0;       // the caller's own
   int64_t intended_ns = 0;    // the caller's own
 
-  // When the call has ended.
+  // Set when the call has ended.
   grpc::StatusCode code = grpc::StatusCode::UNKNOWN;
   std::string answer;  // framed, perhaps not whole
 
-  // The connection's own.
-  int32_t stream = 0;  // 0: waits for one
-  size_t sent = 0;     // of the message
-  size_t place = 0;    // among the open calls
+  // For the connection alone.
+  int32_t stream = 0;  // 0: the call waits for a stream
+  size_t sent = 0;     // bytes of the message
+  size_t place = 0;    // index among the open calls
 };
 
 // Thread-compatible.
@@ -52,27 +52,28 @@ class FrameConnection {
  public:
   using Ended = std::function<void(FrameCall*)>;
 
-  // To "host:port" or "unix:/path", for calls of one method. Blocks, at most for `patience_ns`.
-  // UNAVAILABLE when nothing listens there. `ended` is told of each call that has ended, and must
-  // not start another one then. `io` is used for connecting only, and outlives the connection.
+  // Connects to "host:port" or "unix:/path", for calls of one method. Blocks, at most for
+  // `patience_ns`. UNAVAILABLE if nothing listens there. Calls `ended` for each call that has
+  // ended; `ended` must not start another call. `io` is used only to connect, and outlives the
+  // connection.
   static absl::StatusOr<std::unique_ptr<FrameConnection>> Connect(boost::asio::io_context* io,
                                                                   const std::string& target,
                                                                   const std::string& method,
                                                                   int64_t patience_ns, Ended ended);
   ~FrameConnection();
 
-  // Takes what the server has sent. Does not block.
+  // Takes the bytes that the server has sent. Does not block.
   void Read();
 
-  // Begins a call; Write() sends it. When the connection is lost, the call ends at once as all
-  // others did, UNAVAILABLE.
+  // Begins a call; Write() sends it. If the connection is lost, the call ends at once as
+  // UNAVAILABLE, like all others.
   void Start(FrameCall* call);
 
-  // Gives up a call, of which `ended` is not told. REQUIRES: it has been started and not ended.
+  // Gives up a call, without calling `ended`. REQUIRES: the call has been started and not ended.
   void Cancel(FrameCall* call);
 
-  // Writes what has been started, and what the protocol asks for, as far as the socket takes it.
-  // Does not block.
+  // Writes the started calls and the protocol's own frames, as far as the socket takes them. Does
+  // not block.
   void Write();
 
  private:
@@ -98,11 +99,11 @@ class FrameConnection {
   const std::string method_;
   const Ended ended_;
   nghttp2_session* session_ = nullptr;
-  std::vector<FrameCall*> open_;    // have a stream
-  std::deque<FrameCall*> waiting_;  // for one
-  uint32_t streams_ = 0;            // those of open_, and of cancelled calls for a moment
+  std::vector<FrameCall*> open_;    // calls with a stream
+  std::deque<FrameCall*> waiting_;  // calls without a stream
+  uint32_t streams_ = 0;            // streams of open_ and, for a moment, of cancelled calls
   std::vector<char> input_;
-  std::string output_;  // frames, of which written_ bytes are written
+  std::string output_;  // frames; the first written_ bytes are written
   size_t written_ = 0;
   bool is_lost_ = false;
 };

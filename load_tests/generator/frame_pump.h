@@ -1,10 +1,10 @@
 // FramePump: the open loop of one client thread over FrameConnections.
 //
-//   turn   counts what is answered ─▶ starts what is due ─▶ gives up what has expired ─▶ writes
+//   turn   counts answers ─▶ starts due calls ─▶ gives up expired calls ─▶ writes
 //   sleep  until a call is due, and while some are open for a fifth of a millisecond
 //
-// To be woken for each call and for each answer would cost the machine more than the calls do. So
-// the thread looks by itself: a latency is at most a turn too long.
+// A wake-up for each call and each answer would cost the machine more than the calls do. So the
+// thread polls, and a latency is at most a turn too long.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -27,15 +27,16 @@
 namespace mpsd::load {
 
 // Keeps its open calls in records made at construction. The caller owns the plan and the requests,
-// which outlive the pump. Lives on the thread that calls Run().
+// and keeps them alive as long as the pump. Lives on the thread that calls Run().
 class FramePump final : public traffic::Pump {
  public:
-  // The pump of thread `thread` of the plan's, with its part of the calls that may be open.
-  // REQUIRES: the plan is of an open loop, without TLS, token or streams.
+  // The pump of the plan's thread `thread`, with that thread's part of the open calls. REQUIRES:
+  // the plan is an open loop, without TLS, token or streams.
   FramePump(const traffic::LoadPlan& plan, const std::vector<traffic::PreparedRequest>& requests,
             uint32_t thread);
 
-  // Makes its part of the connections. UNAVAILABLE when it cannot. Called once, before Run().
+  // Makes this thread's part of the connections. UNAVAILABLE if it cannot. Called once, before
+  // Run().
   absl::Status Connect();
 
   void Run(const traffic::Window& window) override;
@@ -45,7 +46,7 @@ class FramePump final : public traffic::Pump {
   // A record of one call at a time.
   struct Call : FrameCall {
     FrameConnection* connection = nullptr;
-    uint64_t number = 0;  // of the call, from 1; 0: the record is free
+    uint64_t number = 0;  // the call's number, from 1; 0: the record is free
   };
 
   // A call's deadline. The call has ended if its record has another number by then.
@@ -67,7 +68,7 @@ class FramePump final : public traffic::Pump {
   const traffic::LoadPlan& plan_;
   const std::vector<traffic::PreparedRequest>& requests_;
   const uint32_t thread_;
-  std::vector<std::string> messages_;  // of the requests, as gRPC frames them
+  std::vector<std::string> messages_;  // each request as gRPC frames it
   traffic::RequestPicker picker_;
   traffic::AnswerTally tally_;
 
@@ -81,11 +82,11 @@ class FramePump final : public traffic::Pump {
   uint64_t last_number_ = 0;
   std::deque<Expiry> expiries_;  // in the order of their times
 
-  // Of the run.
+  // The current run.
   traffic::Window window_;
   std::optional<traffic::DueCalls> due_;
   std::optional<int64_t> next_ns_;  // when the next call is due; nothing: there is none
-  int64_t patience_ns_ = 0;         // when calls that are still open are given up
+  int64_t patience_ns_ = 0;         // when open calls are given up
 };
 
 }  // namespace mpsd::load

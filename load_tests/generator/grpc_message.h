@@ -15,8 +15,8 @@ namespace mpsd::load {
 // The message, framed and in one piece. Pure.
 std::string Framed(const grpc::ByteBuffer& message);
 
-// The one message that these bytes frame; nothing when it is compressed, or they are not one whole
-// message. The view is into `bytes`. Pure.
+// The one message that these bytes frame. Empty if the message is compressed, or if the bytes are
+// not exactly one message. The view is into `bytes`. Pure.
 std::optional<absl::string_view> Unframed(absl::string_view bytes);
 
 }  // namespace mpsd::load

@@ -1,5 +1,5 @@
-// What the JSON of one inference over HTTP costs, beside nlohmann's. A request of 1,000 numbers in
-// 11 kB becomes a tensor; 384 floats, an embedding, become an answer.
+// Measures the cost of one inference's JSON over HTTP, beside nlohmann's. A request of 1,000
+// numbers in 11 kB becomes a tensor; 384 floats, an embedding, become an answer.
 
 #include <benchmark/benchmark.h>
 
@@ -33,7 +33,7 @@ std::string RequestBody() {
                       R"(],"datatype":"FP32","data":[)", data, "]}]}");
 }
 
-// One after the other, since a processor learns the branches of numbers that come again and again.
+// Gives different embeddings in turn. A processor would learn the branches of numbers that repeat.
 class Embeddings {
  public:
   Embeddings() {

@@ -1,4 +1,4 @@
-// mpsd-micro-bench: what single parts of a request's path cost, on one core and without a server.
+// mpsd-micro-bench: the cost of single parts of a request's path, on one core and without a server.
 //
 // Run with:
 //   mpsd-micro-bench --benchmark_min_time=0.5

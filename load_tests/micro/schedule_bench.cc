@@ -1,5 +1,5 @@
-// What a decision costs of a pool with so many lanes and so many lines, and what letting a request
-// in costs. Each line has half a batch, and a quarter is expected to come: does waiting pay?
+// Measures a scheduling decision in a pool of many lanes and lines, and the check that lets a
+// request in. Each line has half a batch, and a quarter is expected to come: does waiting pay?
 
 #include <benchmark/benchmark.h>
 

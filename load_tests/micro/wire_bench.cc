@@ -1,4 +1,4 @@
-// What reading a ModelInferRequest costs: one input of so many bytes, as raw contents.
+// Measures the cost of reading a ModelInferRequest with one input of a given size, as raw contents.
 
 #include <benchmark/benchmark.h>
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// By how many were answered: the earliest that the lane can be free then.
+// For each number of answered requests, the earliest time at which the lane can be free.
 class States {
  public:
   void Note(uint64_t answered, int64_t free_ns) {
@@ -23,8 +23,8 @@ class States {
     free_ns_[place] = std::min(free_ns_[place], free_ns);
   }
 
-  // Calls `visit` for each but those that have answered fewer than another one that is free no
-  // later; before `now_ns` no lane has anything to do.
+  // Calls `visit` for each useful state. A state is useless if another one has answered more and is
+  // free no later. Before `now_ns` the lane has nothing to do.
   template <typename Visit>
   void ForEachUseful(int64_t now_ns, const Visit& visit) const {
     int64_t earliest_ns = kNever;
@@ -43,7 +43,7 @@ class States {
   std::vector<int64_t> free_ns_;
 };
 
-// Where a larger batch takes less time, so may a smaller one.
+// If a larger batch takes less time, a smaller one may take that time too.
 std::vector<int64_t> LeastTimes(const TrueCurve& curve, uint32_t max_batch_rows) {
   std::vector<int64_t> least_ns(max_batch_rows + 1);
   int64_t of_larger_ns = kNever;
@@ -56,10 +56,10 @@ std::vector<int64_t> LeastTimes(const TrueCurve& curve, uint32_t max_batch_rows)
 
 }  // namespace
 
-// Of the best schedules one has batches of requests that arrived one after the other: a request
-// that a batch leaves out between two of its own can take the place of the last one, which may wait
-// longer. So a schedule is a row of decisions, by arrival: to leave a request out, or to begin a
-// batch with it, as soon as its last request is there.
+// Some best schedule has only batches of consecutive arrivals. Suppose that a batch skips a request
+// between two of its own. That request can take the place of the batch's last one, which may wait
+// longer. So a schedule is a row of decisions, by arrival. Each either leaves a request out, or
+// begins a batch with it, as soon as the batch's last request is there.
 uint64_t MostAnsweredInTime(const std::vector<int64_t>& arrivals_ns, int64_t deadline_ns,
                             uint32_t max_batch_rows, const TrueCurve& curve) {
   const size_t count = arrivals_ns.size();

@@ -1,4 +1,4 @@
-// The most that any schedule could do: what a simulated or real one is held to.
+// The most that any schedule could answer, to compare simulated and real schedules with.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace mpsd {
 
-// How many requests one lane can answer in time, at most, whose schedule knows all arrivals
-// beforehand. Requests have one row and the same deadline, and a batch takes what `curve` says,
-// without noise; or what a larger one takes, if that is less. Exact: one of all schedules reaches
-// it. 24,000 requests and batches of 64 take a second. REQUIRES: the arrivals are sorted.
+// The most requests that one lane can answer in time if its schedule knows all arrivals beforehand.
+// Requests have one row and the same deadline. A batch takes the time of `curve`, without noise, or
+// the time of a larger batch if that is less. Exact: some schedule reaches it. Takes a second for
+// 24,000 requests and batches of 64. REQUIRES: the arrivals are sorted.
 uint64_t MostAnsweredInTime(const std::vector<int64_t>& arrivals_ns, int64_t deadline_ns,
                             uint32_t max_batch_rows, const TrueCurve& curve);
 

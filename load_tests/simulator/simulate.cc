@@ -1,4 +1,4 @@
-// mpsd-simulate: what the daemon's own scheduler makes of a load, in virtual time.
+// mpsd-simulate: runs the daemon's own scheduler under a load, in virtual time.
 //
 // Run with:
 //   mpsd-simulate --curve 1=1.2ms,16=2.9ms,64=9.8ms --rate 9600 --deadline 15ms --door 25us
@@ -46,8 +46,8 @@ nlohmann::json Simulated(const SimulateOptions& options) {
   return Report(pool.Run(options.load));
 }
 
-// What is answered after the last arrival would count for the time before it; the time that is not
-// counted has such answers too.
+// Counts answers after the last arrival too. The learning time, which is not counted, has such late
+// answers as well, so the two balance.
 nlohmann::json Clairvoyant(const SimulateOptions& options) {
   SimulatedLoad all = options.load;
   all.length_ns += options.learning_ns;

@@ -14,7 +14,7 @@
 namespace mpsd::load {
 namespace {
 
-// "1=850us,64=7.7ms".
+// Reads "1=850us,64=7.7ms".
 void ReadCurve(const std::vector<std::string>& texts, std::map<uint32_t, double>* batch_ns) {
   for (const std::string& text : texts) {
     const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('=', 1));

@@ -9,22 +9,22 @@
 
 namespace mpsd::load {
 
-// All that the command line says. Constant once parsed.
+// The parsed command line. Constant once parsed.
 struct SimulateOptions {
-  std::map<uint32_t, double> batch_ns;  // what batches of some sizes take; 1 is among the sizes
+  std::map<uint32_t, double> batch_ns;  // by batch size: its time; has size 1
   SimulatedLoad load;
   SimulatedPool::Options pool;
-  int64_t learning_ns = 0;  // of the same load before, which is not counted
+  int64_t learning_ns = 0;  // the same load runs so long before, uncounted
   int64_t max_delay_ns = 0;
-  bool is_clairvoyant = false;  // the bound of all schedules, instead of this one
+  bool is_clairvoyant = false;  // print the bound of all schedules instead
 };
 
-// Fills `options`. Returns an exit status when the process should end at once: 0 when help was
-// asked for, another one when a flag is wrong; stderr says which. Called once, on main's thread.
+// Fills `options`. Returns an exit status if the process should end at once: 0 if help was asked
+// for, another one if a flag is wrong; stderr names the flag. Called once, on main's thread.
 std::optional<int> ParseCommandLine(int argc, char** argv, SimulateOptions* options);
 
-// What a batch of so many rows takes, between two sizes of the command line linear, and beyond the
-// largest one in proportion to its rows.
+// The time of a batch by its rows: linear between two sizes of the command line, and beyond the
+// largest one in proportion to the rows.
 TrueCurve CurveOf(const SimulateOptions& options);
 
 }  // namespace mpsd::load

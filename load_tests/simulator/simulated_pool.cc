@@ -7,7 +7,7 @@ namespace mpsd {
 namespace {
 
 constexpr int64_t kNoDeadlineNs = 30'000'000'000;
-constexpr int64_t kRowNs = 100'000;  // what a tenant is charged; the same for all rows of one shape
+constexpr int64_t kRowNs = 100'000;  // charge of a tenant for each row
 
 }  // namespace
 
@@ -120,7 +120,7 @@ void SimulatedPool::Dispatch() {
   }
 }
 
-// As a pool's timer does, which knows one time: the next wait sets it anew.
+// Like a pool's timer, which knows one time: the next wait sets it anew.
 void SimulatedPool::WakeAt(int64_t when_ns) {
   if (when_ns >= wake_ns_) return;
   wake_ns_ = when_ns;
@@ -181,7 +181,7 @@ void SimulatedPool::Answer(const Waiting& request) {
      [this, run = request.run] { Arrive(run); });
 }
 
-// Requests and answers pass it one after the other.
+// Requests and answers pass the door one after the other.
 void SimulatedPool::PassDoor(std::function<void()> event) {
   if (options_.door_ns == 0) return event();
   door_free_ns_ = std::max(now_ns_, door_free_ns_) + options_.door_ns / 2;
@@ -223,7 +223,7 @@ int64_t SimulatedPool::BackByNs(int64_t deadline_ns) const {
   return options_.is_careful ? margin_.BackByNs(now_ns_, deadline_ns) : deadline_ns;
 }
 
-// Each answer takes half of the lag at least.
+// Each answer takes at least half of the lag.
 int64_t SimulatedPool::LagNs() {
   if (options_.lag_ns == 0) return 0;
   const double half = static_cast<double>(options_.lag_ns) / 2;

@@ -2,7 +2,7 @@
 //
 //   client ─▶ door ─▶ admission ─▶ line ─▶ Scheduler ─▶ lane ─▶ door ─▶ lag ─▶ client
 //
-// Tests hold it to what the schedule promises, and mpsd-simulate to what a daemon does.
+// Tests check the schedule's promises with it. mpsd-simulate forecasts a daemon with it.
 #pragma once
 
 #include <array>
@@ -21,24 +21,24 @@
 
 namespace mpsd {
 
-// What a batch of so many rows takes.
+// The time of a batch with `rows` rows, in nanoseconds.
 using TrueCurve = std::function<double(uint32_t rows)>;
 
 struct SimulatedLoad {
   double requests_per_s = 0;  // Poisson arrivals; 0: a closed loop
-  uint32_t clients = 0;       // of the closed loop
+  uint32_t clients = 0;       // clients in the closed loop
   int64_t return_ns = 0;      // from a client's answer to its next request, on average
   int64_t deadline_ns = 0;    // 0: none
-  double urgent_share = 0;    // of the requests: their rank is 0, that of the others then is 2
-  double victim_share = 0;    // of the requests: their tenant is 1, that of the others 0
+  double urgent_share = 0;    // part of the requests with rank 0; the others then have 2
+  double victim_share = 0;    // part of the requests of tenant 1; the others are tenant 0's
   int64_t length_ns = 0;
 };
 
 struct OutcomeOfTenant {
-  uint64_t ended = 0;  // in whichever way
+  uint64_t ended = 0;  // with any outcome
   uint64_t good = 0;
-  double lane_ns = 0;            // its part of the batches that it was in
-  std::vector<int64_t> took_ns;  // of each that was answered, from arrival to answer
+  double lane_ns = 0;            // the tenant's part of its batches' time
+  std::vector<int64_t> took_ns;  // for each answered request, from arrival to answer
 
   double GoodShare() const { return static_cast<double>(good) / static_cast<double>(ended); }
   int64_t QuantileNs(double quantile) const;  // 0: none was answered
@@ -52,11 +52,11 @@ struct SimulatedOutcome {
   uint64_t dropped = 0;  // while they waited
   uint64_t batches = 0;
   uint64_t rows = 0;
-  uint64_t expired_rows = 0;  // that were given to a lane although their time was over
+  uint64_t expired_rows = 0;  // rows given to a lane after their deadline
   uint64_t urgent_offered = 0;
   uint64_t urgent_good = 0;
   int64_t longest_wait_ns = 0;  // from arrival to batch, in the second half of the time
-  double wait_ns = 0;           // of all that were answered, from arrival to answer
+  double wait_ns = 0;           // sum over answered requests, from arrival to answer
   double seconds = 0;
   std::array<OutcomeOfTenant, 2> tenants;
 
@@ -65,29 +65,29 @@ struct SimulatedOutcome {
   double MeanNs() const { return wait_ns / static_cast<double>(good + late); }
 };
 
-// One line of requests of one row each, of one rank or two and one tenant or two, one worker, and
-// what a pool learns: the curve, the returns, the usual batch, the margin. Deterministic by its
-// seed. Lives on one thread.
+// Simulates one line of requests of one row each, with one or two ranks and tenants, and one
+// worker. Learns like a pool: the curve, the returns, the usual batch, the margin. Deterministic by
+// its seed. Lives on one thread.
 class SimulatedPool {
  public:
   struct Options {
     uint32_t lanes = 1;
     uint32_t max_batch_rows = 64;
     uint64_t queue_requests = 512;
-    bool refuses = true;     // in advance
-    int64_t target_ns = 0;   // of a StandingQueue, for requests without a deadline
-    bool knows = true;       // the curve; without it the scheduler is eager
-    bool is_fair = true;     // to tenants
-    bool is_careful = true;  // as its AdmissionMargin says
-    double noise = 0.1;      // a batch takes as much more or less, at random
-    int64_t lag_ns = 0;      // of an answer on its way to its client, on average
-    int64_t door_ns = 0;     // of client and front end for a request and its answer, one at a time
+    bool refuses = true;     // refuses late requests in advance
+    int64_t target_ns = 0;   // StandingQueue's target, for requests without a deadline
+    bool knows = true;       // knows the curve; without it the scheduler is eager
+    bool is_fair = true;     // shares lane time between tenants
+    bool is_careful = true;  // uses its AdmissionMargin
+    double noise = 0.1;      // a batch takes up to this part more or less, at random
+    int64_t lag_ns = 0;      // mean time of an answer's way to its client
+    int64_t door_ns = 0;     // time of client and front end for each request, one at a time
     uint32_t seed = 1;
   };
 
   SimulatedPool(const Scheduler* scheduler, TrueCurve curve, const Options& options);
 
-  // What waits or runs at the end is still there in the next run; its clients are not.
+  // Requests that wait or run at the end stay for the next run; their clients do not.
   SimulatedOutcome Run(const SimulatedLoad& load);
 
  private:
@@ -148,8 +148,8 @@ class SimulatedPool {
   TenantShares shares_;
   int64_t end_ns_ = 0;
   int64_t door_free_ns_ = 0;
-  int64_t wake_ns_ = SchedulerDecision::kNever;  // of the next event that only asks again
-  uint32_t run_ = 0;                             // whose arrivals count
+  int64_t wake_ns_ = SchedulerDecision::kNever;  // when the next event asks the scheduler again
+  uint32_t run_ = 0;                             // the run whose arrivals count
   double usual_rows_ = 1;
   // The snapshot's spans.
   std::vector<LineView> line_views_;

@@ -14,8 +14,9 @@
 // config asks for it and its answers keep bounds of their own.
 //
 // fp16 ends at 65504, and random inputs cannot tell whether a model's values stay below that. So
-// "auto" tries fp16 only if the operator has given data to try it with (Triton's model_warmup).
-// Also, a model that was saved in fp16 is tried in fp16 first. bf16 has the range of fp32.
+// "auto" tries fp16 only if the operator has given data to try it with (Triton's model_warmup). A
+// model that was saved in fp16 is the exception: it is tried in fp16 first, even without data. bf16
+// has the range of fp32.
 #pragma once
 
 #include <cstdint>

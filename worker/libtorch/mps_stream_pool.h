@@ -14,8 +14,8 @@ class MPSStream;
 
 // Follows the rules of mpsd::StreamPool. A thread gets an error of c10 if it asks for a stream and
 // all 31 are taken, or names one that does not exist. The pool does not wait for a free stream:
-// threads that keep theirs would make it wait forever. A program with more threads than streams
-// knows what to wait for (mpsd's StreamSet). Thread-safe.
+// threads keep theirs, so it might wait forever (mpsd's StreamSet knows what to wait for).
+// Thread-safe.
 class TORCH_API MPSStreamPool {
  public:
   static MPSStreamPool& instance();

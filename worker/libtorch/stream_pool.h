@@ -1,9 +1,9 @@
 // StreamPool: which thread works on which stream of a device.
 //
-// patch_libtorch.py copies this file into libtorch, where the pool hands out the streams of mps
-// (mps_stream_pool.h). So it includes only the standard library and is C++17. The main thread has
-// stream 0. Each other thread gets another stream when it first asks, and keeps it until the thread
-// ends. Then the pool waits for the stream's work and gives it to the next thread that asks.
+// patch_libtorch.py copies this file into libtorch (mps_stream_pool.h). So it includes only the
+// standard library and is C++17. The main thread has stream 0. Each other thread gets another
+// stream when it first asks, and keeps it until the thread ends. Then the pool waits for the
+// stream's work and gives it to the next thread that asks.
 #pragma once
 
 #include <array>

@@ -21,11 +21,10 @@
 
 namespace mpsd {
 
-// Does the steps above, and returns the error of the first that fails. A sandbox of the level basic
-// never fails (worker/sandbox/sandbox.h). FAILED_PRECONDITION when the model's file, which is code,
-// is not the file that the order was made for: two versions of a model must not answer as one. The
-// sandbox takes rights away for the life of the process, even if loading fails. The text of an
-// error is for the operator.
+// Does the steps above, and returns the first error. A sandbox of the level basic never fails
+// (worker/sandbox/sandbox.h). FAILED_PRECONDITION when the model's file is not the file that the
+// order was made for: two versions of a model must not answer as one. The sandbox takes rights away
+// for the life of the process, even if loading fails. The text of an error is for the operator.
 //
 // `file` is the descriptor that came with the order, if any. The model is loaded from it, so the
 // file is right even if another file has its name by now. Nothing is read from a descriptor that

@@ -1,17 +1,15 @@
 // LoadModel: makes a Model from a load order, for any format.
 //
 // Only this file knows all formats, and only this file is compiled in two ways: with libtorch
-// (MPSD_WITH_TORCH), or without it, so that only synthetic models can be loaded. Everything above
-// this file sees a Model (worker/model/model.h), everything below it one format.
+// (MPSD_WITH_TORCH), or without it, so that only synthetic models can be loaded.
 //
 //   kTorchScript   worker/model/torchscript   needs libtorch
 //   kAoti          worker/model/aoti          needs libtorch
 //   kHuggingFace   worker/model/encoder       needs libtorch
 //   kSynthetic     worker/model/synthetic     needs none
 //
-// Neither function is called alone. LoadInSandbox() (load_in_sandbox.h) calls both, with the steps
-// of the sandbox between them. A worker's main knows nothing else of loading, and `mpsd-worker
-// --describe` loads in the same way.
+// Only LoadInSandbox() (load_in_sandbox.h) calls the two functions, with the steps of the sandbox
+// between them. A worker's main and `mpsd-worker --describe` load through it.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,10 @@
 // EncoderGuard: admits one thread at a time to a Metal driver's methods that begin and end
 // encoders.
 //
-// A command encoder is an object of the driver. If several threads encode, the driver lets one
-// thread take an encoder apart while another is in the same code. The process then crashes, in code
-// that nobody here can fix. The guard replaces each such method by a function that takes one
-// process-wide lock and then runs the original method. The encoding between these methods stays
-// parallel.
+// If several threads encode, the driver lets one thread take an encoder apart while another is in
+// the same code. The process then crashes, in code that nobody here can fix. The guard replaces
+// each such method by a function that takes one process-wide lock and then runs the original
+// method. The encoding between these methods stays parallel.
 //
 //   a lane's thread ──▶ [buffer computeCommandEncoder] ──▶ lock ─▶ the driver's own code
 //   another one     ──▶ [encoder endEncoding]          ──▶ lock ─▶ the driver's own code

@@ -36,9 +36,9 @@ struct AllowedPath {
 
 // The paths that this model, device and machine need. Reads the environment (LD_LIBRARY_PATH,
 // CUDA_MPS_PIPE_DIRECTORY), the list of loaded libraries and, for patterns, folders. Any device
-// other than "cpu", "auto" included, gets the device's files. Called on the main thread while no
-// other thread runs, before the files are confined. Never fails: a path that cannot be determined
-// is left out, and opening its files fails later.
+// except "cpu", "auto" included, gets the device's files. Called on the main thread while no other
+// thread runs, before the files are confined. Never fails: a path that cannot be determined is left
+// out, and opening its files fails later.
 std::vector<AllowedPath> AllowedFiles(const SandboxOptions& options);
 
 }  // namespace mpsd

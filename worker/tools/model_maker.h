@@ -1,9 +1,9 @@
 // model_maker: makes small TorchScript models for demos, tests and benchmarks.
 //
 // Models are built from source text and tensors with libtorch alone, so a checkout needs neither
-// Python nor a download. The program mpsd-make-models calls MakeModel() for each of MadeModels().
-// Tests make the models that they need in a temporary folder. A model's spec, its mpsd.json, lies
-// in the archive.
+// Python nor a download. The program mpsd-make-models calls MakeModel() for each of MadeModels();
+// tests make their models in a temporary folder. A model's spec, its mpsd.json, lies in the
+// archive.
 //
 // All functions write one file and block until it is written. They return an error of libtorch as
 // UNKNOWN, with the path. Thread-compatible.

@@ -25,7 +25,6 @@ struct EncoderNames {
   const char* gate = "";  // a gated layer's; empty if `up` holds both, the gate second
 };
 
-// The names of a family.
 const EncoderNames& NamesOf(EncoderFamily family);
 
 }  // namespace mpsd

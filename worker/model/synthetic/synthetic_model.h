@@ -3,7 +3,7 @@
 //
 // The format "synthetic" needs neither a file nor libtorch. Config and command line name inputs,
 // and each becomes an output of the same datatype and shape. So an answer shows whether every byte
-// of every row took the right way through queue, slab, gather and lease, whatever the batch.
+// of every row took the right way through the server.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,7 @@
 // SyntheticOptions: the behaviour that a synthetic model's parameters ask for.
 //
-// A synthetic model exists to be slow, to fail or to die when a test or a benchmark wants it to.
-// The config says all of that, below the model's `parameters`, so a test of the whole daemon needs
-// no code in a worker:
+// A synthetic model is slow, fails or dies when a test or a benchmark wants it to. The config says
+// so, below the model's `parameters`:
 //
 //   "parameters": {"delay": "5ms", "throw_if": "13"}
 //

@@ -33,7 +33,6 @@ class StreamDevice {
   // runtime without further streams returns the main stream.
   virtual int64_t NextStream() = 0;
 
-  // Makes `stream` the calling thread's current stream.
   virtual void MakeCurrent(int64_t stream) = 0;
 
   // Blocks until the work that was queued on this stream is done; waits for no other stream.

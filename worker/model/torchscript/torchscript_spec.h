@@ -2,7 +2,7 @@
 //
 // A TorchScript file names forward's arguments, but no datatypes, shapes or outputs. These come
 // from an mpsd.json in the archive, or from the config; outputs may also come from trial runs. Each
-// part that the config gives wins, so that an operator can correct a file without rewriting it.
+// part that the config gives wins, so that an operator can correct a file.
 //
 // Pure: knows no libtorch, so it is tested without models. The archive is untrusted.
 #pragma once

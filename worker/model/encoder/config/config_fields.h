@@ -43,11 +43,9 @@ absl::Status ReadNumber(const nlohmann::json& json, const char* key, int64_t min
 // the file.
 absl::Status CheckTold(const nlohmann::json& json, std::initializer_list<const char*> keys);
 
-// A number within the bounds.
 absl::Status ReadReal(const nlohmann::json& json, const char* key, double minimum, double maximum,
                       double* number);
 
-// True or false.
 absl::Status ReadFlag(const nlohmann::json& json, const char* key, bool* flag);
 
 // One of the activations that ActivationOfLayer() knows.

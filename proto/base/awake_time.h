@@ -6,9 +6,9 @@
 
 namespace mpsd::platform {
 
-// Nanoseconds for which this host has been awake: all its processes see the same, and it stands
-// still while the host sleeps (decision 0020). It is the clock that WaitOnWord() and gRPC's timers
-// count on as well. Thread-safe.
+// Nanoseconds for which this host has been awake: the same for every process, and standing still
+// while the host sleeps (decision 0020). WaitOnWord() and gRPC's timers use the same clock.
+// Thread-safe.
 int64_t AwakeNs();
 
 }  // namespace mpsd::platform

@@ -1,15 +1,15 @@
-// MPSD_CHECK: ends the process, in release builds too, when one of our own beliefs is false.
+// MPSD_CHECK: ends the process if an assumption about our own code is false, also in releases.
 // (Abseil has such a macro only since 2023; Debian 12 ships 2022.)
 //
 //   MPSD_CHECK(slot < kMaxSlots);
 //
-// For what only a bug of this repository can make false: an index that this code computed, a state
-// that it set, a REQUIRES of a header. A process that has lost track of its own state must not go
-// on to touch memory that it shares; the supervisor replaces a worker, a service manager the
+// For conditions that only a bug of this repository can make false: an index that this code
+// computed, a state that it set, a REQUIRES of a header. A process that has lost track of its own
+// state must not touch shared memory again. The supervisor replaces a worker, a service manager the
 // daemon.
 //
-// Never for what comes from outside. A client's bytes, a config, a file, a descriptor's errno, and
-// every byte that another process wrote are checked with `if` and become a Status.
+// Never for input from outside. A client's bytes, a config, a file, a descriptor's errno, and every
+// byte that another process wrote are checked with `if` and become a Status.
 #pragma once
 
 #include <cstdio>
@@ -17,8 +17,8 @@
 
 namespace mpsd {
 
-// Writes one line to stderr and aborts. Allocates nothing, and takes no lock but stderr's, so it
-// also works where memory has run out. For the macro alone.
+// Writes one line to stderr and aborts. Allocates nothing and takes only stderr's lock, so it works
+// without free memory. Called by the macro alone.
 [[noreturn]] inline void CheckFailed(const char* condition, const char* file, int line) {
   std::fprintf(stderr, "%s:%d: check failed: %s\n", file, line, condition);
   std::abort();

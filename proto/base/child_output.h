@@ -1,9 +1,9 @@
 // RunChild: runs a program of this installation to its end and keeps its output.
 //
-// How a process without libtorch asks the one that has it: `mpsd-worker --devices` before models
+// How a process without libtorch asks a program that has it: `mpsd-worker --devices` before models
 // are placed (server/place/host_survey.h), `mpsd-worker --describe` for `mpsd inspect`
-// (client/cli/inspect_verb.h). Both answer with one line of JSON, the last of their output. For
-// processes that serve and live long there is the supervisor (server/supervise/process).
+// (client/cli/inspect_verb.h). Both answer with one line of JSON, their last. Long-lived processes
+// belong to the supervisor (server/supervise/process).
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,24 @@
 
 namespace mpsd {
 
-// How a child ended, and what it wrote.
 struct ChildOutput {
   int exit_code = 0;  // 128 + the signal's number if a signal killed it
-  std::string text;   // of stdout and stderr, at most 1 MiB
+  std::string text;   // stdout and stderr, at most 1 MiB
 };
 
-// Starts the program at `path` with `arguments` (argv[1…]) and blocks until it has ended and closed
-// its output. After `timeout_ns` it kills the program and returns DEADLINE_EXCEEDED. The program
-// gets this process's environment, with the variables of `environment` in place of its own;
-// /dev/null as stdin, and a control socket to which nobody writes. Output beyond 1 MiB is read and
-// dropped, so a program that writes without end is not held up by it, but by the time-out.
+// Runs the program at `path` with `arguments` (argv[1…]) and blocks until it has ended and closed
+// its output. After `timeout_ns` it is killed: DEADLINE_EXCEEDED. It gets this process's
+// environment, overridden by `environment`, /dev/null as stdin, and a control socket to which
+// nobody writes. Output beyond 1 MiB is read and dropped, so that a program that writes without end
+// runs into the time-out.
 //
-// Another error: the program could not be started. An exit code other than 0 is no error. The child
-// is reaped in any case. Thread-safe.
+// Any other error: the program could not be started. An exit code other than 0 is no error. The
+// child is always reaped. Thread-safe.
 absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::string> arguments,
                                      int64_t timeout_ns,
                                      const std::map<std::string, std::string>& environment = {});
 
-// The last line that is not empty, without its line break; empty when there is none. Pure.
+// The last line that is not empty, without its line break; empty if there is none. Pure.
 std::string LastLine(const std::string& text);
 
 }  // namespace mpsd

@@ -1,8 +1,8 @@
 // Clock: the time. Monotonic everywhere; wall-clock time only in what people read.
 //
-// A time is an int64_t of nanoseconds whose name ends in _ns. Deadlines, the age of a worker and
-// the times in shared memory all count on the host's one monotonic clock, so a worker may compare a
-// deadline that the front end wrote with its own NowNs(). Setting the date does not move it.
+// A time is an int64_t of nanoseconds whose name ends in _ns. Deadlines, ages of workers and times
+// in shared memory all use the host's one monotonic clock, so a worker may compare the front end's
+// deadline with its own NowNs(). Setting the date does not move the clock.
 //
 // A class that waits or measures takes a `const Clock*` at construction:
 //
@@ -17,7 +17,7 @@
 namespace mpsd {
 
 // The only source of time in the code, so that tests can stop it. Real() lives as long as the
-// process; a test owns its FakeClock (tests/fakes), which outlives all that uses it. Thread-safe.
+// process. A test owns its FakeClock (tests/fakes), which must outlive its users. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -29,7 +29,6 @@ class Clock {
   static const Clock* Real();
 };
 
-// One microsecond, millisecond, second in nanoseconds: `10 * kNsPerMs`.
 inline constexpr int64_t kNsPerUs = 1'000;
 inline constexpr int64_t kNsPerMs = 1'000'000;
 inline constexpr int64_t kNsPerSecond = 1'000'000'000;

@@ -4,9 +4,9 @@
 // enum of its own (worker/model/torch/scalar_types.h). Elements lie little endian. BOOL is a byte,
 // 0 or 1. FP16 and BF16 have no type in C++; worker/model/elements.h reads them.
 //
-// BYTES is the one datatype without a size: a tensor of BYTES is a sequence of a u32 length and
-// that many bytes for each element. So its size does not follow from its shape, and code that
-// computes with sizes has a branch for it.
+// BYTES is the one datatype without a fixed size: each element is a u32 length and that many bytes.
+// So a BYTES tensor's size does not follow from its shape, and code that computes sizes handles it
+// separately.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace mpsd {
 
 // The numbers are part of the shared-memory format: never renumber them. A number read from shared
-// memory may be none of these; the functions below take any.
+// memory may be none of these; the functions below accept any.
 enum class DataType : uint32_t {
   kInvalid = 0,
   kBool = 1,
@@ -37,8 +37,8 @@ enum class DataType : uint32_t {
 };
 inline constexpr uint32_t kDataTypeCount = 15;
 
-// Bytes of one element: 1, 2, 4 or 8. 0 for BYTES, whose elements carry their own length, and for
-// kInvalid and numbers that are no datatype. Thread-safe, like all functions here.
+// Bytes of one element: 1, 2, 4 or 8. 0 for BYTES, kInvalid and numbers that are no datatype.
+// Thread-safe, like all functions here.
 size_t ElementBytes(DataType datatype);
 
 // The protocol's name, such as "FP32"; "INVALID" for a number that is no datatype.

@@ -12,13 +12,14 @@
 // kill, stop     raises SIGKILL or SIGSTOP
 // exit[:code]    exits at once, without destructors; the code is 42 unless given
 // sleep:ms       sleeps, then goes on
+//
 // errno:NAME     ENOMEM, EMFILE, EAGAIN, EIO or a number: the operation fails with this errno
 // corrupt        writes random bytes over the data that the failpoint passes
 //
-// Without @ or % every pass acts. With @ only the pass of that number acts, counted from 1 in each
-// process. With % each pass acts with that probability, drawn from the seed. A pass that acts says
-// so on stderr; a sleep only the first time. Names of failpoints in a worker begin with "worker.";
-// only those are handed to workers, each incarnation with a seed of its own.
+// Without @ or % every pass acts. With @ only the pass with that number acts, counted from 1 in
+// each process. With % each pass acts with that probability, drawn from the seed. A pass that acts
+// says so on stderr; a sleep only the first time. Names of failpoints in a worker begin with
+// "worker.". Only those are passed on to workers, and each incarnation gets its own seed.
 // MPSD_FAILPOINTS_SPARE=MODEL spares that model's workers.
 #pragma once
 
@@ -43,16 +44,16 @@ namespace mpsd {
 
 enum class FailpointAction { kKill, kStop, kExit, kSleep, kErrno, kCorrupt };
 
-// What a pass through a failpoint has to do.
+// The action due at one pass through a failpoint.
 struct FailpointAct {
   FailpointAction action = FailpointAction::kKill;
   int64_t argument = 0;  // exit code, milliseconds or errno; for kCorrupt a random number
-  uint64_t pass = 0;     // how many passes there were, with this one
-  bool first = false;    // the entry acts for the first time
+  uint64_t pass = 0;     // number of this pass, counted from 1
+  bool first = false;    // true if the entry acts for the first time
 };
 
-// The failpoints that are armed in a process. Decides only; HitFailpoint() acts. Made at the first
-// pass and never destroyed. Thread-safe.
+// The failpoints armed in a process. It only decides; HitFailpoint() acts. Made at the first pass
+// and never destroyed. Thread-safe.
 class FailpointTable {
  public:
   // INVALID_ARGUMENT names the entry that is not a failpoint.
@@ -60,10 +61,10 @@ class FailpointTable {
                                                                uint64_t seed);
   ~FailpointTable();
 
-  // Counts a pass through the failpoint `name`, and returns what it has to do; usually nothing.
+  // Counts a pass through the failpoint `name` and returns the action due; usually nothing.
   std::optional<FailpointAct> Pass(absl::string_view name);
 
-  // The entries of `text` that are for a worker.
+  // The entries for workers.
   static std::string WorkerPart(absl::string_view text);
 
  private:
@@ -77,8 +78,8 @@ class FailpointTable {
 // Overwrites about one byte in eight, at least one, with bytes drawn from `random`.
 void CorruptBytes(uint64_t random, void* data, size_t bytes);
 
-// A pass through the failpoint: acts as it is armed. Returns the errno to fail with, usually 0.
-// Corrupts `data` when that is armed and there is any. May end the process, or block. Thread-safe.
+// A pass through the failpoint: acts as armed. Returns the errno to fail with, usually 0. Corrupts
+// `data` if armed to and `bytes` is not 0. May end the process, or block. Thread-safe.
 int HitFailpoint(const char* name, void* data = nullptr, size_t bytes = 0);
 
 // Adds the variables that arm the next worker of `model` to its environment. Thread-safe.

@@ -11,10 +11,10 @@
 
 namespace mpsd {
 
-// Closes its descriptor when destroyed. Every descriptor of the process has exactly one owner, and
-// a function that takes a UniqueFd by value has taken the descriptor, also when it fails. A plain
-// `int fd` is borrowed: it is valid for the call. Errors of close() are ignored: no descriptor here
-// has data that close() would still have to write. Thread-compatible.
+// Closes its descriptor when destroyed. Every descriptor of the process has exactly one owner. A
+// function that takes a UniqueFd by value owns it, even if the function fails. A plain `int fd` is
+// borrowed for the call. Errors of close() are ignored, because no descriptor here has unwritten
+// data. Thread-compatible.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -30,10 +30,9 @@ class UniqueFd {
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
 
-  // Gives the descriptor to the caller, who has to close it.
+  // The caller must close the descriptor.
   int Release() { return std::exchange(fd_, -1); }
 
-  // Closes the present descriptor, if there is one, and takes `fd`.
   void Reset(int fd = -1) {
     if (fd_ >= 0) close(fd_);
     fd_ = fd;

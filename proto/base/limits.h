@@ -1,9 +1,9 @@
 // The fixed bounds of the system and the relations that they must keep.
 //
-// A bound is here when a client, an operator or another process can meet it. Three kinds of numbers
-// are elsewhere. The defaults and bounds of what a config may set stand where the config is read
-// (server/config). A time, a threshold or a size that tunes one part stands in that part. The
-// numbers of a file or wire format stand with the format.
+// A bound is here if a client, an operator or another process can meet it. Three kinds of numbers
+// are elsewhere. Defaults and bounds of config keys are where the config is read (server/config).
+// Times, thresholds and sizes that tune one part are in that part. The numbers of a file or wire
+// format are with the format.
 #pragma once
 
 #include <cstddef>
@@ -15,78 +15,78 @@ namespace mpsd {
 inline constexpr size_t kMaxTensors = 64;
 inline constexpr size_t kMaxRank = 8;  // without the batch dim
 inline constexpr uint32_t kMaxBatchRows = 1024;
-// The batches that the rows of one request may fill. With the usual batch of an encoder, 32 rows,
-// that is as many rows as OpenAI's clients send at most.
+// The batches that the rows of one request may fill. With an encoder's usual batch of 32 rows, this
+// allows as many rows as OpenAI's clients ever send.
 inline constexpr uint32_t kMaxRequestParts = 64;
-inline constexpr uint64_t kMaxCountedTokens = uint64_t{kMaxBatchRows} << 16;  // of one batch
+inline constexpr uint64_t kMaxCountedTokens = uint64_t{kMaxBatchRows} << 16;  // in one batch
 inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr uint32_t kMaxAnswers = 65536;  // to one request of a decoupled model
 inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;
 inline constexpr int64_t kMaxTimeoutNs = 300LL * 1'000'000'000;
-// A client that has not taken the answer to a request this long after the deadline is cut off.
+// A client that has not taken its answer this long after the request's deadline is cut off.
 inline constexpr int64_t kUntakenAnswerNs = 30LL * 1'000'000'000;
 // The names, ids, shapes and parameters of one request on the wire. In memory they may take ten
-// times as much while the request is inside.
+// times as much while the request is open.
 inline constexpr uint64_t kMaxRequestFieldBytes = 128 << 10;
 
-// The texts of one request that are tokenized at once, on the thread that read them: within 1 ms.
-// More are for the threads texts-N.
+// Texts of one request up to this size are tokenized on the thread that read them, within 1 ms.
+// Longer texts go to the threads texts-N.
 inline constexpr uint64_t kInlineTextBytes = 16 << 10;
-// The tensors of tokens that the texts of one request become: short texts beside a long one take as
-// much as if all were long.
+// The token tensors of one request's texts. All rows are as long as the longest text, so short
+// texts next to a long one take as much memory as long ones.
 inline constexpr uint64_t kMaxTokenTensorBytes = 64 << 20;
 
-// The defaults of what a connection, or all of them, may have.
+// Defaults for one connection, or for all together.
 inline constexpr uint32_t kDefaultConnections = 1024;
-inline constexpr uint32_t kDefaultOpenCalls = 8192;  // of each kind
+inline constexpr uint32_t kDefaultOpenCalls = 8192;  // per kind of call
 inline constexpr uint64_t kDefaultConnectionPinBytes = 32ULL << 20;
 inline constexpr uint64_t kDefaultUnreadCopyBytes = 256ULL << 20;
 
-// The calls that wait armed on each completion queue. Each that arrives has another one armed in
-// its place; a call that comes faster than that waits inside gRPC.
+// The calls that wait armed on each completion queue. Each arriving call is replaced by a newly
+// armed one; a call that comes faster than that waits inside gRPC.
 inline constexpr uint32_t kArmedInferCalls = 1024;
 inline constexpr uint32_t kArmedGenericCalls = 32;
 inline constexpr uint32_t kArmedStreamCalls = 16;
 
-// The requests of one stream that are inside, or whose answers are not written yet.
+// The requests of one stream that have not ended or whose answers are not written yet.
 inline constexpr size_t kMaxStreamRequests = 256;
 
 // A model.
 inline constexpr size_t kMaxModels = 256;            // in a config
 inline constexpr size_t kMaxRepositoryModels = 256;  // in a repository
 inline constexpr size_t kMaxBuckets = 64;            // in one padding rule
-inline constexpr size_t kMaxSteps = 32;              // of a model that runs others
+inline constexpr size_t kMaxSteps = 32;              // in a model that runs others
 
 // A model's queue.
 inline constexpr uint32_t kDefaultQueueRequests = 256;
 inline constexpr uint32_t kMaxQueueRequests = 65536;
 inline constexpr uint64_t kDefaultQueueBytes = 512ULL << 20;
-inline constexpr uint32_t kMaxDispatches = 3;  // of one request, when its workers die
+inline constexpr uint32_t kMaxDispatches = 3;  // per request, when workers die
 inline constexpr uint32_t kMaxOpenSlabs = 64;  // shape keys that have an open slab
 
 // The sequences of a model.
-inline constexpr size_t kMaxPastSequences = 1024;   // of which it is known why they ended
-inline constexpr size_t kMaxSequenceIdBytes = 128;  // of an id that is a text
+inline constexpr size_t kMaxPastSequences = 1024;   // ended ones, with the reason kept
+inline constexpr size_t kMaxSequenceIdBytes = 128;  // for an id that is a text
 
 // The memory plane.
-inline constexpr uint32_t kMaxLanes = 32;         // of a worker
-inline constexpr uint32_t kMaxWorkers = 64;       // of a pool
-inline constexpr uint32_t kRingEntries = 4;       // of a lane, in each direction
+inline constexpr uint32_t kMaxLanes = 32;         // per worker
+inline constexpr uint32_t kMaxWorkers = 64;       // per pool
+inline constexpr uint32_t kRingEntries = 4;       // per lane, in each direction
 inline constexpr uint32_t kMaxLaneDepth = 2;      // one running batch and one that waits
-inline constexpr uint32_t kMaxRuns = 128;         // of a batch
-inline constexpr uint32_t kMaxByteCounts = 512;   // of a batch: its runs times its BYTES inputs
-inline constexpr uint32_t kMaxSlabSegments = 64;  // of a pool
+inline constexpr uint32_t kMaxRuns = 128;         // per batch
+inline constexpr uint32_t kMaxByteCounts = 512;   // per batch: its runs times its BYTES inputs
+inline constexpr uint32_t kMaxSlabSegments = 64;  // per pool
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kSlabBytesTarget = 4ULL << 20;
-// The largest slab that several requests share. Where a shared slab would be larger, each request
-// gets an extent of its own.
+// The largest slab that several requests share. If a shared slab would be larger, each request gets
+// an extent of its own.
 inline constexpr uint64_t kMaxSharedSlabBytes = 64ULL << 20;
-inline constexpr size_t kCacheLineBytes = 128;  // of Apple's processors; twice that of x86
+inline constexpr size_t kCacheLineBytes = 128;  // Apple's cache line, twice the size of x86's
 inline constexpr size_t kErrorTextBytes = 512;
 
-// An answer of at most this size is copied: a slice of the slab costs more than the copy.
+// An answer of up to this size is copied: a slice of the slab costs more than the copy.
 inline constexpr size_t kCopiedReplyBytes = 16 << 10;
-// A connection that lets go of nothing for this long keeps no further answer in a worker's memory.
+// A connection that releases nothing for this long may keep no further answer in a worker's memory.
 inline constexpr int64_t kSlowReaderNs = 100LL * 1'000'000;
 
 // The control socket of a worker.
@@ -102,17 +102,18 @@ inline constexpr size_t kMaxRegionsOfConnection = 64;
 inline constexpr size_t kMaxAccessTokens = 256;
 inline constexpr size_t kMaxAccessRules = 128;
 inline constexpr size_t kMaxRuleModels = 256;
-// Those who share each model in equal parts, and tenant 0: callers that are not told apart.
+// Tenants that share each model in equal parts. Tenant 0 stands for callers that are not told
+// apart.
 inline constexpr uint32_t kMaxTenants = 64;
-// Beside these there are those who are not told apart, and all others together.
+// Two tenants have no name: callers that are not told apart, and all others together.
 inline constexpr uint32_t kMaxNamedTenants = kMaxTenants - 2;
 
-// The loads, unloads and reloads that wait. A load or unload beyond them is refused.
+// The loads, unloads and reloads that may wait. Further loads and unloads are refused.
 inline constexpr size_t kMaxReloadJobs = 64;
 
-// The log. Warnings and errors have as many lines again.
+// The log. Warnings and errors may have as many lines again.
 inline constexpr uint32_t kLogLinesPerSecond = 200;
-inline constexpr uint32_t kWorkerLinesPerSecond = 200;  // of one worker's output
+inline constexpr uint32_t kWorkerLinesPerSecond = 200;  // from one worker's output
 inline constexpr size_t kWorkerLineBytes = 2048;
 inline constexpr size_t kWorkerLinesKept = 20;  // for `mpsd ps --why`
 

@@ -1,15 +1,15 @@
-// MemoryPressure: how short the host's memory is, as its system says.
+// MemoryPressure: how short of memory the host is, as its system reports it.
 #pragma once
 
 #include <cstdint>
 
 namespace mpsd {
 
-// The numbers are those of the mailbox (proto/shm/layout.h) and of the metrics.
+// The mailbox (proto/shm/layout.h) and the metrics hold these numbers.
 enum class MemoryPressure : uint32_t {
   kNone = 0,
   kWarn = 1,      // give back what is not needed now
-  kCritical = 2,  // give back everything that can be had again
+  kCritical = 2,  // give back everything that can be loaded or computed again
 };
 
 inline const char* NameOf(MemoryPressure pressure) {

@@ -39,13 +39,13 @@ enum class SharedMemoryWriter { kCreator, kPeer };
 // Allocates `bytes`, a multiple of PageBytes(), in steps. The caller has checked the budget.
 absl::StatusOr<SharedMemory> CreateSharedMemory(uint64_t bytes, SharedMemoryWriter writer);
 
-// Maps an object that a peer sent. Fails when the object is smaller than `bytes`.
+// Maps a peer's object. Fails if it is smaller than `bytes`.
 absl::StatusOr<void*> MapSharedMemory(int fd, uint64_t bytes, bool writable);
 void UnmapSharedMemory(void* data, uint64_t bytes);
 uint64_t PageBytes();
 
-// A shared-memory object that a client named, opened and not mapped: its owner may change its
-// content at any time, and its size where the system allows that.
+// A shared-memory object that a client named, opened but not mapped. Its owner may change its
+// content at any time, and its size if the system allows that.
 struct NamedMemory {
   UniqueFd fd;
   uint64_t bytes = 0;
@@ -54,15 +54,15 @@ struct NamedMemory {
 };
 absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name);
 
-// Copy from or to the object without ever faulting. False when the object no longer holds the whole
+// Copy from or to the object without ever faulting. False if the object no longer holds the whole
 // range.
 bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target);
 bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source);
 
 // ---- sleeping ----
 
-// Blocks until another thread or process wakes `word`, unless `word` does not hold `expected`, or
-// until `timeout_ns` have passed. The mapping may be read-only. Returns false only when the
+// Blocks until another thread or process wakes `word` or until `timeout_ns` have passed. Returns at
+// once unless `word` holds `expected`. The mapping may be read-only. Returns false only if the
 // time-out ended the sleep.
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns);
 
@@ -70,7 +70,7 @@ bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t ti
 void WakeWord(const std::atomic<uint32_t>* word);
 
 // A pollable bell: `poll_fd` is readable from a ring until the bell is cleared. A peer process may
-// ring through `ring_fd`; a bell that rings already stays one ring.
+// ring through `ring_fd`. Several rings before a clear count as one.
 struct Bell {
   UniqueFd poll_fd;
   UniqueFd ring_fd;
@@ -81,7 +81,7 @@ void ClearBell(int poll_fd);
 bool BellRings(int poll_fd);
 
 // Waits for many descriptors and process exits at once. Lives on one thread, but AddReadable() and
-// RemoveReadable() are thread-safe. A token may be reported once more after its removal.
+// RemoveReadable() are thread-safe. A token may still be reported once after its removal.
 class Poller {
  public:
   static absl::StatusOr<Poller> Create();
@@ -90,7 +90,7 @@ class Poller {
   void RemoveReadable(int fd);
 
   // Reports the token once, when the child `pid` has exited; the caller still reaps the child. The
-  // returned descriptor must live until then; it is invalid where the platform needs none.
+  // returned descriptor must live until then; it is invalid if the platform needs none.
   absl::StatusOr<UniqueFd> AddExit(pid_t pid, uint64_t token);
 
   // Blocks until tokens are ready, and returns at most 64 of them; none after `timeout_ns`
@@ -111,8 +111,8 @@ struct SpawnOptions {
   UniqueFd control_fd;                   // becomes descriptor 3
   UniqueFd output_fd;                    // becomes stdout and stderr
 };
-// Starts a program by posix_spawn, never by fork. In the child the descriptors other than 0..3 are
-// closed, the signal mask is empty, and the process group is its own. The caller reaps the child.
+// Starts a program by posix_spawn, never by fork. The child has only descriptors 0..3, an empty
+// signal mask and a process group of its own. The caller reaps the child.
 absl::StatusOr<pid_t> Spawn(SpawnOptions options);
 
 // A connected pair of stream sockets that no child inherits and that raise no SIGPIPE.
@@ -132,9 +132,9 @@ absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
 // Asks the kernel to kill this process when the thread that spawned it ends, where the system can.
 void DieWithParent();
 
-// Keeps other processes of this user from reading or changing this process's memory and
-// descriptors, and the kernel from writing them to a core file, where the system can. For the life
-// of the process.
+// Stops other processes of this user from reading or changing this process's memory and
+// descriptors, and the kernel from writing a core file, where the system can. Lasts for the life of
+// the process.
 void HideMemory();
 
 // Asks the kernel to kill this process before its parent when memory runs out, where the system
@@ -142,7 +142,7 @@ void HideMemory();
 void DieFirstOfMemory();
 
 // How many processes the kernel has killed for lack of memory: in this memory cgroup if the cgroup
-// counts them, otherwise on the host. 0 where the system does not tell.
+// counts them, otherwise on the host. 0 if the system does not tell.
 uint64_t OutOfMemoryKills();
 
 // Names the calling thread; at most 15 bytes are kept.
@@ -150,7 +150,7 @@ void NameThread(const char* name);
 
 // ---- the host ----
 
-// The memory that this process's cgroup (v1 or v2) and the host still have for it.
+// The memory still available to this process, within its cgroup (v1 or v2) and on the host.
 uint64_t AvailableMemoryBytes();
 uint64_t ResidentMemoryBytes(pid_t pid);
 
@@ -163,11 +163,10 @@ bool MayHaveGpu();
 // When the content of the file was last written, by the file system's clock.
 int64_t ModifiedNs(const struct stat& status);
 
-// The path of the running executable.
 absl::StatusOr<std::string> ExecutablePath();
 
-// A path by which this process opens once more the file that a descriptor has open, whatever became
-// of the file's name. Empty where the system has none that a sandbox can allow.
+// A path by which this process can reopen the file behind a descriptor, even if the file was
+// renamed or removed. Empty if the system has no such path that a sandbox can allow.
 std::string PathOfOpenFile(int fd);
 
 }  // namespace mpsd::platform

@@ -41,7 +41,7 @@ namespace {
 
 constexpr uint64_t kAllocationStep = 64ULL << 20;
 
-// Kernel headers of Debian 12's age do not always define this seal.
+// Kernel headers from the time of Debian 12 do not always define this seal.
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
@@ -100,7 +100,7 @@ std::optional<uint64_t> CgroupMemoryLeft(const std::string& folder, const char* 
   const std::optional<uint64_t> limit = ReadNumber(absl::StrCat(folder, "/", limit_file));
   const std::optional<uint64_t> usage = ReadNumber(absl::StrCat(folder, "/", usage_file));
   if (!limit.has_value() || !usage.has_value()) return std::nullopt;
-  // Page cache that nobody uses counts as used, but the kernel frees it on demand.
+  // Unused page cache counts as used, but the kernel frees it on demand.
   const uint64_t cache = StatField(ReadSmallFile(folder + "/memory.stat"), cache_field);
   const uint64_t used = *usage - std::min(*usage, cache);
   return *limit > used ? *limit - used : 0;
@@ -181,8 +181,8 @@ uint64_t PageBytes() {
   return bytes;
 }
 
-// A process that touches a mapping whose object was truncated faults. So the object is not mapped,
-// but read and written as the file that it is on Linux.
+// A process that touches a mapping of a truncated object faults. So the object is not mapped, but
+// read and written as a file, which it is on Linux.
 absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name) {
   NamedMemory memory;
   memory.fd.Reset(shm_open(name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0));
@@ -210,7 +210,7 @@ bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target) {
 bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
   struct stat info {};
   if (fstat(fd, &info) != 0) return false;
-  // A write beyond the end would allocate memory that the owner has given back.
+  // A write beyond the end would allocate memory that the owner has released.
   if (offset + source.size() > static_cast<uint64_t>(info.st_size)) return false;
   while (!source.empty()) {
     const ssize_t put = pwrite(fd, source.data(), source.size(), static_cast<off_t>(offset));
@@ -253,8 +253,8 @@ bool BellRings(int poll_fd) {
 }
 
 void ClearBell(int poll_fd) {
-  // Reads what a full pipe holds, and no more: a peer that rings without end must not keep the
-  // caller here.
+  // Reads the content of a full pipe and no more, so that a peer that rings without end cannot keep
+  // the caller here.
   char rings[4096];
   for (int i = 0; i < 16; ++i) {
     if (read(poll_fd, rings, sizeof(rings)) < static_cast<ssize_t>(sizeof(rings))) return;
@@ -312,8 +312,7 @@ absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
   sigemptyset(&none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setsigmask(&attributes, &none);
-  // In a group of its own: signals that a terminal sends to its foreground group are for the front
-  // end.
+  // A group of its own: signals from a terminal to its foreground group are for the front end.
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);

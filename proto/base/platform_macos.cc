@@ -82,8 +82,7 @@ std::string RandomName() {
   return name;
 }
 
-// Opens one new object twice: with a descriptor to write it, and with one that the kernel refuses
-// to map writable.
+// Opens one new object twice: one descriptor can write, the other cannot be mapped writable.
 absl::Status OpenTwice(UniqueFd* writable, UniqueFd* readonly) {
   const std::string name = RandomName();
   writable->Reset(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
@@ -96,8 +95,8 @@ absl::Status OpenTwice(UniqueFd* writable, UniqueFd* readonly) {
   return absl::OkStatus();
 }
 
-// A range of an object, mapped for one copy. On macOS such an object cannot be read as a file. Once
-// it has a size, that size cannot change, so the mapping does not fault.
+// A range of an object, mapped for one copy, because macOS cannot read such an object as a file.
+// The object's size cannot change once set, so the mapping does not fault.
 class MappedRange {
  public:
   MappedRange(int fd, uint64_t offset, uint64_t bytes, int protection) {
@@ -166,8 +165,8 @@ std::vector<char*> Pointers(std::vector<std::string>* texts) {
   return pointers;
 }
 
-// A child starts with no signal blocked, every signal at its default action, and in a group of its
-// own: signals that a terminal sends to its foreground group are for the front end.
+// A child starts with no signal blocked, every signal at its default action, and a process group of
+// its own. Signals from a terminal to its foreground group are for the front end.
 void ResetSignals(posix_spawnattr_t* attributes) {
   sigset_t none, all;
   sigemptyset(&none);

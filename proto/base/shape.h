@@ -2,9 +2,9 @@
 // arithmetic.
 //
 // A shape comes from a client, a config, a file or another process, and its product becomes a size
-// of memory. So nobody multiplies dims by hand: these functions return nothing instead of a number
-// that wrapped around, and the caller turns nothing into its own error. -1 stands for an open dim
-// in a spec and never in a tensor. Pure functions, all thread-safe.
+// of memory. So nobody multiplies dims by hand. Instead of a number that wrapped around, these
+// functions return nothing, and the caller reports an error. In a spec, -1 stands for an open dim;
+// a tensor never has it. Pure functions, all thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace mpsd {
 
-// The dims of a tensor, outermost first. Without an allocation for all that are allowed (kMaxRank).
+// The dims of a tensor, outermost first. Up to kMaxRank dims need no allocation.
 using Dims = absl::InlinedVector<int64_t, 8>;
 
-// The product of `dims`, 1 for none; nothing when one is negative, or the product of those that are
-// not 0 exceeds 2^62: a 0 does not hide dims that could not be counted.
+// The product of `dims`; 1 if there are none. Nothing if a dim is negative, or if the dims other
+// than 0 multiply to more than 2^62: a 0 does not hide dims that could not be counted.
 std::optional<uint64_t> ElementCount(absl::Span<const int64_t> dims);
 
 // The bytes of a tensor of fixed-size elements; nothing for BYTES, for a negative dim, and on

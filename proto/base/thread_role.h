@@ -16,11 +16,10 @@
 namespace mpsd {
 
 // A capability that one thread has: the supervisor's, a queue thread's, a lane's. An object whose
-// members live on one thread owns a role. The members are ABSL_GUARDED_BY the role, the functions
-// that only the thread may call are ABSL_EXCLUSIVE_LOCKS_REQUIRED(role), and each of the thread's
-// entry points begins with Check(). clang's -Wthread-safety then refuses code that touches the
-// members from elsewhere, and a process that breaks the rule at run time ends at the CHECK. Check()
-// costs one load.
+// members live on one thread owns a role. The members are ABSL_GUARDED_BY the role, and functions
+// for that thread alone are ABSL_EXCLUSIVE_LOCKS_REQUIRED(role). Each of the thread's entry points
+// begins with Check(), which costs one load. With -Wthread-safety, clang refuses other code that
+// touches the members. A call on another thread ends the process.
 //
 // Invariants:
 //   1. A role is bound to at most one thread at a time.
@@ -34,7 +33,7 @@ class ABSL_LOCKABLE ThreadRole {
   ThreadRole(const ThreadRole&) = delete;
   ThreadRole& operator=(const ThreadRole&) = delete;
 
-  // Called by the thread that has the role from then on. REQUIRES: no thread is bound.
+  // Called by the thread that gets the role. REQUIRES: no thread is bound.
   void Bind() {
     MPSD_CHECK(holder_.load(std::memory_order_relaxed) == std::thread::id());
     holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
@@ -46,8 +45,8 @@ class ABSL_LOCKABLE ThreadRole {
     holder_.store(std::thread::id(), std::memory_order_relaxed);
   }
 
-  // Ends the process where it is called on another thread. REQUIRES: the calling thread is bound,
-  // or no thread is.
+  // Ends the process if another thread is bound. REQUIRES: the calling thread is bound, or no
+  // thread is.
   void Check() const ABSL_ASSERT_EXCLUSIVE_LOCK() {
     const std::thread::id holder = holder_.load(std::memory_order_relaxed);
     MPSD_CHECK(holder == std::thread::id() || holder == std::this_thread::get_id());

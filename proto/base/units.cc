@@ -46,7 +46,7 @@ struct Written {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Nothing when the text does not begin with a digit, its digits end in a point, or there are too
+// Nothing if the text does not begin with a digit, its digits end in a point, or there are too
 // many.
 std::optional<Written> Split(std::string_view text) {
   Written written;

@@ -1,9 +1,9 @@
 // units: durations and sizes as people write them: "500us", "64MiB".
 //
-// For configs, command lines and model parameters: a number without a unit is refused, so that
-// nobody has to know whether a key counts milliseconds or seconds. Digits stand before a point and
-// behind it, at most one space before the unit, and case matters: "1.5 MiB", "10ms". The value must
-// come out as a whole number of nanoseconds or bytes, below 2^63.
+// For configs, command lines and model parameters. A number needs a unit, so nobody has to know
+// whether a key counts milliseconds or seconds. A decimal point needs digits on both sides, at most
+// one space precedes the unit, and case matters: "1.5 MiB", "10ms". The value must be a whole
+// number of nanoseconds or bytes, below 2^63.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ absl::StatusOr<int64_t> ParseDurationNs(std::string_view text);
 // (powers of ten). The unit is required, except for "0". INVALID_ARGUMENT as above. Pure.
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text);
 
-// For people: in the largest unit of powers of two that fits, with one decimal at most: "1.5 GiB",
-// "812 KiB". Rounded, so reading it again may give another number.
+// For people: in the largest binary unit that fits, with at most one decimal: "1.5 GiB", "812 KiB".
+// Rounded, so parsing it may give another number.
 std::string BytesText(uint64_t bytes);
 
 }  // namespace mpsd

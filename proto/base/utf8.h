@@ -1,7 +1,7 @@
 // CutAtCharacter, CharacterBytes, WithoutBadBytes: texts of UTF-8, character by character.
 //
-// Texts of clients, models and libraries go into error messages, logs and JSON, which are bounded.
-// Half a character there would make the whole message invalid for a strict reader.
+// Texts of clients, models and libraries go into error messages, logs and JSON of limited length.
+// Half a character would make the whole message invalid for a strict reader.
 //
 //   CutAtCharacter("naïve", 3)   →  "na"      (ï is two bytes, the third and the fourth)
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace mpsd {
 
-// The longest beginning of `text` that has at most `max_bytes` bytes and ends between two
-// characters. Bytes that are not UTF-8 stay as they are, and may be cut anywhere. Thread-safe.
+// The longest prefix of `text` that has at most `max_bytes` bytes and does not end inside a
+// character. Bytes that are not UTF-8 stay as they are, and may be cut anywhere. Thread-safe.
 inline absl::string_view CutAtCharacter(absl::string_view text, size_t max_bytes) {
   if (text.size() <= max_bytes) return text;
   const auto continues = [text](size_t i) {
@@ -26,8 +26,8 @@ inline absl::string_view CutAtCharacter(absl::string_view text, size_t max_bytes
   return text.substr(0, end);
 }
 
-// How many bytes the character takes with which `text` begins; 0 where no character of UTF-8 begins
-// there, as at an overlong form, a surrogate, and a text that is cut. Thread-safe.
+// The size of the character at the start of `text`. 0 if no valid UTF-8 character begins there: an
+// overlong form, a surrogate, or a text cut short. Thread-safe.
 inline size_t CharacterBytes(absl::string_view text) {
   const auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
   if (text.empty()) return 0;
@@ -45,8 +45,8 @@ inline size_t CharacterBytes(absl::string_view text) {
   return overlong || surrogate || too_large ? 0 : size;
 }
 
-// The text with U+FFFD in place of each byte that is no part of a character. Names of files may
-// have such bytes; readers of protobuf's strings refuse a message for one. Thread-safe.
+// The text with U+FFFD in place of each byte that belongs to no character. File names may have such
+// bytes, and protobuf's string readers refuse a message with one. Thread-safe.
 inline std::string WithoutBadBytes(absl::string_view text) {
   std::string good;
   while (!text.empty()) {

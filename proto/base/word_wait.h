@@ -1,10 +1,9 @@
-// WordWait: what the end of a wait on a word of shared memory means, and how the wait goes on where
-// the system refuses it. A part of the seam to the operating system, shared by its two files.
+// WordWait: how a wait on a word of shared memory ended, and how it goes on if the system refuses
+// it. A part of the seam to the operating system, shared by its two files.
 //
-// A system call that waits for a word to change may end by a wake, by a signal, by its time-out, or
-// with an error that comes again at every call, such as one for a mapping that it cannot read. A
-// caller that took such an error for a wake would look at the word, find nothing, wait again, and
-// so keep a processor busy for good.
+// A system call that waits for a word to change may end by a wake, a signal or its time-out. It may
+// also fail every time, for example for a mapping that it cannot read. A caller that took this for
+// a wake would keep a processor busy forever.
 //
 //   WaitOnWord ─▶ system call ─▶ EndWordWait ─┬─ kOver      true: the caller looks at the word
 //                                             ├─ kTimedOut  false
@@ -20,25 +19,25 @@
 
 namespace mpsd::platform {
 
-// How often a word is looked at that the system does not wait on.
+// Interval between looks at a word that the system refuses to wait on.
 inline constexpr int64_t kWordLookNs = kNsPerMs;
 
-// How a system call that waited on a word has ended.
+// How a system call that waited on a word ended.
 enum class WordWait {
-  kOver,      // by a wake, or something else after which the caller looks at the word again
+  kOver,      // by a wake, or anything else after which the caller must look again
   kTimedOut,  // nobody woke the sleeper
-  kRefused,   // the system did not wait, and will not at the next call
+  kRefused,   // the system did not wait, and never will
 };
 
-// `error` is errno after the call, 0 where it succeeded. EAGAIN: the word had changed before. Pure.
+// `error` is errno after the call, 0 if it succeeded. EAGAIN: the word had changed before. Pure.
 inline WordWait WordWaitOf(int error) {
   if (error == 0 || error == EAGAIN || error == EINTR) return WordWait::kOver;
   return error == ETIMEDOUT ? WordWait::kTimedOut : WordWait::kRefused;
 }
 
-// Looks at the word every kWordLookNs, and calls `sleep(ns)` in between. A wake that comes during a
-// sleep is seen at its end, so a request waits for up to kWordLookNs longer than it has to. False
-// when `timeout_ns` were slept and the word still holds `expected`. Thread-safe, if `sleep` is.
+// Looks at the word every kWordLookNs, and calls `sleep(ns)` in between. A wake during a sleep is
+// seen at its end, so a request may wait up to kWordLookNs too long. False if `timeout_ns` have
+// passed and the word still holds `expected`. Thread-safe, if `sleep` is.
 template <typename Sleep>
 bool PollWord(const std::atomic<uint32_t>& word, uint32_t expected, int64_t timeout_ns,
               Sleep sleep) {
@@ -52,8 +51,9 @@ bool PollWord(const std::atomic<uint32_t>& word, uint32_t expected, int64_t time
   return true;
 }
 
-// What WaitOnWord() of platform.h returns after a call that ended with `error`. Where the system
-// refused, the rest of the wait is PollWord(), and stderr gets a line, once a process. Thread-safe.
+// The result of WaitOnWord() of platform.h after a call that ended with `error`. If the system
+// refused, PollWord() waits for the rest of the time, and stderr gets a line once per process.
+// Thread-safe.
 bool EndWordWait(int error, const std::atomic<uint32_t>& word, uint32_t expected,
                  int64_t timeout_ns);
 

@@ -1,15 +1,15 @@
 // CallFilter: which system calls a sealed process may still make, as a program for the kernel.
 //
 // The filter lists the denied calls. A list of allowed calls would be tighter, but would break with
-// every release of a device driver; docs/sandbox.md says what this leaves open.
+// every release of a device driver; docs/sandbox.md says what stays possible.
 //
-// The kernel runs the program at every system call of every thread, with the call's number and
-// arguments. The program sees arguments but no memory behind them: a rule can look at a flag or a
-// process's number, and not at a path. Rules are tried in the order of the table, and the first
-// that denies decides:
+// The kernel runs the program at every system call of every thread. The program sees the call's
+// number and arguments, but no memory behind them. A rule can look at a flag or a process's number,
+// but not at a path. Rules are tried in the order of the table, and the first that denies decides:
 //
 //   another instruction set      the process is killed
 //   a number beyond the table    ENOSYS, as from a kernel that does not have the call
+//
 //   a rule that is in force      EPERM; for clone3 ENOSYS: the C library falls back to clone
 //   everything else              is allowed
 //
@@ -26,10 +26,10 @@
 
 namespace mpsd {
 
-// The program. `own_pid` is the only process that the process may send signals to. Calls of another
-// instruction set kill the process; calls newer than this file do not exist for it (ENOSYS); denied
-// calls fail with EPERM. Installed by SealCalls() for good. Empty for a processor that this file
-// does not know: the caller must then count the calls as not sealed. Pure.
+// Builds the program, which SealCalls() installs for good. The process may send signals only to
+// `own_pid`. Calls of another instruction set kill the process. Calls newer than this file fail
+// with ENOSYS, denied calls with EPERM. Empty for an unknown processor: the calls are then not
+// sealed. Pure.
 std::vector<sock_filter> CallFilter(const DeniedCalls& denied, pid_t own_pid);
 
 }  // namespace mpsd

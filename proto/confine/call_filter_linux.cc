@@ -18,8 +18,8 @@
 namespace mpsd {
 namespace {
 
-// When a call is denied. "The argument" is its low half; the kernel looks at no more of it in the
-// calls that use these conditions.
+// When a call is denied. "The argument" is its low half; in calls with these conditions the kernel
+// reads no more.
 enum class When {
   kAlways,
   kEqual,     // the argument is the value
@@ -62,8 +62,8 @@ constexpr uint32_t kSetSignal = 10;              // F_SETSIG
 constexpr uint32_t kSetOwnerExtended = 15;       // F_SETOWN_EX
 
 constexpr Rule kBasicRules[] = {
-    // Other programs and processes. A clone that makes no thread makes a process. A filter cannot
-    // see the flags of clone3, so clone3 does not exist, and the C library falls back to clone.
+    // Other programs and processes. A clone without CLONE_THREAD makes a process. A filter cannot
+    // see the flags of clone3, so clone3 fails with ENOSYS and the C library falls back to clone.
     {SYS_execve},
     {SYS_execveat},
     {SYS_clone, When::kNoBit, 0, CLONE_THREAD},
@@ -73,9 +73,8 @@ constexpr Rule kBasicRules[] = {
     {SYS_fork},
     {SYS_vfork},
 #endif
-    // The memory, descriptors, limits and share of processors and disks of other processes. A
-    // filter cannot tell the process's other threads from other processes, so each thread can set
-    // only its own.
+    // The memory, descriptors, limits and scheduling of other processes. A filter cannot tell the
+    // process's other threads from other processes, so each thread can set only its own.
     {SYS_ptrace},
     {SYS_process_vm_readv},
     {SYS_process_vm_writev},
@@ -95,8 +94,8 @@ constexpr Rule kBasicRules[] = {
     {SYS_sched_setaffinity, When::kNeitherSelfNorZero, 0},
     {SYS_ioprio_set, When::kNotEqual, 0, kPriorityOfProcess},
     {SYS_ioprio_set, When::kNeitherSelfNorZero, 1},
-    // Signals: only to the process itself, also not through the owner of a descriptor, and not
-    // without limit: the signal that comes when the front end dies cannot be turned off.
+    // Signals to others. Nor may a descriptor get another owner, because its owner gets signals.
+    // The signal that comes when the front end dies cannot be turned off.
     {SYS_kill, When::kNotSelf, 0},
     {SYS_tkill},
     {SYS_tgkill, When::kNotSelf, 0},
@@ -187,9 +186,9 @@ constexpr Rule kBasicRules[] = {
 #endif
 };
 
-// A model on the cpu talks to nobody but the front end, on descriptors that the worker has already.
-// The kernel counts the descriptors on their way through Unix sockets for each user: a worker with
-// sockets of its own could use up what the front end needs to hand memory to other workers.
+// A model on the cpu talks only to the front end, on descriptors that the worker already has. The
+// kernel limits, for each user, the descriptors in transit through Unix sockets. A worker with its
+// own sockets could use up what the front end needs to hand memory to other workers.
 constexpr Rule kSocketRules[] = {{SYS_socket}, {SYS_socketpair}};
 
 constexpr Rule kStrictRules[] = {
@@ -214,8 +213,8 @@ constexpr Rule kStrictRules[] = {
     {SYS_mq_open},
     {SYS_mq_unlink},
     {SYS_prctl, When::kEqual, 0, PR_SET_DUMPABLE},
-    // Of files that landlock keeps closed: their times, news of them, and their attributes. stat()
-    // stays, since the C library asks for the size of an open file by the same call.
+    // Files that landlock keeps closed: changing their times, watching them, and their attributes.
+    // The call stat() stays, because the C library gets the size of an open file by the same call.
     {SYS_utimensat},
     {SYS_inotify_init1},
     {SYS_inotify_add_watch},
@@ -243,7 +242,7 @@ class Assembler {
     SkipIf(BPF_JEQ, kArchitecture);
     Return(SECCOMP_RET_KILL_PROCESS);
     Load(offsetof(seccomp_data, nr));
-    // This also refuses the numbers of the x32 instruction set, which are larger.
+    // Also refuses the numbers of the x32 instruction set, which are larger.
     UnlessSkip(BPF_JGT, kLastKnownCall);
     Return(SECCOMP_RET_ERRNO | ENOSYS);
   }
@@ -254,7 +253,7 @@ class Assembler {
       Return(SECCOMP_RET_ERRNO | rule.error);
       return;
     }
-    // Jumps over the whole rule, including its last load, when the call is another one.
+    // Jumps over the whole rule, including its last load, if the call is another one.
     const size_t about_another = program_.size();
     Jump(BPF_JEQ, rule.call, 0, 0);
     Load(offsetof(seccomp_data, args) + rule.argument * sizeof(uint64_t));
@@ -270,7 +269,7 @@ class Assembler {
   }
 
  private:
-  // Ensures that the next instruction is reached exactly when the rule denies the call.
+  // Makes the next instruction run exactly if the rule denies the call.
   void AddCondition(const Rule& rule) {
     switch (rule.when) {
       case When::kAlways:

@@ -7,7 +7,7 @@ absl::Status DropPrivileges() {
   return absl::UnimplementedError("a process keeps its rights on this platform");
 }
 
-// DropPrivileges() has said it already.
+// DropPrivileges() has already reported it.
 absl::Status SealCalls(const DeniedCalls&) { return absl::OkStatus(); }
 
 }  // namespace mpsd

@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-constexpr size_t kMaxOpenGroups = 100;  // protobuf's parser descends no further
+constexpr size_t kMaxOpenGroups = 100;  // the depth limit of protobuf's parser
 
 }  // namespace
 
@@ -21,7 +21,7 @@ bool ProtobufReader::Next() {
   return !malformed_;
 }
 
-// Takes a key and the value behind it; of a group, the key that begins or ends it.
+// Takes a key and its value; for a group, only the key that begins or ends it.
 bool ProtobufReader::TakeField() {
   uint64_t key = 0;
   if (!TakeVarint(kMaxKeyBytes, &key) || key > UINT32_MAX || key >> 3 == 0) return false;
@@ -65,7 +65,7 @@ bool ProtobufReader::TakeText(uint64_t bytes) {
   return true;
 }
 
-// Goes behind the end of the group that the current field begins, which stays the current field.
+// Skips to the end of the group that the current field begins. The group stays the current field.
 bool ProtobufReader::SkipGroup() {
   const uint32_t group = field_;
   absl::InlinedVector<uint32_t, 8> open = {group};

@@ -6,9 +6,9 @@
 //   }
 //   if (reader.malformed()) return absl::InvalidArgumentError("…");
 //
-// For one or two fields of a message that nobody parses whole: a request's model name before its
-// rights are known, the size of typed contents before memory is given to them, a retry delay in the
-// details of an error.
+// For reading one or two fields without parsing the whole message. Examples are a request's model
+// name before its rights are known, the size of typed contents before allocation, and a retry delay
+// in an error's details.
 #pragma once
 
 #include <cstddef>
@@ -19,32 +19,32 @@
 
 namespace mpsd {
 
-// Reads the fields of one message in their order, without knowing its type: a message inside it is
-// text, and is read by a reader of its own. Copies nothing: what it returns are views into the
-// message. Reads what clients send: whatever the bytes are, it reads none beyond them, allocates
-// next to nothing, and refuses what protobuf's parser refuses of keys, lengths and groups, which
-// may nest a hundred deep. A field that occurs twice is met twice. Thread-compatible.
+// Reads the fields of one message in order, without knowing its type. A nested message is text, to
+// be read by another reader. Copies nothing: results are views into the message. Safe for clients'
+// bytes: never reads beyond them and allocates next to nothing. Refuses the same malformed keys,
+// lengths and groups as protobuf's parser; groups may nest a hundred deep. A field that occurs
+// twice is reported twice. Thread-compatible.
 class ProtobufReader {
  public:
   explicit ProtobufReader(absl::string_view message) : rest_(message) {}
 
-  // Goes to the next field. A group, with all that it holds, is one field. False at the end of the
+  // Goes to the next field. A group with all its content is one field. False at the end of the
   // message and at the first byte that cannot be read; malformed() tells which.
   bool Next();
 
   // True when the walk ended at a mistake.
   bool malformed() const { return malformed_; }
 
-  // ---- the current field: what the last Next() that returned true went to ----
+  // ---- the current field, set by the last Next() that returned true ----
 
   uint32_t field() const { return field_; }
   WireType type() const { return type_; }
   bool Is(uint32_t field, WireType type) const { return field_ == field && type_ == type; }
 
-  // The number of a varint; 0 of any other type.
+  // The value of a varint; 0 for any other type.
   uint64_t number() const { return number_; }
 
-  // The bytes of a value with a length, or of a fixed size; empty of any other type.
+  // The bytes of a value with a length or a fixed size; empty for any other type.
   absl::string_view text() const { return text_; }
 
   // The field as it stands in the message, with its key.
@@ -56,7 +56,7 @@ class ProtobufReader {
   bool TakeText(uint64_t bytes);
   bool SkipGroup();
 
-  absl::string_view rest_;  // behind the current field
+  absl::string_view rest_;  // the bytes after the current field
   bool malformed_ = false;
   uint32_t field_ = 0;
   WireType type_ = WireType::kVarint;

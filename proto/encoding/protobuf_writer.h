@@ -1,14 +1,14 @@
-// The fields of a protobuf message, written by hand: for messages whose bytes must not be copied
-// once more, and for binaries without protobuf. Pure functions, all thread-safe.
+// Writes the fields of a protobuf message by hand: for messages whose bytes must not be copied
+// again, and for binaries without protobuf. Pure functions, all thread-safe.
 //
-// A message is its fields one after another, each a key and a value. The key is a varint (varint.h)
-// of the field's number and of the form of its value:
+// A message is a row of fields, each a key and a value. The key is a varint (varint.h) made from
+// the field's number and the form of its value:
 //
 //   │ key: number << 3 | type │ varint │           PutNumber()
 //   │ key: number << 3 | type │ length │ bytes │   PutText(), or PutKey() and the rest by hand
 //
-// A message inside a message is a field with a length. Fields may come in any order. Each function
-// appends to `out`; nothing is checked, so the caller ensures that text fields are UTF-8.
+// A nested message is a field with a length. Fields may come in any order. Each function appends to
+// `out`. Nothing is checked: the caller ensures that text fields are UTF-8.
 #pragma once
 
 #include <cstddef>

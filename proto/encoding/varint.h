@@ -2,10 +2,9 @@
 //
 //   300 = 0b10_0101100   →   1_0101100  0_0000010
 //
-// The highest bit of a byte says that another one follows; 64 bits take ten bytes at most. Keys and
-// lengths have 32 bits, and protobuf's parser refuses longer ones, whatever their value is.
-// Keys and lengths of every protobuf message are varints. protobuf_writer.h writes them; whoever
-// walks a message by hand reads them with the class below.
+// The highest bit of a byte says that another follows; 64 bits take at most ten bytes. Keys and
+// lengths of protobuf messages are varints of 32 bits. Protobuf's parser refuses longer ones,
+// whatever their value.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +15,10 @@
 
 namespace mpsd {
 
-inline constexpr size_t kMaxKeyBytes = 5;  // of a key's varint, or of a length's
+inline constexpr size_t kMaxKeyBytes = 5;  // for the varint of a key or a length
 
-// Assembles one varint from bytes that arrive one at a time, so that its bytes may lie in several
-// pieces of memory. Reads what clients send. Thread-compatible.
+// Assembles one varint from bytes that arrive one at a time, possibly from several pieces of
+// memory. Safe for bytes from clients. Thread-compatible.
 //
 //   Varint varint;
 //   while (!varint.Take(NextByte())) {
@@ -37,8 +36,8 @@ class Varint {
     return (byte & 0x80) == 0;
   }
 
-  // True after ten bytes, which is as long as a varint may be. If Take() has not said by then that
-  // it is complete, the bytes are malformed.
+  // True after ten bytes, the most that a varint may have. If Take() has not returned true by then,
+  // the bytes are malformed.
   bool too_long() const { return bits_ >= 70; }
 
   // The integer, once Take() has returned true. Bits beyond the 64th are dropped, as protobuf does.

@@ -1,10 +1,10 @@
-// FileStamp: which contents a file had when it was looked at.
+// FileStamp: identifies the contents that a file had when it was looked at.
 //
-// Says whether a file has changed without reading it: a reload loads a model again only when its
-// file has another stamp (server/config), and new certificates are read only then
-// (server/listen/certificate_source.h). The stamp is taken before the file is read; a change in
-// between makes it look old, so that the next look reads the file once more. A model may be a
-// folder: its stamp is made of those of the files that are read.
+// Tells whether a file has changed without reading it. A reload loads a model again only if its
+// file's stamp has changed (server/config), and likewise certificates
+// (server/listen/certificate_source.h). The stamp is taken before the file is read: after a change
+// in between it looks old, and the next look reads the file again. A model may be a folder: its
+// stamp combines those of the files that are read.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@
 
 namespace mpsd {
 
-// A file that took another's place, or was written anew, has another stamp; but for one that was
-// written twice within a tick of the file system's clock, with the same length. A folder has
-// another stamp once one of its .json and .safetensors files has, also one level down. Plain data.
+// A file that was replaced or rewritten has another stamp. The exception is a file written twice
+// within one tick of the file system's clock, with the same length. A folder's stamp changes when
+// one of its .json or .safetensors files changes, also one level down. Plain data.
 struct FileStamp {
-  uint64_t inode = 0;       // another file under the same name; of a folder: a mix of its files'
-  uint64_t bytes = 0;       // of a folder: the sum
-  int64_t modified_ns = 0;  // by the file system's clock; of a folder: the last
+  uint64_t inode = 0;  // changes if another file takes the name; for a folder: a mix over its files
+  uint64_t bytes = 0;  // for a folder: the sum
+  int64_t modified_ns = 0;  // by the file system's clock; for a folder: the latest
 
   bool operator==(const FileStamp&) const = default;
 };
 
-// The stamp of the file as it is now, links followed; all zero when there is none, or it cannot be
-// looked at. So a file that vanishes and comes back has changed twice. Thread-safe.
+// The stamp of the file as it is now, links followed. All zero if there is no file, or it cannot be
+// looked at. So a file that vanishes and comes back changes twice. Thread-safe.
 FileStamp StampOf(const std::string& path);
 
-// One stamp of several files, another one once a file has, comes, goes. As a folder's: `inode` is a
-// mix, `bytes` the sum, `modified_ns` the last. All zero when none is there. Thread-safe.
+// One stamp for several files; it changes if a file changes, appears or disappears. Like a
+// folder's: `inode` is a mix, `bytes` the sum, `modified_ns` the latest. All zero if there is no
+// file. Thread-safe.
 FileStamp StampOfFiles(const std::vector<std::string>& paths);
 
-// Opens the file that has this stamp, for reading. Invalid when it is a folder, cannot be read, or
-// is another file by now. The contents stay readable by the descriptor when another file takes the
-// name, but not when the file itself is written anew, which StampOf() of the descriptor's path
-// finds out. Thread-safe.
+// Opens the file for reading if it still has this stamp. Invalid if it is a folder, cannot be read,
+// or has changed. The descriptor keeps these contents if another file takes the name, but not if
+// the file itself is rewritten; StampOf() of the descriptor's path detects that. Thread-safe.
 UniqueFd OpenAsStamped(const std::string& path, const FileStamp& stamp);
 
 }  // namespace mpsd

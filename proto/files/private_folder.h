@@ -1,4 +1,4 @@
-// MakePrivateFolder: a folder in which this process's user alone may write.
+// MakePrivateFolder: a folder that only this process's user may write to.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace mpsd {
 
-// Makes the folder with mode 0700; its parent must be there. A folder that is there already is left
-// as it is. FAILED_PRECONDITION, in words for the operator, when that is a symbolic link or no
-// folder, belongs to another user, or others may write to it: then any file in it may be theirs.
-// Thread-safe.
+// Makes the folder with mode 0700; its parent must exist. An existing folder is left as it is.
+// FAILED_PRECONDITION, in words for the operator, if the path is a symbolic link or no folder,
+// belongs to another user, or others may write to it. In these cases any file in it may come from
+// others. Thread-safe.
 absl::Status MakePrivateFolder(const std::string& path);
 
 }  // namespace mpsd

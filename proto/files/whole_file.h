@@ -1,6 +1,6 @@
 // whole_file: reads and writes whole files. Thread-safe.
 //
-// For the files that a command line or a config names: tensors, vocabularies, certificates, tokens.
+// For files named by a command line or a config: tensors, vocabularies, certificates, tokens.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,8 @@
-// copier_records: the orders of the front end to mpsd-device-copier and their outcomes, of fixed
-// size.
+// copier_records: fixed-size orders of the front end to mpsd-device-copier, and their outcomes.
 //
-// The front end sends an order, and waits for its outcome before it sends the next. The copied
-// bytes lie in two segments, one for each direction, so that each byte has one writing process. A
-// copy that is larger than a segment goes in pieces. The front end treats outcomes as hostile.
+// The front end sends one order at a time and waits for its outcome. The copied bytes lie in two
+// segments, one per direction, so that each byte has one writing process. A copy larger than a
+// segment goes in pieces. The front end treats outcomes as hostile.
 //
 //   front end                                      mpsd-device-copier
 //   CopyOrder, 112 bytes   ──────────────────▶     Perform()
@@ -11,7 +10,7 @@
 //                          ◀──────────────────     CopyOutcome, 24 bytes
 //     after kRead: reads the copier's segment      kRead has filled it
 //
-// Both structs go over the socket as they lie in memory: the processes are of one build.
+// Both structs go over the socket as they lie in memory: both processes are from one build.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +26,9 @@ inline constexpr uint64_t kCopierSegmentBytes = 8ULL << 20;
 // unregistered region stays open until the requests that use it have ended.
 inline constexpr size_t kMaxOpenRegions = 4096;
 
-// What an order asks for.
 enum class CopyVerb : uint32_t {
-  kStart,  // comes first, with both segments' descriptors; `bytes` is each one's size
-  kOpen,   // opens memory of a client, which is `region` from now on
+  kStart,  // comes first, with both segments' descriptors; `bytes` is the size of each segment
+  kOpen,   // opens a client's memory and calls it `region` from now on
   kClose,  // closes `region`
   kRead,   // copies from the region into the copier's segment
   kWrite,  // copies from the front end's segment into the region
@@ -40,21 +38,21 @@ enum class CopyVerb : uint32_t {
 struct CopyOrder {
   uint64_t number = 0;  // the outcome repeats it
   CopyVerb verb = CopyVerb::kStart;
-  uint32_t confines_itself = 0;          // kStart: whether it gives up its rights first
-  uint64_t region = 0;                   // the front end's number for it
-  int64_t device = 0;                    // kOpen: on which device the memory lies
-  uint64_t offset = 0;                   // kRead, kWrite: in the region
-  uint64_t bytes = 0;                    // of the copy; kOpen: of the region; kStart: see above
-  char handle[kDeviceHandleBytes] = {};  // kOpen: what the client registered
+  uint32_t confines_itself = 0;  // kStart: whether the copier gives up its rights first
+  uint64_t region = 0;           // the front end's number for the region
+  int64_t device = 0;            // kOpen: the device that has the memory
+  uint64_t offset = 0;           // kRead, kWrite: offset in the region
+  uint64_t bytes = 0;            // size of the copy; kOpen: the region; kStart: each segment
+  char handle[kDeviceHandleBytes] = {};  // kOpen: the handle that the client registered
 };
 
-// How an order ended. After anything but kDone the bytes in the segments mean nothing.
+// How an order ended. The bytes in the segments are valid only after kDone.
 enum class CopyResult : uint32_t {
   kDone,
   kNoDriver,   // there is no CUDA driver on this host
   kNoDevice,   // the driver knows no device
-  kBadDevice,  // it has no device of that number
-  kBadHandle,  // the driver cannot open it
+  kBadDevice,  // the driver has no device of that number
+  kBadHandle,  // the driver cannot open the memory
   kTooSmall,   // the memory has fewer bytes than its owner said
   kBadOrder,   // the order contradicts itself or the state
   kFailed,     // the driver refused the copy
@@ -67,8 +65,8 @@ struct CopyOutcome {
   uint64_t number = 0;
   CopyResult result = CopyResult::kDone;
   int32_t driver_code = 0;   // the driver's error, for the log
-  uint32_t devices = 0;      // in the outcome of kStart: how many devices there are
-  uint32_t is_confined = 0;  // likewise: 1 when it gave up all the rights that it should
+  uint32_t devices = 0;      // kStart: how many devices there are
+  uint32_t is_confined = 0;  // kStart: 1 if the copier gave up all the rights that it should
 };
 
 static_assert(sizeof(CopyOrder) == 112 && std::is_trivially_copyable_v<CopyOrder>);

@@ -1,8 +1,8 @@
 // DriverGuard: whether a worker's threads take turns in the gpu driver's encoder methods.
 //
-// The driver of Apple's gpus crashes where one thread ends an encoder while another begins one. A
-// worker whose libtorch lets several threads encode guards these methods (worker/metal), and tells
-// the front end in its LoadReport whether the guard holds. Operators read it in `mpsd ps` and in
+// The driver of Apple's gpus crashes if one thread ends an encoder while another begins one. A
+// worker whose libtorch lets several threads encode guards these methods (worker/metal), and
+// reports in its LoadReport whether the guard holds. Operators read it in `mpsd ps` and in
 // /metrics.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace mpsd {
 
 enum class DriverGuard {
   kNone,     // not needed: another device, or a libtorch that encodes on one stream
-  kHeld,     // in place, as it was found when the worker reported
-  kMissing,  // needed, and not in place: such a worker runs one lane
+  kHeld,     // in place when the worker reported
+  kMissing,  // needed but not in place: the worker runs one lane
 };
 
 template <>

@@ -1,4 +1,4 @@
-// The names of an enum's values: one table an enum, for config files, messages and logs.
+// The names of an enum's values: one table per enum, for config files, messages and logs.
 //
 //   enum class Fruit { kApple, kPear };
 //   template <>
@@ -8,7 +8,7 @@
 //   FromName<Fruit>("apple")             Fruit::kApple
 //   object.GetChoice("fruit", &fruit)    reads it from JSON (json_object.h)
 //
-// One table serves both directions, so what is written can be read.
+// One table serves both directions, so every written name can be read back.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@
 
 namespace mpsd {
 
-// The names of the values of `Enum`, in their order from 0 on: the enum's values are 0, 1, 2, …
-// without a gap. Each enum that has names specializes it beside its definition. Names stand in
-// config files and messages, so they never change.
+// The names of the values of `Enum`, in order. The enum's values must be 0, 1, 2, … without a gap.
+// Each enum with names specializes this beside its definition. Names stand in config files and
+// messages, so they never change.
 template <typename Enum>
 inline constexpr std::array<std::string_view, 0> kNamesOf{};
 
@@ -33,7 +33,7 @@ constexpr const char* NameOf(Enum value) {
   return kNamesOf<Enum>.at(static_cast<size_t>(value)).data();
 }
 
-// The value of that name; nothing when there is none. Case matters.
+// The value with that name; nothing if there is none. Case matters.
 template <typename Enum>
 constexpr std::optional<Enum> FromName(std::string_view name) {
   for (size_t i = 0; i < kNamesOf<Enum>.size(); ++i) {

@@ -1,8 +1,8 @@
-// InputMemory: whether a worker's gpu uses the rows of a batch where they lie.
+// InputMemory: whether a worker's gpu reads the rows of a batch where they lie.
 //
-// A Mac's cpu and gpu have one memory. A worker on mps tries out at its start whether the gpu reads
-// the front end's slabs (worker/model/torch/unified_memory.h), copies the inputs where it does not,
-// and tells the front end which in its LoadReport. Operators read it in `mpsd ps` and in /metrics.
+// A Mac's cpu and gpu share one memory. At its start, a worker on mps tests whether the gpu can
+// read the front end's slabs (worker/model/torch/unified_memory.h), and otherwise copies the
+// inputs. Its LoadReport says which; operators read it in `mpsd ps` and in /metrics.
 #pragma once
 
 #include "proto/link/enum_names.h"
@@ -10,8 +10,8 @@
 namespace mpsd {
 
 enum class InputMemory {
-  kNone,     // no question: another device
-  kInPlace,  // the gpu reads the slabs; what is not aligned for it is copied
+  kNone,     // not applicable: another device
+  kInPlace,  // the gpu reads the slabs; inputs that are not aligned for it are copied
   kCopied,   // every input is copied
 };
 

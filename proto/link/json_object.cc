@@ -120,7 +120,7 @@ void JsonObject::Get(std::string_view key, uint64_t minimum, uint64_t maximum,
   const nlohmann::json* found = Find(key);
   if (found == nullptr) return;
   if (!found->is_number()) return Fail(key, WrongType("a whole number", *found));
-  // A number that no parser made may be stored as signed although it is positive.
+  // A positive number that did not come from a parser may be stored as signed.
   const bool whole =
       found->is_number_unsigned() || (found->is_number_integer() && found->get<int64_t>() >= 0);
   const uint64_t number = whole ? found->get<uint64_t>() : 0;
@@ -226,7 +226,7 @@ std::string JsonText(const nlohmann::json& json) {
   }
   if (json.is_object()) return "an object";
   if (json.is_array()) return "a list";
-  // The replacing handler, because dumping text that is not UTF-8 would throw otherwise.
+  // The replacing handler: dump() would otherwise throw on text that is not UTF-8.
   return Shown(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), kShownBytes);
 }
 

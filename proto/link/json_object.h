@@ -1,5 +1,5 @@
 // JsonObject: strict reading of JSON that people write. Every key is known, and every value has its
-// type and bounds. A mistake is reported with the path of the value at fault, and reading goes on.
+// type and bounds. A mistake is reported with its path, and reading goes on.
 //
 //   constexpr std::array<std::string_view, 2> kKeys = {"name", "max_delay"};
 //
@@ -12,8 +12,8 @@
 //
 //   models[0].max_dely: unknown key; did you mean 'max_delay'?
 //
-// So one look at a wrong config shows all its mistakes, each with its place. Used for the config,
-// and for a model's spec wherever it stands (model_spec_reader.h).
+// So one run shows all mistakes of a config, each with its place. Used for the config and for a
+// model's spec (model_spec_reader.h).
 #pragma once
 
 #include <cstdint>
@@ -54,15 +54,15 @@ class JsonErrors {
   size_t left_out_ = 0;
 };
 
-// One object of a document, which may have the keys `keys` and no others. Lives during the reading;
-// the document, the keys and the errors outlive it. Thread-compatible.
+// One object of a document, which may have the keys `keys` and no others. The document, the keys
+// and the errors outlive it. Thread-compatible.
 //
-// A getter changes `*value` only when the key is present and its value has the type and bounds
-// asked for. An absent key is no error; any other fault is reported to the errors. REQUIRES: every
-// key that is asked for is one of `keys`.
+// A getter changes `*value` only if the key is present and its value has the requested type and
+// bounds. An absent key is no error; any other fault is reported to the errors. REQUIRES: every
+// requested key is one of `keys`.
 class JsonObject {
  public:
-  // Reports unknown keys. If `json` is no object, reports that and reads as an empty object.
+  // Reports unknown keys. If `json` is no object, reports that and behaves as an empty object.
   JsonObject(const nlohmann::json& json, std::string path, absl::Span<const std::string_view> keys,
              JsonErrors* errors);
 
@@ -77,7 +77,6 @@ class JsonObject {
   // One of `choices`; `*index` becomes its index.
   void GetChoice(std::string_view key, absl::Span<const std::string_view> choices,
                  size_t* index) const;
-  // The name of one of the values of `Enum`.
   template <typename Enum>
   void GetChoice(std::string_view key, Enum* value) const {
     auto index = static_cast<size_t>(*value);
@@ -85,13 +84,12 @@ class JsonObject {
     *value = static_cast<Enum>(index);
   }
 
-  // Calls `read` with each element of a list of at most `maximum` elements, and with the element's
-  // path.
+  // Calls `read` with each element, and its path, of a list of at most `maximum` elements.
   using ReadElement = std::function<void(const nlohmann::json& element, const std::string& path)>;
   void GetList(std::string_view key, size_t maximum, const ReadElement& read) const;
 
-  // Calls `read` with each member of an object that has at most `maximum`, whatever their keys are,
-  // and with the member's path.
+  // Calls `read` with each member, and its path, of an object with at most `maximum` members and
+  // any keys.
   using ReadMember = std::function<void(const std::string& key, const nlohmann::json& value,
                                         const std::string& path)>;
   void GetMembers(std::string_view key, size_t maximum, const ReadMember& read) const;
@@ -99,10 +97,9 @@ class JsonObject {
   // The value; null when the key is absent.
   const nlohmann::json* Find(std::string_view key) const;
 
-  // Reports that the key is missing, if it is.
+  // Reports a missing key.
   void Require(std::string_view key) const;
 
-  // Reports a mistake in the value of `key`.
   void Fail(std::string_view key, std::string what) const;
   std::string PathOf(std::string_view key) const;
   const std::string& path() const { return path_; }
@@ -112,24 +109,24 @@ class JsonObject {
   bool Knows(std::string_view key) const;
   void ReportUnknown(const std::string& key) const;
 
-  const nlohmann::json* json_;  // null: read as an empty object
+  const nlohmann::json* json_;  // null: behaves as an empty object
   const std::string path_;
   const absl::Span<const std::string_view> keys_;
   JsonErrors* const errors_;
 };
 
-// "models[0]" and "name" become "models[0].name". A key that is not a plain word is quoted, so that
-// a path is always one printable line.
+// "models[0]" and "name" become "models[0].name". A key that is not a plain word is quoted, so a
+// path is always one printable line.
 std::string JsonPath(const std::string& path, std::string_view key);
 std::string JsonPath(const std::string& path, size_t index);
 
-// The value as an error may show it: short, printable, and quoted if it is text.
+// The value for use in an error: short, printable, and quoted if it is text.
 std::string JsonText(const nlohmann::json& json);
 
 // For example "must be WANTED, not a number".
 std::string WrongType(std::string_view wanted, const nlohmann::json& json);
 
-// "; did you mean 'x'?" when a word is close to `text`, otherwise "; OTHERWISE a, b, c".
+// "; did you mean 'x'?" if a word is close to `text`, otherwise "; OTHERWISE a, b, c".
 std::string DidYouMean(std::string_view text, absl::Span<const std::string_view> words,
                        std::string_view otherwise);
 

@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint32_t kMagic = 0x4453504d;  // "MPSD"
-// One message of the largest size, and some more.
+// Room for one message of the largest size, and some more.
 constexpr size_t kMaxUnsentBytes = kMaxMessageBytes + (1U << 20);
 
 struct FrameHeader {
@@ -334,7 +334,8 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
 
 absl::StatusOr<std::string> FrameOf(const Message& message, size_t fd_count) {
   const Json object = std::visit([](const auto& body) { return Body(body); }, message);
-  // Texts come from models and files: bytes that are not UTF-8 are replaced; nothing is thrown.
+  // Texts come from models and files. Bytes that are not UTF-8 are replaced, so that dump() does
+  // not throw.
   const std::string body = object.dump(-1, ' ', false, Json::error_handler_t::replace);
   const FrameHeader header{kMagic, kLinkVersion, static_cast<uint32_t>(body.size())};
   std::string frame(reinterpret_cast<const char*>(&header), sizeof(header));
@@ -387,8 +388,8 @@ absl::Status MessageWriter::Flush(int socket) {
 }
 
 absl::StatusOr<MessageReader::Received> MessageReader::Read(int socket) {
-  // Never reads beyond the end of this message: descriptors come with the bytes that they were sent
-  // with, and a poll announces only bytes that are still in the socket.
+  // Never reads beyond the end of this message. Descriptors arrive with the bytes that they were
+  // sent with, and a poll reports only bytes that are still in the socket.
   FrameHeader header{};
   size_t whole_bytes = sizeof(header);
   if (buffer_.size() >= sizeof(header)) {

@@ -1,8 +1,8 @@
 // ModelFormat: what kind of model a worker loads.
 //
-// The config's `format`, or else the model's path, says it, and the LoadOrder carries it to the
-// worker, where it chooses the loader (worker/load/load_model.h). Of these only kSynthetic works in
-// a worker that was built without libtorch.
+// The config's `format` says it, or else the model's path. The LoadOrder carries it to the worker,
+// where it chooses the loader (worker/load/load_model.h). A worker built without libtorch can load
+// only kSynthetic.
 #pragma once
 
 #include "proto/link/enum_names.h"
@@ -13,7 +13,7 @@ enum class ModelFormat {
   kTorchScript,  // a .pt file
   kAoti,         // a .pt2 package, compiled ahead of time
   kHuggingFace,  // a folder with config.json and safetensors: an encoder of text
-  kSynthetic,    // no file: a model of ours, for tests and measurements
+  kSynthetic,    // no file: a model built in, for tests and measurements
 };
 
 template <>

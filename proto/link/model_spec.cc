@@ -65,7 +65,7 @@ absl::Status ParseDims(std::string_view list, Dims* dims) {
     }
     dims->push_back(dim);
   }
-  // The text for a model that batches has the batch dim too.
+  // A batching model's text includes the batch dim.
   if (dims->size() > kMaxRank + 1) {
     return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxRank + 1, " dims are allowed"));
   }

@@ -8,9 +8,9 @@
 //
 //   request of 5 ids   ids [5] ──pad──▶ [16]  ──model──▶  scores [16,2] ──cut──▶ [5,2]
 //
-// The config may say all, some or none of it. The worker completes it from the model's file and
-// sends it back in its LoadReport; from there on it is what requests and answers are checked
-// against, on both sides of the shared memory.
+// The config may give all, some or none of it. The worker completes it from the model's file and
+// returns it in its LoadReport. From then on, requests and answers are checked against it, on both
+// sides of the shared memory.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,14 @@ struct TensorSpec {
   std::string name;
   DataType datatype = DataType::kInvalid;
   Dims dims;              // without the batch dim if the model batches; -1: any length
-  bool optional = false;  // of an input: a request may leave it out
-  std::optional<Dims> client_dims = std::nullopt;  // as clients see it, where that is not `dims`
+  bool optional = false;  // for an input: a request may leave it out
+  std::optional<Dims> client_dims = std::nullopt;  // as clients see it, if not `dims`
 
   const Dims& told_dims() const { return client_dims.has_value() ? *client_dims : dims; }
   bool operator==(const TensorSpec&) const = default;
 };
 
-// A dim of an output that has the length of a padded dim; it is cut back to the request's own
+// A dim of an output that has the length of a padded input dim. It is cut back to the request's own
 // length.
 struct PadCut {
   std::string output;
@@ -67,7 +67,7 @@ struct ModelSpec {
   std::vector<TensorSpec> outputs;
   std::vector<PadRule> pad;
   bool decoupled = false;             // a request has any number of answers; excludes a batch dim
-  ModelTask task = ModelTask::kAuto;  // of a config, its word; of a report, the file's
+  ModelTask task = ModelTask::kAuto;  // in a config: the operator's choice; in a report: the file's
 
   bool batches() const { return max_batch_size > 0; }
   bool operator==(const ModelSpec&) const = default;
@@ -76,7 +76,7 @@ struct ModelSpec {
 // The JSON form in config files, in a model archive's `mpsd.json` and in control messages:
 // {"max_batch_size", "inputs": [{"name","datatype","shape","optional","client_shape"}], "outputs",
 // "pad", "decoupled", "task"}.
-// Reading is strict; INVALID_ARGUMENT has a line for each mistake.
+// Reading is strict; INVALID_ARGUMENT has a line per mistake.
 nlohmann::json ToJson(const ModelSpec& spec);
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const nlohmann::json& json);
 

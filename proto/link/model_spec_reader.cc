@@ -47,7 +47,7 @@ void ReadDataType(const JsonObject& object, DataType* datatype) {
                            DidYouMean(absl::AsciiStrToUpper(name), kDataTypes, "there are")));
 }
 
-// True when the dims are those of a shape.
+// True if the dims form a valid shape.
 bool ReadShape(const JsonObject& object, std::string_view key, Dims* dims) {
   object.GetList(key, kMaxRank, [&](const nlohmann::json& element, const std::string& path) {
     const std::optional<int64_t> dim = WholeNumber(element);
@@ -106,8 +106,8 @@ void ReadTensors(const JsonObject& object, std::string_view key, std::vector<Ten
   });
 }
 
-// Reads a reference to a dim of a tensor, and checks it against `tensors` if these are given.
-// Returns the tensor; null when it is unknown or was refused.
+// Reads a reference to a dim of a tensor, and checks it against `tensors` if any are given. Returns
+// the tensor; null if it is unknown or was refused.
 const TensorSpec* ReadReference(const JsonObject& object, std::string_view key,
                                 const std::vector<TensorSpec>& tensors, std::string* name,
                                 uint32_t* dim) {
@@ -154,7 +154,7 @@ void ReadBuckets(const JsonObject& object, std::vector<int64_t>* buckets) {
   }
 }
 
-// Whether `value` can be represented by an element of `datatype`, for padding.
+// Whether an element of `datatype` can represent the padding value `value`.
 bool Holds(DataType datatype, double value) {
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// ModelTask: what a model makes of texts, so that clients can ask for it by name.
+// ModelTask: what a model computes from texts, so that clients can ask for it by name.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 
 namespace mpsd {
 
-// `task` of a model in the config, or of its file. The text routes (server/embedders) answer for
-// models that have one; every other way in takes any model.
+// `task` of a model in the config, or in its file. The text routes (server/embedders) serve only
+// models that have a task; all other routes take any model.
 enum class ModelTask : uint8_t {
-  kAuto,       // as the model's outputs tell
-  kEmbedding,  // a vector of each text
-  kRerank,     // a score of each pair of texts
-  kClassify,   // a score of each class, of a text or a pair
+  kAuto,       // derived from the model's outputs
+  kEmbedding,  // a vector per text
+  kRerank,     // a score per pair of texts
+  kClassify,   // a score per class, for a text or a pair
 };
 template <>
 inline constexpr std::array<std::string_view, 4> kNamesOf<ModelTask> = {"auto", "embedding",

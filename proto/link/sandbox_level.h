@@ -1,9 +1,8 @@
-// SandboxLevel: what a worker may do besides running its model; docs/sandbox.md tells all of it.
+// SandboxLevel: what a worker may do besides running its model; docs/sandbox.md has the details.
 //
-// The config's `sandbox`, for the daemon or one model. The front end only passes it on in the
-// LoadOrder; the worker confines itself, before it opens the model's file
-// (worker/sandbox/sandbox.h). A level says two things: what is denied, and whether a host that
-// cannot deny all of it is good enough.
+// The config's `sandbox`, for the daemon or one model. The worker confines itself before it opens
+// the model's file (worker/sandbox/sandbox.h). A level says what is denied, and whether a host that
+// cannot deny all of it is acceptable.
 #pragma once
 
 #include "proto/link/enum_names.h"
@@ -11,9 +10,9 @@
 namespace mpsd {
 
 enum class SandboxLevel {
-  kOff,     // all that the user may
-  kBasic,   // as little as the host can enforce; the worker logs what it cannot, and goes on
-  kStrict,  // likewise without sockets; a worker whose host cannot enforce all of it does not start
+  kOff,     // everything that the user may do
+  kBasic,   // as much denied as the host can enforce; the worker logs the rest and goes on
+  kStrict,  // also denies sockets; the worker does not start unless the host can enforce all of it
 };
 
 template <>

@@ -1,7 +1,7 @@
-// WarmUp: which runs a lane makes with zeros before its first batch.
+// WarmUp: which runs with zeros a lane makes before its first batch.
 //
 // The config's `warmup` of a model. First runs are slow: libtorch optimizes code for the shapes
-// that it sees, and a device loads its kernels. A worker counts as ready only after them, so the
+// that it sees, and a device loads its kernels. A worker is ready only after the warm-up, so the
 // choice is between a longer start and slow first requests. worker/execute/warm_up.h makes the
 // runs.
 #pragma once

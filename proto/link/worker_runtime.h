@@ -1,4 +1,4 @@
-// WorkerRuntime: what a worker runs its model with, as it says in its LoadReport.
+// WorkerRuntime: the runtime that a worker uses for its model, as told in its LoadReport.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace mpsd {
 
-// For operators, in `mpsd ps` and /metrics; nothing is decided by it. A value.
+// For operators, in `mpsd ps` and /metrics; it affects no decision. A value.
 struct WorkerRuntime {
-  std::string name{};  // "torch 2.11.0", "synthetic"; empty: it was not told
+  std::string name{};  // "torch 2.11.0", "synthetic"; empty: not told
   std::string kind{};  // the name of a RuntimeKind; empty without libtorch
-  std::string path{};  // of libtorch's own library; empty without one
+  std::string path{};  // path of libtorch's own library; empty without one
   DriverGuard driver_guard = DriverGuard::kNone;
   InputMemory input_memory = InputMemory::kNone;
 };

@@ -1,10 +1,8 @@
-// Doorbells: how a publisher wakes a peer that sleeps, without a system call for a peer that is
-// awake.
+// Doorbells: wake a sleeping peer, and cost no system call if the peer is awake.
 //
 // A sleeper stores its flag, looks at the ring once more, and then sleeps. A publisher stores the
-// ring's tail, and then looks at the flag. All four accesses are sequentially consistent, so either
-// the sleeper sees the entry or the publisher sees the flag. shared_atomics.h gives the reason for
-// the memory order of each access.
+// ring's tail, and then looks at the flag. All four accesses are sequentially consistent, so the
+// sleeper sees the entry or the publisher sees the flag (shared_atomics.h).
 //
 //   sleeper                                 publisher
 //   1. parked = 1                           1. entry, then tail
@@ -14,7 +12,7 @@
 // Invariants:
 //   1. A sleeper waits only on a word that its waker writes, or on a descriptor.
 //   2. A published entry is seen by its consumer, or its publisher rings; no wake-up is lost.
-//   3. A sleep has a time-out. It is a safety net: work that is found only because of it is a bug.
+//   3. A sleep has a time-out as a safety net: work found only because of it reveals a bug.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +21,8 @@
 
 namespace mpsd {
 
-// The front end's end of a lane's doorbell. One for each lane, beside its submit ring.
-// Thread-compatible: the ring's lock guards it too.
+// The front end's end of a lane's doorbell, beside the lane's submit ring. Thread-compatible:
+// guarded by the ring's lock.
 template <typename Atomics>
 class BasicLaneBell {
  public:
@@ -33,15 +31,14 @@ class BasicLaneBell {
   BasicLaneBell() = default;
   BasicLaneBell(Word* sequence, const Word* parked) : sequence_(sequence), parked_(parked) {}
 
-  // Called after publishing. True when the lane sleeps; the caller then owes a Wake().
+  // Called after publishing. True if the lane sleeps; the caller then owes a Wake().
   bool Ring() {
     if (parked_->load(Atomics::kParkedLoad) == 0) return false;
     sequence_->store(++count_, Atomics::kSequenceStore);
     return true;
   }
 
-  // The system call that a Ring() which returned true owes. Any thread may call it, without a lock,
-  // and so after the lock was released.
+  // The system call that Ring() owes after true. Any thread may call it, without a lock.
   void Wake() const { Atomics::Wake(sequence_); }
 
  private:
@@ -58,9 +55,9 @@ class BasicLaneSleep {
 
   BasicLaneSleep(const Word* sequence, Word* parked) : sequence_(sequence), parked_(parked) {}
 
-  // Blocks until the bell rings, `pending()` is true, or the time is over. Returns false only when
-  // the time-out ended the sleep. A publisher may have been stopped between publishing and ringing:
-  // if something is pending at the time-out, the publisher gets the same time again to ring.
+  // Blocks until the bell rings, `pending()` is true, or the time is over. Returns false only if
+  // the time-out ended the sleep. A publisher may have been stopped between publishing and ringing.
+  // If something is pending at the time-out, the publisher gets the same time again to ring.
   template <typename Pending>
   bool Sleep(Pending pending, int64_t timeout_ns) {
     const uint32_t seen = sequence_->load(Atomics::kSequenceLoad);
@@ -79,8 +76,8 @@ class BasicLaneSleep {
   Word* parked_;
 };
 
-// The front end's flag, which all lanes of a worker look at. The front end raises it before it
-// looks at the rings for the last time, and then sleeps on a descriptor. Thread-compatible.
+// The front end's flag, read by all lanes of a worker. The front end raises the flag, looks at the
+// rings once more, and then sleeps on a descriptor. Thread-compatible.
 template <typename Atomics>
 class BasicFrontFlag {
  public:
@@ -108,7 +105,7 @@ class BasicFrontBell {
 
   explicit BasicFrontBell(const Word* parked) : parked_(parked) {}
 
-  // Called after publishing. True when the front end sleeps; the caller then owes a ring of its
+  // Called after publishing. True if the front end sleeps; the caller then owes a ring of its
   // descriptor.
   bool Owed() const { return parked_->load(Atomics::kParkedLoad) != 0; }
 

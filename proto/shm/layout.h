@@ -1,12 +1,12 @@
-// layout: the content of shared memory, byte for byte. Data only: the behaviour is in ring.h,
-// doorbell.h and each side's own readers and writers. docs/shared-memory-format.md describes the
-// same for other implementations; a test compares the two.
+// layout: the content of shared memory, byte for byte. Data only; ring.h, doorbell.h and each
+// side's readers and writers have the behaviour. docs/shared-memory-format.md describes the same
+// for other implementations; a test compares the two.
 //
 // Invariants:
 //   1. Every segment has one writing process, and so has every byte.
 //   2. The front end writes slab segments and mailboxes; workers map them read-only.
-//   3. A worker writes its worker segment; the front end maps it read-only, and takes every word in
-//      it for hostile: it copies a record once, and checks the copy.
+//   3. A worker writes its worker segment. The front end maps it read-only and treats every word in
+//      it as hostile: it copies a record once, and checks the copy.
 //   4. There are no pointers, only offsets from a segment's beginning.
 //
 // slab segment     SegmentHeader · slabs of request rows, each at a 64-byte-aligned offset
@@ -38,7 +38,7 @@ struct alignas(kCacheLineBytes) SegmentHeader {
   uint64_t layout_hash;
   uint64_t bytes;
   uint32_t page_bytes;
-  uint32_t epoch;  // of the worker's incarnation; 0 for slab segments
+  uint32_t epoch;  // epoch of the worker's incarnation; 0 for slab segments
 };
 static_assert(sizeof(SegmentHeader) == kCacheLineBytes);
 
@@ -49,7 +49,7 @@ static_assert(sizeof(SegmentHeader) == kCacheLineBytes);
 // up to 64.
 //
 // If an input is BYTES, the run is one request that has the slab to itself: first_row is 0, and
-// row_capacity equals row_count. The region of a BYTES input then has its byte count of
+// row_capacity equals row_count. The region of a BYTES input has the size given in
 // BatchRecord::byte_counts, rounded up to 64.
 struct RowRun {
   uint32_t segment;
@@ -69,10 +69,10 @@ struct InputRecord {
 };
 static_assert(sizeof(InputRecord) == 80);
 
-// The job of a slot, written by the front end. Except for `cancelled`, it is immutable from the
-// store that publishes its ring entry until the front end has consumed the slot's completion.
+// The job of a slot, written by the front end. From the store that publishes its ring entry until
+// the front end has consumed the slot's completion, only `cancelled` may change.
 struct alignas(kCacheLineBytes) BatchRecord {
-  uint64_t batch_id;       // never used twice in the life of a front end
+  uint64_t batch_id;       // never reused in the life of a front end
   int64_t live_until_ns;   // monotonic: the latest deadline of its requests
   uint64_t output_offset;  // the output lease, in the worker's segment
   uint64_t output_bytes;
@@ -81,7 +81,7 @@ struct alignas(kCacheLineBytes) BatchRecord {
   uint32_t input_count;
   uint32_t has_batch_dim;
   SharedWord cancelled;   // 1: all its requests have ended
-  uint32_t answer_index;  // which answer of a decoupled model's request is asked for
+  uint32_t answer_index;  // index of the requested answer; for decoupled models
   uint32_t reserved[2];
   InputRecord inputs[kMaxTensors];
   RowRun runs[kMaxRuns];
@@ -89,8 +89,8 @@ struct alignas(kCacheLineBytes) BatchRecord {
   uint64_t byte_counts[kMaxByteCounts];
 };
 
-// What the front end writes for one lane. A ring's entries share a cache line with its tail, so
-// that the peer, which reads the tail, gets them with it.
+// The memory that the front end writes for one lane. A ring's entries share a cache line with its
+// tail, so a peer that reads the tail gets the entries too.
 struct LaneMailbox {
   alignas(kCacheLineBytes) SharedWord submit_tail;  // batches submitted so far
   SharedWord submit_entries[kRingEntries];
@@ -99,10 +99,10 @@ struct LaneMailbox {
   BatchRecord records[kRingEntries];
 };
 
-// What the front end writes for all lanes of a worker.
+// The memory that the front end writes for all lanes of a worker.
 struct alignas(kCacheLineBytes) MailboxPage {
   SharedWord front_parked;     // 1: ring the bell after publishing a completion
-  SharedWord memory_pressure;  // of the host: a MemoryPressure
+  SharedWord memory_pressure;  // a MemoryPressure: the host's
 };
 
 // ---- lane → front end ----
@@ -113,8 +113,8 @@ enum class BatchOutcome : uint32_t {
   kFailed = 2,          // the model threw; `text` says why
   kSkipped = 3,         // no live row was left
   kOutputTooLarge = 4,  // needs a lease of `output_bytes_needed`
-  kAnswer = 5,          // the answer of that index; the next one may be asked for
-  kNoAnswer = 6         // the request has no answer of that index, and no later one
+  kAnswer = 5,          // the answer with the requested index; the next one may be asked for
+  kNoAnswer = 6         // the request has no answer with that index, and no later one
 };
 
 // One output of a batch, in the lease.
@@ -128,7 +128,7 @@ struct OutputRecord {
 static_assert(sizeof(OutputRecord) == 96);
 
 // The outcome of a slot's batch, written by the worker. The front end reads it after the slot's
-// number was published in the completion ring, and believes nothing of it unchecked.
+// number was published in the completion ring, and checks everything in it.
 struct alignas(kCacheLineBytes) CompletionRecord {
   uint64_t batch_id;
   BatchOutcome outcome;
@@ -138,28 +138,28 @@ struct alignas(kCacheLineBytes) CompletionRecord {
   uint64_t output_bytes_needed;
   int64_t started_ns;        // monotonic: when the lane took the batch
   int64_t finished_ns;       // monotonic: when the outputs lay in the lease
-  uint64_t computed_tokens;  // of a batch that is done; 0 where the model takes no tokens
-  uint64_t padding_tokens;   // of these, those that no request has
+  uint64_t computed_tokens;  // tokens in a finished batch; 0 if the model takes no tokens
+  uint64_t padding_tokens;   // the part of computed_tokens that is padding
   OutputRecord outputs[kMaxTensors];
   uint8_t row_failed[kMaxBatchRows];
   char text[kErrorTextBytes];
 };
 
-// What a lane writes for the front end.
+// The memory that a lane writes for the front end.
 struct LaneReport {
   alignas(kCacheLineBytes) SharedWord submit_head;  // batches taken so far
   alignas(kCacheLineBytes) SharedWord parked;       // 1: the lane sleeps on LaneMailbox::sequence
   alignas(kCacheLineBytes) SharedWord completion_tail;  // completions published so far
   SharedWord timeout_wakeups;  // sleeps whose work was found only at the time-out
   SharedWord heartbeat;
-  SharedWord announced;  // completions announced so far: their bell was rung, or needed none
+  SharedWord announced;  // completions announced so far: their bell was rung, or needed no ringing
   SharedWord completion_entries[kRingEntries];
-  SharedWord keep_warm_runs;  // runs without a batch, so that the model stays warm
+  SharedWord keep_warm_runs;  // runs without a batch, to keep the model warm
   SharedWord memory_trims;    // times that unused memory was given back
   CompletionRecord records[kRingEntries];
 };
 
-// What a worker writes for all its lanes.
+// The memory that a worker writes for all its lanes.
 struct alignas(kCacheLineBytes) WorkerPage {
   uint32_t lanes;
 };
@@ -184,7 +184,7 @@ constexpr uint64_t OutputAreaOffset(uint32_t lanes, uint64_t page_bytes) {
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-// Each side computes it from its own headers. A worker of another build is refused when it
+// Each side computes this from its own headers. A worker of another build is refused when it
 // attaches.
 constexpr uint64_t LayoutHash() {
   uint64_t hash = 14695981039346656037ULL;

@@ -1,12 +1,11 @@
-// Ring: the two ends of a single-producer, single-consumer ring whose words lie in two segments.
+// Ring: both ends of a single-producer, single-consumer ring whose words lie in two segments.
 //
 // A ring carries slot numbers: from the front end to a lane (submitted batches) and back
-// (completions). The producer's process writes the entries and the tail, the consumer's process
-// writes the head. Each end keeps its own index in private memory, so that the other process cannot
-// change it. Push() checks the peer's head; the consumer's caller checks the peer's tail with
-// Corrupt(), and the value of each entry itself. Indices count up and wrap at 2^32; index i uses
-// entry i modulo kRingEntries. shared_atomics.h gives the reason for the memory order of each
-// access.
+// (completions). The producer's process writes the entries and the tail, the consumer's process the
+// head. Each end keeps its own index in private memory, safe from the other process. Push() checks
+// the peer's head. The consumer's caller checks the peer's tail with Corrupt(), and each entry
+// itself. Indices wrap at 2^32; index i uses entry i modulo kRingEntries. shared_atomics.h explains
+// each memory order.
 //
 //   producer's segment   tail = 7    entries   │ 2 │ 0 │ 1 │ 3 │     with four entries, 5 and 6
 //                                    of index    4   5   6   3       wait for the consumer
@@ -39,10 +38,10 @@ class BasicRingProducer {
   BasicRingProducer(Word* entries, Word* tail, const Word* head, uint32_t first = 0)
       : entries_(entries), tail_(tail), head_(head), next_(first) {}
 
-  // Publishes `entry`. Everything that the caller wrote before is visible to the consumer that sees
-  // the entry. False when the peer's head leaves no room, or is a lie. An honest peer cannot cause
-  // either, since a lane has fewer batches than the ring has entries (limits.h): the caller
-  // treats the peer as a liar.
+  // Publishes `entry`. A consumer that sees the entry also sees everything that the caller wrote
+  // before. False if the peer's head leaves no room, or is a lie. An honest peer cannot cause
+  // either, because a lane has fewer batches than the ring has entries (limits.h). So the peer is
+  // then a liar.
   bool Push(uint32_t entry) {
     const uint32_t used = next_ - head_->load(Atomics::kHeadLoad);
     if (used >= Atomics::kRingEntries) return false;
@@ -59,8 +58,8 @@ class BasicRingProducer {
   uint32_t next_ = 0;
 };
 
-// Takes entries in their order. Owned by the ring's only consumer. Thread-compatible, but any
-// thread may call Pending(). Never blocks.
+// Takes entries in order. Owned by the ring's only consumer. Thread-compatible, but any thread may
+// call Pending(). Never blocks.
 template <typename Atomics>
 class BasicRingConsumer {
  public:
@@ -76,23 +75,22 @@ class BasicRingConsumer {
     return tail_->load(Atomics::kTailLoad) != next_.load(std::memory_order_relaxed);
   }
 
-  // True when the peer's tail is out of bounds, so that the peer is lying. The ring must not be
-  // read then.
+  // True if the peer's tail is out of bounds, so the peer is lying. The ring must then not be read.
   bool Corrupt() const {
     return tail_->load(Atomics::kTailCheck) - next_.load(std::memory_order_relaxed) >
            Atomics::kRingEntries;
   }
 
-  // The next entry, which stays in the ring until Pop(). The entry's value is the peer's: the
-  // caller checks it. REQUIRES: the consumer called Pending() and then Corrupt(), which returned
-  // true and false.
+  // The next entry, which stays in the ring until Pop(). The value comes from the peer: the caller
+  // checks it. REQUIRES: the consumer called Pending(), which returned true, and then Corrupt(),
+  // which returned false.
   uint32_t Peek() const {
     const uint32_t at = next_.load(std::memory_order_relaxed) % Atomics::kRingEntries;
     return entries_[at].load(Atomics::kEntryLoad);
   }
 
-  // Gives the entry back to the producer, which may put another number there. Who owns the slot
-  // that the number names is not the ring's affair. REQUIRES: what Peek() requires.
+  // Returns the entry to the producer, which may put another number there. The ring does not know
+  // who owns the slot with that number. REQUIRES: same as Peek().
   void Pop() {
     const uint32_t next = next_.load(std::memory_order_relaxed) + 1;
     next_.store(next, std::memory_order_relaxed);

@@ -1,9 +1,9 @@
 // SharedAtomics: the words that two processes share, and the memory order of every access to them.
 //
-// Ring and doorbell are templates over such a policy. Production uses this one. tests/model runs
-// the same code over simulated memory, with one order weakened at a time, and so shows that each is
-// needed. An order weaker than seq_cst that has no reason beside it is weak because nothing depends
-// on it.
+// Ring and doorbell are templates over such a policy. Production uses this one. The tests in
+// tests/model run the same code over simulated memory with one order weakened at a time, which
+// shows that each is needed. An order weaker than seq_cst without a stated reason is weak because
+// nothing depends on it.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace mpsd {
 
 struct SharedAtomics {
   using Word = SharedWord;
-  using PrivateWord = std::atomic<uint32_t>;  // of one process, but of several of its threads
+  using PrivateWord = std::atomic<uint32_t>;  // shared by threads of one process
   static constexpr uint32_t kRingEntries = mpsd::kRingEntries;
 
   // The tail orders an entry on its way to the consumer; the head orders it on its way back.
@@ -28,20 +28,19 @@ struct SharedAtomics {
   static constexpr std::memory_order kHeadStore = std::memory_order_release;
   static constexpr std::memory_order kHeadLoad = std::memory_order_acquire;
 
-  // Publishing and parking, see doorbell.h: each of the two stores its own word, then loads the
-  // other's, and at least one of them must see the other's store. So all four are seq_cst. The
-  // tail's store and load are also a release and an acquire, which carry the entry and the record
-  // that it names.
+  // Publishing and parking, see doorbell.h: each side stores its own word, then loads the other's.
+  // At least one must see the other's store, so all four are seq_cst. The tail's store and load are
+  // also a release and an acquire, which carry the entry and the record that it names.
   static constexpr std::memory_order kTailStore = std::memory_order_seq_cst;
   static constexpr std::memory_order kTailLoad = std::memory_order_seq_cst;
   static constexpr std::memory_order kParkStore = std::memory_order_seq_cst;
   static constexpr std::memory_order kParkedLoad = std::memory_order_seq_cst;
 
-  // A bound check only. The tail that Pending() loaded has published every entry that this lets
-  // through.
+  // A bound check only. Every entry that it lets through was published by the tail that Pending()
+  // loaded.
   static constexpr std::memory_order kTailCheck = std::memory_order_relaxed;
 
-  // A publisher that still takes the sleeper for parked rings once too often, which costs a system
+  // A publisher that still sees the sleeper as parked rings once too often, which costs a system
   // call.
   static constexpr std::memory_order kUnparkStore = std::memory_order_relaxed;
 

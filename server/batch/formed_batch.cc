@@ -10,7 +10,7 @@ namespace {
 
 bool IsBytes(const RequestInput& input) { return input.datatype == DataType::kBytes; }
 
-// True when a run that ends where the rows of `place` begin may be made longer by them.
+// True if the rows of `place` start right after the run, so that the run can be extended.
 bool Continues(const RowRun& run, const Slab& slab, const RowPlace& place) {
   return run.segment == slab.segment && run.slab_offset == slab.offset &&
          run.first_row + run.row_count == place.first_row;
@@ -57,8 +57,8 @@ void FormedBatch::Append(Request* request, const Slab& slab) {
 
 void CheckCovers(const FormedBatch& batch, const SlabTable& slabs) {
   auto run = batch.runs.begin();
-  uint32_t row = 0;         // of the batch
-  uint32_t row_of_run = 0;  // of *run
+  uint32_t row = 0;         // index in the batch
+  uint32_t row_of_run = 0;  // index in *run
   for (const BatchEntry& entry : batch.entries) {
     MPSD_CHECK(entry.first_row == row);
     MPSD_CHECK(run != batch.runs.end());

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kSuspects = SchedulerDecision::kSuspects;
 
-// What a row is charged while nobody knows how long it takes.
+// Charged per row until the real time is known.
 constexpr int64_t kUnknownRowNs = 1'000'000;
 
 void TakeEqualFrom(RequestRanks* ranks, absl::FunctionRef<bool(const Request&)> equal,
@@ -51,7 +51,7 @@ void RequestLines::Pop(uint32_t line, int64_t row_ns) {
   Show(line);
 }
 
-// A pin is the last element of a key: lanes are alike.
+// A pin is the last element of a key. It is dropped, because lanes are alike.
 LatencyCurve* RequestLines::curve(const Request& request) {
   if (request.pin == 0) return curves_.Of(request.key);
   return curves_.Of(ShapeKey(request.key.begin(), request.key.end() - 1));
@@ -109,7 +109,7 @@ void RequestLines::ForEach(absl::FunctionRef<void(const Request&)> visit) const 
   for (const Line* line : by_index_) line->waiting.ForEach(visit_one);
 }
 
-// Without a line it is the suspects' view, each of which runs alone.
+// Without a line it is the view of the suspects, which run alone.
 LineView RequestLines::ViewOf(const RequestRanks& ranks, const Line* line) const {
   LineView view;
   for (uint32_t rank = 0; rank < ranks.ranks().size(); ++rank) {
@@ -183,7 +183,7 @@ void RequestLines::ForgetIdleLines(const Line* keep) {
   }
 }
 
-// The last line takes the place of the one that goes.
+// The last line moves to the removed line's index.
 void RequestLines::RemoveLine(uint32_t index) {
   MPSD_CHECK(views_[index].empty());
   by_index_.back()->index = index;

@@ -29,7 +29,7 @@ void RequestList::InsertByDeadline(Request* request) {
 void RequestList::Remove(Request* request) {
   size_t place = 0;
   if (head() != request) {
-    // Behind those with an earlier deadline, and maybe behind some with the same.
+    // After all earlier deadlines, perhaps among several equal ones.
     place = CountUntil(request->deadline_ns - 1);
     while (place < count_ && at(place) != request) ++place;
   }
@@ -44,11 +44,11 @@ void RequestList::Remove(Request* request) {
   rows_ -= request->rows;
 }
 
-// How many have a deadline that is not later.
+// How many requests have a deadline not later than this.
 size_t RequestList::CountUntil(int64_t deadline_ns) const {
   if (empty() || entry(count_ - 1).deadline_ns <= deadline_ns) return count_;
   size_t begin = 0;
-  size_t end = count_ - 1;  // this one's is later
+  size_t end = count_ - 1;  // the last one's deadline is later
   while (begin < end) {
     const size_t middle = begin + (end - begin) / 2;
     if (entry(middle).deadline_ns <= deadline_ns) {

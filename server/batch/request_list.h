@@ -11,15 +11,14 @@ namespace mpsd {
 
 // Thread-compatible: guarded by the pool's mutex. It owns no request.
 //
-// A ring of (deadline, request), sorted. Most requests arrive in the order of their deadlines and
-// leave at the head, which costs one step. One that comes between others costs a binary search, and
-// the entries of the nearer side move by one: 16 bytes each and next to each other, so that a
-// thousand of them cost about as much as a walk over ten linked requests. The ring grows by powers
-// of two and keeps its memory: 16 bytes for each request of the longest line there ever was, which
-// the queue bounds.
+// A sorted ring of (deadline, request). Most requests arrive in the order of their deadlines and
+// leave at the head, in one step. Any other insertion costs a binary search and moves the entries
+// of the shorter side by one. Entries are contiguous, 16 bytes each: moving a thousand costs about
+// as much as a walk over ten linked requests. The ring grows by powers of two and keeps its memory;
+// the queue bounds its length.
 //
 // Invariants:
-//   1. Deadlines ascend from head to tail; equal ones stand in the order of their insertion.
+//   1. Deadlines ascend from head to tail; equal ones are in insertion order.
 //   2. A request's deadline and rows do not change while the request is here.
 //   3. rows() is the sum of the requests' rows.
 class RequestList {
@@ -27,7 +26,7 @@ class RequestList {
   bool empty() const { return count_ == 0; }
   size_t size() const { return count_; }
 
-  // The request with so many before it. REQUIRES: i < size().
+  // The request at index i. REQUIRES: i < size().
   Request* at(size_t i) const { return entry(i).request; }
 
   // The requests with the earliest and the latest deadline; null when the list is empty.
@@ -35,11 +34,11 @@ class RequestList {
   Request* tail() const { return empty() ? nullptr : at(count_ - 1); }
   uint32_t rows() const { return rows_; }
 
-  // Puts the request behind all whose deadline is not later. REQUIRES: the request is in no list.
+  // Inserts the request after all with the same or an earlier deadline. REQUIRES: it is in no list.
   void InsertByDeadline(Request* request);
 
-  // The head costs a step, others a search and a move of the nearer side. CHECKs what it REQUIRES:
-  // the request is in this list.
+  // Removing the head costs one step, any other request a search and a move of the shorter side.
+  // CHECKs what it REQUIRES: the request is in this list.
   void Remove(Request* request);
 
  private:

@@ -39,7 +39,7 @@ uint32_t RequestRanks::TakeExpiredOf(uint32_t rank, int64_t until_ns,
                                      std::vector<Request*>* expired) {
   MPSD_CHECK(rank < ranks_.size());
   uint32_t delayed = 0;
-  // By deadline: the first that is still alive ends the walk. Insert() may move the lists.
+  // In order of deadline: stops at the first live request. Insert() may move the lists.
   while (Request* request = ranks_[rank].earliest()) {
     if (request->deadline_ns > until_ns) break;
     ranks_[rank].Remove(request);

@@ -19,7 +19,7 @@ absl::Status RowAllocator::Reserve(Request* request, RowTargets* targets) {
     MPSD_CHECK(slabs_.Reserve(key->slab, request->rows, &first_row));
   }
   Place(request, key->slab, first_row, targets);
-  // A slab that one request fills serves no other.
+  // A slab that one request fills has no room for another.
   if (request->rows == slabs_.slab(key->slab).row_capacity) CloseSlab(key);
   return absl::OkStatus();
 }
@@ -110,7 +110,7 @@ void RowAllocator::CloseSlab(Key* key) {
   key->has_slab = false;
 }
 
-// Closes idle slabs where another slab finds no room.
+// If there is no room, closes idle slabs and tries again.
 absl::StatusOr<uint32_t> RowAllocator::LeaseSlab(uint64_t bytes, uint32_t rows) {
   absl::StatusOr<uint32_t> slab = slabs_.Lease(bytes, rows);
   if (!slab.ok() && CloseIdleSlabs()) slab = slabs_.Lease(bytes, rows);

@@ -15,55 +15,54 @@
 namespace mpsd {
 
 // Step 4 of a request's life. Owned by a Batcher. Thread-compatible: guarded by the pool's mutex.
-// It never blocks, reads or writes a payload but to compare two (HoldEqual), or moves a row: a
-// row's address is the same from Reserve() until EndRows().
+// It never blocks or moves a row: a row's address is the same from Reserve() until EndRows(). It
+// never touches a payload, except to compare two (HoldEqual).
 //
-// Requests of one shape key share a slab: the key's open one, whose rows are given out in order, so
-// that requests that arrive one after the other lie one after the other. A request gets an extent
-// of its own, a slab that is closed at once, if it has a BYTES input, if its rows are too large to
-// share a slab, or if no whole slab is to be had for its key.
+// Requests with one shape key share the key's open slab, whose rows are given out in order. So
+// requests that arrive in sequence are neighbours. A request gets an extent of its own, a slab that
+// is closed at once, in three cases. The request has a BYTES input, its rows are too large to share
+// a slab, or no whole slab is available for its key.
 //
-// Invariants, which CheckInvariants() holds it to:
-//  1. A shape key has at most one open slab. Only such slabs are open.
+// Invariants, checked by CheckInvariants():
+//  1. A shape key has at most one open slab. No other slab is open.
 //  2. At most kMaxOpenSlabs keys are known: the least recently used is forgotten, its slab closed.
-//  3. Those of the slab table.
+//  3. The invariants of SlabTable.
 class RowAllocator {
  public:
   // `spec` outlives the allocator. It may still change until the first Reserve().
   explicit RowAllocator(const ModelSpec* spec) : spec_(spec) {}
 
-  // The segments that rows lie in are the caller's to add and to retire.
+  // The caller adds and retires segments.
   SlabTable* slabs() { return &slabs_; }
   const SlabTable& slabs() const { return slabs_; }
 
-  // Reserves the rows of a new or waiting request, and says where they lie. RESOURCE_EXHAUSTED when
-  // no slab has room; then the request is unchanged.
+  // Reserves the rows of a new or waiting request, and says where they lie. RESOURCE_EXHAUSTED if
+  // no slab has room; the request is then unchanged.
   absl::Status Reserve(Request* request, RowTargets* targets);
 
-  // Ends rows that were reserved. Their slab is freed when it is closed and they were the last.
+  // Ends reserved rows. Frees their slab if it is closed and these rows were its last.
   void EndRows(const RowPlace& place, uint32_t rows) { slabs_.EndRows(place.slab, rows); }
 
   // True when two requests hold equal rows of equal shapes. Compares no further than to the first
   // difference. REQUIRES: the rows of both are live and filled.
   bool HoldEqual(const Request& one, const Request& other) const;
 
-  // The bytes of the largest slab that found no room since the last call; 0 when each found some.
+  // The largest slab without room since the last call; 0: none.
   uint64_t TakeMissedBytes() { return std::exchange(missed_bytes_, 0); }
 
-  // Closes the open slabs in which nothing is live. True when there was one.
+  // Closes the open slabs without live rows. True if there was one.
   bool CloseIdleSlabs();
 
   // CHECKs the class's invariants. Slow: for tests.
   void CheckInvariants() const;
 
  private:
-  // What is known of a shape key.
   struct Key {
-    std::vector<uint64_t> row_bytes;  // of each input
-    uint32_t row_capacity = 0;        // of a slab
+    std::vector<uint64_t> row_bytes;  // per input
+    uint32_t row_capacity = 0;        // rows per slab
     bool own_extents = false;         // its requests share no slab
     bool has_slab = false;
-    uint32_t slab = 0;  // the open one, with has_slab
+    uint32_t slab = 0;  // the open slab, if has_slab
     uint64_t last_used = 0;
   };
 

@@ -1,4 +1,4 @@
-// ShapeCurves: a latency curve for each shape of a model's requests.
+// ShapeCurves: one latency curve per shape of a model's requests.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace mpsd {
 
-// Owned by a pool's queue. Thread-compatible: guarded by the pool's mutex. A curve stays where it
-// is as long as this object. Shapes beyond the first kMostShapes share one curve.
+// Owned by a pool's queue. Thread-compatible: guarded by the pool's mutex. The address of a curve
+// is stable as long as this object lives. Shapes beyond the first kMostShapes share one curve.
 class ShapeCurves {
  public:
   static constexpr size_t kMostShapes = 64;

@@ -10,7 +10,7 @@
 namespace mpsd {
 namespace {
 
-// None for a dim without a bound.
+// Nothing for a dim without a bound.
 std::optional<int64_t> LargestDim(const ModelSpec& spec, const TensorSpec& input, uint32_t dim) {
   if (input.dims[dim] >= 0) return input.dims[dim];
   for (const PadRule& rule : spec.pad) {

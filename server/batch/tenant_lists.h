@@ -1,4 +1,4 @@
-// TenantLists: the requests of one rank, a list for each tenant.
+// TenantLists: the requests of one rank, one list per tenant.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,8 @@
 
 namespace mpsd {
 
-// One rank of a line (RequestRanks). Whose turn it is among the tenants, TenantShares says, which
-// all lines of a pool share: so these lists keep no account of it, and first() may be another
-// request after a batch of another line.
+// One rank of a line (RequestRanks). TenantShares, common to all lines of a pool, decides which
+// tenant is next. So first() may change after a batch of another line.
 //
 //   tenant 0   ─ r1 ─ r4 ─ r9      each by deadline
 //   tenant 1
@@ -24,22 +23,22 @@ namespace mpsd {
 //   1. A request is in the list of its tenant (Request::tenant, below kMaxTenants).
 //   2. Each list is sorted by deadline, and rows() is the sum of the requests' rows.
 //
-// Thread-compatible: guarded by the pool's mutex. It owns no request. Each call costs a step for
-// each tenant number up to the highest that was ever here: one where nobody has configured tenants.
+// Thread-compatible: guarded by the pool's mutex. It owns no request. Each call costs a step per
+// tenant number up to the highest ever used here; just one if no tenants are configured.
 class TenantLists {
  public:
   bool empty() const { return rows_ == 0; }
   uint32_t rows() const { return rows_; }
 
-  // The request with the earliest deadline; null when there is none.
+  // The request with the earliest deadline; null if there is none.
   Request* earliest() const;
 
-  // The request that is served first: of the tenant that has had the least, and of equals the one
-  // with the earliest deadline. Null when there is none.
+  // The request that is served first: from the tenant that was served least; between equals, the
+  // earliest deadline. Null if there is none.
   Request* first(const TenantShares& shares) const;
 
-  // REQUIRED by both: there is a request. The latest deadline; the most rows of a request that can
-  // be served first.
+  // The latest deadline, and the rows of the largest request that may be served first. Both REQUIRE
+  // that there is a request.
   int64_t latest_deadline_ns() const;
   uint32_t most_first_rows() const;
 
@@ -48,7 +47,7 @@ class TenantLists {
   // REQUIRES: the request is here.
   void Remove(Request* request);
 
-  // Calls visit(Request*) for each request, tenant by tenant, and each tenant's by deadline.
+  // Calls visit(Request*) for each request, by tenant and then by deadline.
   void ForEach(absl::FunctionRef<void(Request*)> visit) const;
 
   // CHECKs the class's invariants. Slow: for tests.

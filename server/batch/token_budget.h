@@ -1,4 +1,4 @@
-// TokenBudget: how many rows of a length may share a batch, for its number of tokens.
+// TokenBudget: how many rows of one length may share a batch, given a limit on its tokens.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,27 @@
 
 namespace mpsd {
 
-// `models[].max_batch_tokens`. What rows are to a model of fixed shapes, tokens are to one of text,
-// whose batches of long rows take many times the time and memory of as many short ones.
+// The config's `models[].max_batch_tokens`. Rows of text differ in length: a batch of long rows
+// takes many times the time and memory of one of short rows. So tokens are limited instead of rows.
 //
-// A token counts as it lies in the batch, padding to the bucket included, though a model may leave
-// padding out. So the budget is a number of rows for each line, which schedulers and forecasts know
-// anyway, and nobody counts a batch's tokens while it is formed. Buckets double, so the tokens that
-// texts have are at least some half of the budget in a batch that reaches it.
+// Padding up to the bucket counts too, even if a model leaves it out. So the budget becomes a
+// number of rows per line, which schedulers and forecasts know anyway; nobody counts tokens while a
+// batch is formed. Buckets double, so a batch that reaches the budget has at least about half of it
+// in real tokens.
 //
-// Part of a RequestLines, of one model's requests. A value, thread-compatible; allocates nothing.
+// Part of a RequestLines, for one model's requests. A value, thread-compatible; allocates nothing.
 class TokenBudget {
  public:
   static constexpr uint32_t kAnyRows = std::numeric_limits<uint32_t>::max();
 
   // No budget.
   TokenBudget() = default;
-  // 0 tokens: any. `spec` outlives the budget, and may still change until the first RowsOf().
+  // 0 tokens: no limit. `spec` outlives the budget, and may still change until the first RowsOf().
   TokenBudget(const ModelSpec* spec, uint64_t tokens) : spec_(spec), tokens_(tokens) {}
 
-  // The most rows as long as this request's that requests may share a batch with. At least 1, and
-  // fewer than the request has where it exceeds the budget itself: then it runs alone. kAnyRows
-  // where there is no budget, or the model takes no tokens. Pure.
+  // The most rows of this request's length that may share a batch. At least 1. If the request
+  // itself exceeds the budget, this is less than its own rows, and it runs alone. kAnyRows if there
+  // is no budget, or the model takes no tokens. Pure.
   uint32_t RowsOf(const Request& request) const;
 
  private:

@@ -34,8 +34,8 @@ void PutInput(const RequestInput& input, std::string* head) {
   Put(input.payload->bytes, head);
 }
 
-// Every number has the same width and every list begins with its length, so that no two requests
-// have one head; it also says where each payload ends.
+// Every number has a fixed width and every list begins with its length. So no two requests have the
+// same head, and the head also tells where each payload ends.
 std::string HeadOf(const Request& request, CacheScope scope) {
   std::string head;
   const bool is_shared = scope == CacheScope::kShared;

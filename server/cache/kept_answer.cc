@@ -7,7 +7,7 @@
 namespace mpsd {
 namespace {
 
-// Of a KeptAnswer's place in a ResponseCache: a list's node, a hash table's entry and the heap's
+// Overhead of one KeptAnswer in a ResponseCache: a list's node, a hash table's entry and the heap's
 // own share, rounded up.
 constexpr uint64_t kPlaceBytes = 256;
 

@@ -9,18 +9,18 @@
 
 namespace mpsd {
 
-// Has memory of its own, so that no worker's output stays leased for it. The names of the outputs
-// are views of the spec of the generation that gave it: it is read only as long as that lives.
-// Constant, so thread-safe: it is given to any number of requests at a time.
+// Has memory of its own, so that it keeps no worker's output leased. The names of the outputs are
+// views of the spec of its generation, so it must not outlive that. Constant, so thread-safe: any
+// number of requests may use it at a time.
 class KeptAnswer {
  public:
   // REQUIRES: no output lies in a region.
   explicit KeptAnswer(const Answer& answer);
 
-  // What a copy of the answer takes, all in all.
+  // Memory of a copy of the answer.
   static uint64_t BytesOf(const Answer& answer);
 
-  // Views of this; to be copied by those who give it.
+  // Views of this object; the caller must copy them.
   Answer View() const;
 
  private:

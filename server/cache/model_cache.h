@@ -15,12 +15,12 @@ namespace mpsd {
 //   a request, checked ─▶ KeyOf ─▶ found       given at once; no admission, no queue, no batch
 //                               └▶ not found   admitted as ever; AnswerStep has its answer kept
 //
-// Counts hits and misses in the model's metrics and statistics before an answer is given: a client
-// that has its answer finds it counted. Equal requests that are inside at the same time are not
-// merged: each of them runs.
+// Hits and misses are counted in the model's metrics and statistics before an answer is given, so
+// that a client with an answer finds it counted. Equal requests that run at the same time are not
+// merged.
 //
-// Owned by its ServedModel, and with it by the requests inside: its shelf is dropped when the last
-// of them has ended. Thread-safe; never blocks.
+// Owned by its ServedModel, and so kept alive by the requests inside: its shelf is dropped when the
+// last of them has ended. Thread-safe; never blocks.
 class ModelCache final : public AnswerCache {
  public:
   // The referents outlive it. REQUIRES: the scope is not kOff.

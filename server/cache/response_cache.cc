@@ -9,7 +9,7 @@
 namespace mpsd {
 namespace {
 
-// Answers of a shelf that are dropped under one lock.
+// How many answers of a shelf are dropped under one lock.
 constexpr size_t kDroppedAtOnce = 256;
 
 }  // namespace

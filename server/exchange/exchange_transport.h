@@ -1,4 +1,4 @@
-// ExchangeTransport: what an exchange needs of the call that its request came with.
+// ExchangeTransport: the part of a call that its request's exchange needs.
 #pragma once
 
 #include "absl/status/status.h"
@@ -11,10 +11,10 @@
 
 namespace mpsd {
 
-// One request's side of a transport. Only the transport knows the request's bytes, its client's
+// One request's side of a transport. Only the transport knows the request's bytes, the client's
 // connection and credentials, and how an answer becomes bytes. Implemented by accept/'s InferCall
-// and StreamRequest, and by door/'s InferTask and TextPart. Owns the InferExchange that calls these
-// functions, or lives as long.
+// and StreamRequest, and by door/'s InferTask and TextPart. Owns its InferExchange, or lives as
+// long.
 //
 //   the call's thread   Read → MayUse → [Connection] → [DropPayloads]
 //   the copier's        Resume, once inputs on a device are copied
@@ -24,54 +24,54 @@ namespace mpsd {
 // An answer may be written while DropPayloads() runs. SendError() may come at any step. No function
 // may block.
 //
-// Lives on the call's thread up to DropPayloads(); the functions after that come from any thread.
+// Lives on the call's thread up to DropPayloads(); any thread may call the functions after that.
 class ExchangeTransport {
  public:
   virtual ~ExchangeTransport() = default;
 
-  // Reads the request's bytes. The views of `message` and `forms` stay valid until
-  // InferExchange::Clear(), except the payloads, which DropPayloads() may end. A status is the
-  // client's answer.
+  // Reads the request. The views of `message` and `forms` stay valid until InferExchange::Clear(),
+  // except the payloads, which DropPayloads() may end. A status is the client's answer.
   virtual absl::Status Read(InferMessage* message, TensorForms* forms) = 0;
 
   // Whether the caller may use the model: OK, UNAUTHENTICATED or PERMISSION_DENIED.
   virtual absl::Status MayUse(absl::string_view model) = 0;
 
-  // The caller's number among those who share the model in equal parts. Asked after MayUse().
+  // The caller's number among the tenants that share the model in equal parts. Called after
+  // MayUse().
   virtual uint32_t Tenant() = 0;
 
-  // The version of the access rules that gave that number; 0: there were none. Asked with it.
+  // The version of the access rules behind that number; 0: there were none. Called with Tenant().
   virtual uint64_t RulesVersion() = 0;
 
-  // The connection whose registered memory the request may name. Asked only of a request that
-  // names some.
+  // The connection whose registered memory the request may name. Called only if the request names
+  // some.
   virtual ConnectionId Connection() = 0;
 
-  // Gives back the memory that the payloads lie in, which nobody reads any more. Names, ids and
-  // parameters stay: another thread may be reading them.
+  // Frees the memory of the payloads, which nobody reads any more. Names, ids and parameters stay:
+  // another thread may be reading them.
   virtual void DropPayloads() = 0;
 
-  // Has InferExchange::Resumed() called on the call's thread, soon. Does not call it here.
+  // Has InferExchange::Resumed() called soon on the call's thread, never from within Resume().
   virtual void Resume() = 0;
 
-  // Makes the bytes of an answer and keeps them for SendPart() or SendLast(), whose argument
-  // `is_last` stands for. A status ends the request instead. The answer's memory is valid only
-  // until Write() returns; a transport that needs it longer takes a reference on it.
+  // Makes the bytes of an answer and keeps them for SendLast() if `is_last`, else for SendPart().
+  // An error ends the request instead. The answer's memory is valid only until Write() returns; a
+  // transport that needs it longer takes a reference on it.
   virtual absl::Status Write(const Answer& answer, bool is_last) = 0;
 
-  // Sends what was written. The transport calls InferExchange::Continue() once it can take the next
-  // answer, or StopAnswers() when it can send nothing any more. Only where a request may have many
+  // Sends the written answer. The transport then calls InferExchange::Continue() once it can take
+  // the next answer, or StopAnswers() once it can send no more. Only if a request may have many
   // answers.
   virtual void SendPart() { MPSD_CHECK(false); }
 
-  // The three endings. Exactly one of them is called for a request. The call may be cleared, used
-  // again or deleted on its own thread before any of them returns.
+  // The three endings. Exactly one of them is called for a request. The call may be cleared, reused
+  // or deleted on its own thread before any of them returns.
 
-  // Sends what was written as the one answer of the request.
+  // Sends the written answer as the request's one answer.
   virtual void SendLast() = 0;
 
-  // Tells the client, where it wants to know, that no further answer comes. Only where a request
-  // may have many answers.
+  // Tells the client, if it wants to know, that no further answer comes. Only if a request may have
+  // many answers.
   virtual void SendNoMore() { MPSD_CHECK(false); }
 
   virtual void SendError(const absl::Status& status) = 0;

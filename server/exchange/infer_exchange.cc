@@ -11,10 +11,9 @@
 namespace mpsd {
 namespace {
 
-// Gives each output of the answer the form that the client wants. Equal texts get a row each, and
-// classified outputs become texts, whose bytes `storage` keeps. Outputs for the client's memory are
-// written there; those for a device's memory are only set aside, and
-// RequestRegions::StoreToDevice() writes them later.
+// Gives each output of the answer the form that the client wants. Equal texts get a row each.
+// Classified outputs become texts, kept in `storage`. Outputs for the client's memory are written
+// there. Device outputs are only set aside; RequestRegions::StoreToDevice() writes them later.
 absl::Status ApplyOutputForms(const TensorForms& forms, const Request& request,
                               RequestRegions* regions, Answer* answer,
                               std::deque<std::string>* storage) {
@@ -79,7 +78,7 @@ void InferExchange::Admit(const absl::Status& status) {
   if (const absl::Status queued = LoadFromDevice(); !queued.ok()) Handle(queued);
 }
 
-// A request that is late when its turn comes is not copied; admission refuses it.
+// A request that is already late is not copied; admission refuses it.
 absl::Status InferExchange::LoadFromDevice() {
   return context_->regions->copier()->Enqueue([this] {
     const bool late = request_.deadline_ns <= context_->clock->NowNs();
@@ -172,7 +171,7 @@ void InferExchange::SendWritten(bool is_last) {
   }
 }
 
-// The request ends as the status says, whatever was to follow.
+// Ends the request with `status`, even if more answers were due.
 void InferExchange::Refuse(const absl::Status& status, bool is_last) {
   if (is_last) return Fail(status);
   refusal_ = status;

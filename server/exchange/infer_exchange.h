@@ -21,20 +21,19 @@
 
 namespace mpsd {
 
-// The parts of the daemon that the exchanges of one thread use. Each thread that serves calls has
-// one, in its calls' context. Constant once calls arrive. The referents outlive
-// the exchanges. Thread-safe.
+// The parts of the daemon that exchanges use; one for each thread that serves calls. Constant once
+// calls arrive. The referents outlive the exchanges. Thread-safe.
 struct ExchangeContext {
   InferHandler* handler = nullptr;
   ServerMetrics* metrics = nullptr;
   const Clock* clock = nullptr;
   ClientRegions* regions = nullptr;
-  const ThreadRole* thread = nullptr;  // the calls' thread
+  const ThreadRole* thread = nullptr;  // the thread that serves the calls
   RequestObservers observers;
 };
 
-// When a request arrived, when it expires, what the caller said of its trace, which lives until the
-// exchange is cleared, and how long each of its answers may take (0: until it expires).
+// When a request arrived and when it expires. `trace` is the caller's trace, valid until the
+// exchange is cleared. `patience_ns` is the time limit per answer (0: until the request expires).
 struct Arrival {
   int64_t arrival_ns = 0;
   int64_t deadline_ns = 0;
@@ -43,29 +42,27 @@ struct Arrival {
 };
 
 // The steps of a request that are the same for every transport: read, ask the gate about the model,
-// copy inputs out of the client's registered memory, admit, give each answer the form that the
-// client wants, and count and tell the ending. Owned by its call, which does only what its
-// transport needs, and used again for request after request. Depends on no particular transport,
-// model or worker.
+// copy inputs out of registered memory, admit. Then give each answer its form, and count and tell
+// the ending. Owned by its call, which does only the transport's part, and reused for request after
+// request. Depends on no particular transport, model or worker.
 //
 //   Begin → Read → Admit → (Resumed)* → SendPart, any number of times → one ending → Clear
 //
 // Lives on its call's thread, which calls Begin(), CheckAwaited(), Read(), Admit(), Resumed(),
 // ClientLeft() and Clear(); the exchange CHECKs that. Any thread may call Continue(), StopAnswers()
-// and the ReplySink's functions: the thread that finds a completion, that cancels, or that copies
-// to a device. Answers come through the Reply that the exchange has lent to its Request, one at a
-// time. No function blocks: a copy from or to a device is a task of the DeviceCopier, which runs on
-// the copier's thread, and long texts are encoded on a thread of the handler's.
+// and the ReplySink's functions. Answers come one at a time, through the Reply that the exchange
+// has lent to its Request. No function blocks: device copies run in tasks of the DeviceCopier, and
+// long texts are encoded on a thread of the handler's.
 //
 // Invariants:
 //   1. Each request that began ends exactly once: one of the transport's SendLast(), SendNoMore()
 //      and SendError() is called, once.
 //   2. The metrics and the observers get the ending before the transport sends it.
-//   3. After these calls the exchange touches none of its members: an ending of the transport, the
-//      transport's SendPart(), DeviceCopier::Enqueue(), InferHandler::EncodeTexts(). By then the
-//      request may have ended on another thread, and the exchange may be in use for the next one.
-//   4. The memory that the payloads lie in is freed when InferHandler::Handle() says that nobody
-//      reads them any more; where it does not, in Clear().
+//   3. After these calls the exchange touches none of its members: the transport's endings and
+//      SendPart(), DeviceCopier::Enqueue(), InferHandler::EncodeTexts(). By then the request may
+//      have ended on another thread, and the exchange may serve the next one.
+//   4. The payloads' memory is freed when InferHandler::Handle() says that nobody reads them any
+//      more, or else in Clear().
 class InferExchange final : public ReplySink, private TextWaiter {
  public:
   // How many answers a request may have: unary calls have room for one.
@@ -75,39 +72,37 @@ class InferExchange final : public ReplySink, private TextWaiter {
   InferExchange(const ExchangeContext* context, ExchangeTransport* transport, Answers answers);
   ~InferExchange() override;
 
-  // A request has arrived, and from now on owes an ending. REQUIRES: the exchange is new or
-  // cleared.
+  // A request has arrived and now needs an ending. REQUIRES: the exchange is new or cleared.
   void Begin(const Arrival& arrival);
 
-  // OK; or DEADLINE_EXCEEDED or CANCELLED for a request that nobody awaits any more. The caller
-  // gives an error to Admit().
+  // OK; or DEADLINE_EXCEEDED or CANCELLED if nobody awaits the request any more. The caller passes
+  // an error to Admit().
   absl::Status CheckAwaited(int64_t now_ns) const;
 
-  // Tells the transport to read the request, asks it whether the caller may use the model, and
-  // copies the inputs that lie in the client's memory, except those on devices. The caller gives
-  // the status to Admit(), also when it is an error.
+  // Has the transport read the request, asks it whether the caller may use the model, and copies
+  // the inputs in the client's memory, except device inputs. The caller passes the status to
+  // Admit(), also an error.
   absl::Status Read();
 
-  // Hands the request to the InferHandler, or ends it with `status`. If inputs lie on devices, it
-  // starts their copy and returns: when the copy is done the transport's Resume() is called, on the
-  // copier's thread, and the transport has its call's thread call Resumed(). The same where texts
-  // are long, whose tokens another thread makes. The request may have ended when this returns.
+  // Hands the request to the InferHandler, or ends it with `status`. If it has device inputs,
+  // starts their copy and returns. The copier's thread then calls the transport's Resume(), and the
+  // transport has its call's thread call Resumed(). The same happens if another thread tokenizes
+  // long texts. The request may have ended when this returns.
   void Admit(const absl::Status& status);
 
-  // The inputs on devices were copied, or the long texts encoded, or could not be: admission goes
-  // on.
+  // Continues admission after device inputs were copied or long texts encoded, or that failed.
   void Resumed();
 
-  // Nobody awaits the request any more: it is cancelled, now or at its next step. Does nothing for
-  // a request that has ended.
+  // Nobody awaits the request any more: it is cancelled, now or at its next step. Does nothing if
+  // the request has ended.
   void ClientLeft();
 
-  // Makes the exchange fit for the next request. REQUIRES: the request has ended.
+  // Prepares the exchange for the next request. REQUIRES: the request has ended.
   void Clear();
 
   // After each SendPart() the transport calls exactly one of these, from any thread: Continue()
-  // when the answer was sent and the next is wanted, StopAnswers() when nothing can be sent any
-  // more. When either returns the request may have ended.
+  // once the answer was sent and the next is wanted, StopAnswers() if nothing more can be sent.
+  // When either returns the request may have ended.
   void Continue();
   void StopAnswers();
 
@@ -124,7 +119,7 @@ class InferExchange final : public ReplySink, private TextWaiter {
  private:
   enum class Stage : uint8_t {
     kIdle,   // → kBegun
-    kBegun,  // owes an ending   → kEnded
+    kBegun,  // needs an ending   → kEnded
     kEnded,  // → kIdle
   };
 
@@ -151,16 +146,16 @@ class InferExchange final : public ReplySink, private TextWaiter {
 
   std::atomic<bool> client_left_{false};  // written on the call's thread; GoOn() reads it elsewhere
 
-  // Written by the call's thread until the request is admitted. Then the request's queue says who
-  // may write, and the answers, which never overlap, write the rest.
+  // Written by the call's thread until the request is admitted. Then the request's queue decides
+  // who may write. Answers, which never overlap, write the rest.
   Stage stage_ = Stage::kIdle;
   const TraceContext* trace_ = nullptr;
   InferMessage message_;
   TensorForms forms_;
   Request request_;
   RequestRegions regions_;
-  absl::Status resumed_status_;  // of the copy of inputs from devices, or of the texts
-  absl::Status refusal_;         // why an answer of several could not be sent; the request's ending
+  absl::Status resumed_status_;  // result of copying device inputs, or of encoding texts
+  absl::Status refusal_;  // why one of several answers could not be sent; the request ends with it
   AnswerCounter counter_;
 };
 

@@ -17,46 +17,48 @@
 
 namespace mpsd {
 
-// A request ends once (Reply). The exchange calls CountEnding() and TellEnding() on the thread that
-// gives the ending, before the transport sends it: a client that has its answer finds it in the
-// statistics of its next call. Both only note; neither can change an ending or fail.
+// A request ends once (Reply). The exchange calls CountEnding() and TellEnding() before the
+// transport sends the ending, so that a client with an answer finds it in the statistics of its
+// next call. Both only record; neither can change an ending or fail.
 
-// The logs that the config asks for; null where it asks for none. The daemon owns them, and they
-// outlive every exchange. A log that cannot keep up loses lines and counts them; it holds up no
+// The logs that the config asks for; null if it asks for none. The daemon owns them, and they
+// outlive every exchange. A log that falls behind drops lines and counts them; it delays no
 // request. Constant. Thread-safe.
 struct RequestObservers {
   TraceLog* traces = nullptr;
   RequestLog* requests = nullptr;
 
-  // The span of a request to the model, whose caller gave `context`; null where it is not traced.
-  // Asked once, when the request was read, since it counts towards the rate.
+  // The span of a request to the model, whose caller gave `context`; null if it is not traced.
+  // Called once, after the request was read, because it counts towards the rate.
   std::unique_ptr<const RequestSpan> BeginSpan(absl::string_view model,
                                                const TraceContext& context) const;
 };
 
-// DEADLINE_EXCEEDED from the request's deadline on. Asked when a message is about to be read, and
-// again when it was inflated first, so that no work is done for a request that nobody awaits; from
-// admission on the queue watches the deadline. Thread-safe.
+// DEADLINE_EXCEEDED from the request's deadline on. Called before a message is read, and again
+// after it was inflated, so that nobody works on a request that nobody awaits. From admission on
+// the queue watches the deadline. Thread-safe.
 absl::Status CheckInTime(const Request& request, int64_t now_ns);
 
 // CANCELLED, for a request whose client left before the request was admitted. Thread-safe.
 absl::Status CallCancelled();
 
-// Counts the ending by its code. What it counts for depends on how far the request came:
+// Counts the ending by its code. The counters depend on how far the request came:
 //
 //   refused before its model was found  the server
 //   refused before a queue took it      the model's codes, and no statistic of the model
+//
 //   admitted, ended without an answer   the model's codes, and a failure of the model
-//   answered by the model               the model's codes, and no failure, even if the answer could
-//                                       not be given: AnswerStep has counted the answer
+//
+//   answered by the model               the model's codes, and no failure even if the answer could
+//                                       not be given, because AnswerStep has counted it
 //
 // Thread-safe.
 void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* server,
                  const Clock* clock);
 
-// Writes the spans, where the request has one, and the line of the request log, where there is
-// one. The message's names may be empty: the request was then refused before it was read, and not
-// traced. Takes no time where neither log is on. Thread-safe.
+// Writes the spans, if the request has one, and the line of the request log, if there is one. If
+// the message's names are empty, the request was refused before it was read, and not traced. Takes
+// no time if neither log is on. Thread-safe.
 void TellEnding(const Request& request, const InferMessage& message, absl::StatusCode code,
                 const TraceContext& context, const RequestObservers& observers, const Clock* clock);
 

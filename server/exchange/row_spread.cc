@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// Takes the next row of so many elements. Nothing where the bytes end before it does.
+// Takes the next row of `elements` elements. Nothing if the bytes end before it.
 std::optional<absl::string_view> TakeRow(const AnswerOutput& output, size_t elements,
                                          absl::string_view* bytes) {
   const absl::string_view whole = *bytes;
@@ -28,7 +28,7 @@ std::optional<absl::string_view> TakeRow(const AnswerOutput& output, size_t elem
 }
 
 std::optional<std::vector<absl::string_view>> RowsOf(const AnswerOutput& output) {
-  size_t elements = 1;  // of a row
+  size_t elements = 1;  // per row
   for (size_t i = 1; i < output.dims.size(); ++i) elements *= static_cast<size_t>(output.dims[i]);
   std::vector<absl::string_view> rows;
   absl::string_view rest = output.bytes;
@@ -40,7 +40,7 @@ std::optional<std::vector<absl::string_view>> RowsOf(const AnswerOutput& output)
   return rows;
 }
 
-// The rows of the texts, one behind the other, if they have at most `bytes_max` bytes together.
+// The rows of the texts in sequence, if they have at most `bytes_max` bytes together.
 absl::Status Spread(absl::Span<const uint32_t> row_of_text, uint64_t bytes_max,
                     const std::vector<absl::string_view>& rows, std::string* bytes) {
   uint64_t total = 0;

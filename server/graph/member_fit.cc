@@ -24,10 +24,10 @@ const TensorSpec* Find(const std::vector<TensorSpec>& tensors, const std::string
   return found == tensors.end() ? nullptr : &*found;
 }
 
-// What one side says of a tensor.
+// How one side describes a tensor.
 struct TensorType {
   DataType datatype = DataType::kInvalid;
-  std::optional<Dims> dims;  // with the batch dim; nothing: it is not known whether there is one
+  std::optional<Dims> dims;  // with the batch dim; nothing: unknown whether there is one
 };
 
 TensorType TypeOf(const TensorSpec& tensor, const ModelSpec& spec, bool is_complete) {
@@ -44,7 +44,7 @@ bool DimsFit(const Dims& a, const Dims& b) {
                     [](int64_t x, int64_t y) { return x == y || x == -1 || y == -1; });
 }
 
-// The end of a sentence that begins with the tensor; empty where the two fit.
+// The rest of a sentence that begins with the tensor; empty if the two fit.
 std::string Mismatch(const TensorType& made, const TensorType& read) {
   if (made.datatype != read.datatype) {
     return absl::StrCat("is made as ", DataTypeName(made.datatype), " and read as ",
@@ -145,7 +145,7 @@ class Fitting {
   const StepGraph& graph_;
   const ModelSpec& whole_;
   const absl::Span<const Member> members_;
-  std::vector<std::optional<TensorType>> made_;  // of each tensor; nothing: it is not known
+  std::vector<std::optional<TensorType>> made_;  // per tensor; nothing: unknown
   std::vector<StepFault> faults_;
 };
 

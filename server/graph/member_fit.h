@@ -1,4 +1,5 @@
-// MemberFaults: whether the models of a graph have the tensors that it names, and these fit.
+// MemberFaults: whether the models of a graph have the tensors that it names, and whether these
+// fit.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +11,22 @@
 
 namespace mpsd {
 
-// What is known of the model of a step. A config may say a part only, and the model's file says the
-// rest when it is loaded: what is not known is not compared.
+// The known facts about a step's model. A config may give only a part, and the model's file the
+// rest at load. Unknown facts are not compared.
 struct Member {
   const ModelSpec* spec = nullptr;  // null: nothing is known
   bool is_complete = true;
-  uint32_t most_rows = 0;  // of a request, where that may be more than a batch
+  uint32_t most_rows = 0;  // most rows per request, if that may exceed a batch
 };
 
-// Compares the steps of a model, whose spec is `whole`, with the specs of their models, one for
-// each step: the names of inputs and outputs, required inputs that no tensor is given to,
-// datatypes, shapes with the batch dim, and batches. Two shapes fit where each dim is the same or
-// open on one side; what an open dim turns out to be, each request's step checks. REQUIRES: the
-// graph was made without a fault. Pure.
+// Compares the steps of a model, whose spec is `whole`, with the specs of their models, one per
+// step. Checked are names of inputs and outputs, required inputs without a tensor, datatypes,
+// shapes with the batch dim, and batches. Two shapes fit if each dim is the same or open on one
+// side; each request's step checks the length of an open dim. REQUIRES: the graph was made without
+// a fault. Pure.
 //
-// A model whose requests are batched has steps whose models take at least as many rows. One that
-// does not batch may have such steps too: its tensors have the batch dim among theirs.
+// If the model's requests are batched, its steps' models must take at least as many rows. A model
+// that does not batch may also have batching steps: its tensors then include the batch dim.
 std::vector<StepFault> MemberFaults(const StepGraph& graph, const ModelSpec& whole,
                                     absl::Span<const Member> members);
 

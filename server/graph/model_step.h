@@ -1,4 +1,4 @@
-// ModelStep: one of the models that a model of steps runs, and the tensors that it reads and makes.
+// ModelStep: a model that a model of steps runs, and the tensors that it reads and makes.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace mpsd {
 
-// As the config says it; StepGraph says which steps follow which. A value.
+// As the config says it; StepGraph derives the order of the steps. A value.
 struct ModelStep {
   std::string model;
-  std::string version;  // a plain decimal number; empty: the highest that is ready
-  // From the names of that model's inputs and outputs to those of tensors of the whole.
+  std::string version;  // a plain decimal number; empty: the highest ready one
+  // From the names of that model's inputs and outputs to tensors of the whole model.
   std::map<std::string, std::string> inputs;
   std::map<std::string, std::string> outputs;
 

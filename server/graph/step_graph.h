@@ -12,14 +12,14 @@
 
 namespace mpsd {
 
-// Some of the steps of a model: bit i stands for step i.
+// A set of a model's steps: bit i stands for step i.
 using StepSet = uint64_t;
 static_assert(kMaxSteps <= 64);
 
 constexpr StepSet OneStep(size_t step) { return StepSet{1} << step; }
 
-// What is wrong with the steps of a model. `path` is the place in the model's config, such as
-// "steps[1].inputs.x", and `what` the end of a sentence that begins with it. A value.
+// A mistake in a model's steps. `path` is the place in the model's config, such as
+// "steps[1].inputs.x". `what` is the rest of a sentence that begins with it. A value.
 struct StepFault {
   std::string path;
   std::string what;
@@ -27,13 +27,13 @@ struct StepFault {
 
 // The steps of a model, and the tensors between them, by number:
 //
-//   tensors  0 "x"   1 "tokens"   2 "vector"      those of the model's inputs come first
+//   tensors  0 "x"   1 "tokens"   2 "vector"      the model's inputs come first
 //   steps    0 "split": 0 ─▶ 1    1 "encode": 1 ─▶ 2
 //   outputs  0 "vector": tensor 2, for which steps 0 and 1 must run
 //
-// A step may run as soon as all steps that make its tensors have ended. Made from a config once,
-// and constant from then on; each generation of the model has one. Knows names and no models:
-// whether the members have such tensors is for MemberFaults() to say. Thread-safe.
+// A step may run once all steps that make its tensors have ended. Made from a config once, then
+// constant; each generation of the model has one. Knows names but no models: MemberFaults() checks
+// whether the members have such tensors. Thread-safe.
 class StepGraph {
  public:
   static constexpr uint32_t kNoStep = UINT32_MAX;
@@ -52,27 +52,25 @@ class StepGraph {
   };
   struct Tensor {
     std::string name;
-    uint32_t maker = kNoStep;  // the step that makes it; kNoStep: it is an input of the model
+    uint32_t maker = kNoStep;  // the step that makes it; kNoStep: an input of the model
   };
 
-  // Reads the steps of the model `name`, whose inputs and outputs are those of `spec`. Adds what is
-  // wrong to `faults`: a tensor that nothing makes, or that is made twice; a cycle; a step of the
-  // model itself; an input that no step reads, and a step that leads to no output. The graph is
-  // whole only where nothing was wrong.
+  // Reads the steps of the model `name`, whose inputs and outputs are in `spec`. Adds mistakes to
+  // `faults`: a tensor that no step makes, or that two make; a cycle; a step that runs the model
+  // itself. Also an input that no step reads, and a step that leads to no output. The graph is
+  // usable only if there was no mistake.
   static StepGraph Of(const std::string& name, const ModelSpec& spec,
                       absl::Span<const ModelStep> steps, std::vector<StepFault>* faults);
 
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }
 
-  // The tensor that is this output of the model.
   uint32_t OutputTensor(size_t output) const { return outputs_[output]; }
 
-  // The steps that must run for these outputs.
   StepSet NeededFor(absl::Span<const uint32_t> outputs) const;
 
-  // The steps of `wanted` whose tensors are all there once those of `done` have ended, without
-  // those.
+  // The steps of `wanted`, except those in `done`, whose tensors are all there once the steps in
+  // `done` have ended.
   StepSet ReadyAfter(StepSet done, StepSet wanted) const;
 
  private:
@@ -86,11 +84,11 @@ class StepGraph {
 
   std::vector<Step> steps_;
   std::vector<Tensor> tensors_;
-  std::vector<uint32_t> outputs_;  // the tensor of each output of the model
+  std::vector<uint32_t> outputs_;  // tensor of each output of the model
 };
 
-// "in ensemble 'm', steps[1] (model 'b'): ": the beginning of each text about a step, for clients.
-// Those of Triton know the first words.
+// "in ensemble 'm', steps[1] (model 'b'): ": the start of each text about a step, for clients.
+// Triton's clients know the first words.
 std::string StepPrefix(const std::string& name, size_t step, const std::string& member);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// InflateBounds: the bounds that inflated messages of all transports share.
+// InflateBounds: the bounds shared by inflated messages of all transports.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace mpsd {
 
-// How large a plain message may be, and the ledger of all that somebody still holds, which outlives
-// its users. A value. Thread-safe.
+// The largest plain message, and the ledger of all plain bytes still held, which outlives its
+// users. A value. Thread-safe.
 struct InflateBounds {
   uint64_t message_bytes = 0;
   HeldBytes* held = nullptr;
 };
 
-// RESOURCE_EXHAUSTED, with a time to try again: the ledger has no room. Pure.
+// RESOURCE_EXHAUSTED, with a time to retry: the ledger has no room. Pure.
 inline absl::Status TooManyInflated() {
   return Busy("too many compressed messages are being inflated");
 }

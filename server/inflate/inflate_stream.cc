@@ -14,7 +14,7 @@ constexpr uint64_t kSmallestRoomBytes = 1 << 10;
 constexpr uint64_t kLargestFirstRoomBytes = 16 << 10;
 constexpr uint64_t kLargestRoomBytes = 1 << 20;
 constexpr uint64_t kUsualRatio = 4;
-constexpr int kGzipWindow = MAX_WBITS | 16;  // zlib's way to say that the format is gzip's
+constexpr int kGzipWindow = MAX_WBITS | 16;  // zlib's code for gzip
 constexpr int kZlibWindow = MAX_WBITS;
 
 // Feeds one message to zlib. Thread-compatible.
@@ -33,7 +33,7 @@ class ZlibReader {
   absl::Status ReadAll(absl::Span<const absl::string_view> pieces) {
     if (ready_ != Z_OK) return NoMemory();
     for (const absl::string_view piece : pieces) {
-      // zlib does not write to it; its interface lacks the const.
+      // zlib does not write to the piece; its interface lacks the const.
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
       stream_.avail_in = static_cast<uInt>(piece.size());
       if (absl::Status status = ReadPiece(); !status.ok()) return status;
@@ -52,8 +52,8 @@ class ZlibReader {
                      form_ == CompressedForm::kGzip ? "gzip" : "deflate", ": ", why));
   }
 
-  // Reads all of the piece. Both formats end in a checksum, so bytes of the stream always follow
-  // the last plain byte: when the input is used up, zlib holds no plain byte back.
+  // Reads all of the piece. Both formats end in a checksum, so stream bytes always follow the last
+  // plain byte. When the input is used up, zlib holds back no plain byte.
   absl::Status ReadPiece() {
     while (!at_end_ && stream_.avail_in > 0) {
       if (stream_.avail_out == 0) {
@@ -70,8 +70,8 @@ class ZlibReader {
     return stream_.avail_in == 0 ? absl::OkStatus() : Unreadable("bytes follow its end");
   }
 
-  // A message that has reached its bound gets room for one byte that is thrown away: the end of the
-  // stream may still have to be read, and yields no byte.
+  // At its bound a message gets room for one discarded byte: the end of the stream may still have
+  // to be read, and yields no byte.
   absl::Status Grow() {
     const uint64_t left = message_bytes_ - stream_.total_out;
     has_spare_ = left == 0;
@@ -87,7 +87,7 @@ class ZlibReader {
     return absl::OkStatus();
   }
 
-  // The text is what gRPC says of a plain message. The whole size is not known.
+  // gRPC's own text for a plain message. The whole size is not known.
   absl::Status TooLarge() const {
     return absl::ResourceExhaustedError(absl::StrCat(
         "Received message larger than max (", stream_.total_out, " vs. ", message_bytes_, ")"));

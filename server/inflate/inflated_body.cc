@@ -7,7 +7,7 @@
 namespace mpsd {
 namespace {
 
-// The format allows no more, but for the first bytes.
+// The format allows no more, except for the first bytes.
 constexpr uint64_t kMostRatio = 1032;
 constexpr uint64_t kFirstBytes = 1 << 10;
 

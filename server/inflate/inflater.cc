@@ -18,7 +18,7 @@
 namespace mpsd {
 namespace {
 
-// gRPC's C++ tells the compression of a message only to a reader of its bytes.
+// gRPC's C++ reveals a message's compression only to a reader of its bytes.
 class EncodingReader final : public grpc::ProtoBufferReader {
  public:
   explicit EncodingReader(grpc::ByteBuffer* message) : ProtoBufferReader(message) {}
@@ -33,12 +33,12 @@ grpc_compression_algorithm EncodingOf(grpc::ByteBuffer* message) {
   return message->Valid() ? EncodingReader(message).encoding() : GRPC_COMPRESS_NONE;
 }
 
-// One piece of an inflated message. Owned by the slice made of it.
+// One piece of an inflated message. Owned by the slice made from it.
 struct Piece {
   std::unique_ptr<char[]> bytes;
   uint64_t size;
   uint64_t client;
-  HeldBytes* held;  // of all messages; counts this piece
+  HeldBytes* held;  // counts this piece among all messages
 };
 
 void ReleasePiece(void* user_data) {
@@ -86,7 +86,7 @@ class SliceSink final : public InflateSink {
   const uint64_t client_;
   HeldBytes* const held_;
   std::vector<grpc::Slice> slices_;
-  std::unique_ptr<Piece, Release> piece_;  // that is being filled
+  std::unique_ptr<Piece, Release> piece_;  // being filled
   uint64_t unused_bytes_ = 0;
   uint64_t next_bytes_;
 };
@@ -112,7 +112,7 @@ absl::Status Inflater::Inflate(grpc::ByteBuffer* message, absl::string_view clie
   if (algorithm == GRPC_COMPRESS_NONE) return absl::OkStatus();
   SliceSink sink(message->Length(), absl::HashOf(client), bounds_.held);
   uint64_t unused_bytes = 0;
-  // No bytes at all are an empty message, for gRPC too.
+  // No bytes at all are an empty message, as in gRPC.
   if (message->Length() > 0) {
     std::vector<grpc::Slice> slices;
     if (!message->Dump(&slices).ok()) {

@@ -1,4 +1,4 @@
-// InflaterThreads: inflate compressed messages, so that the doors' threads can go on meanwhile.
+// InflaterThreads: inflate compressed messages, so that the doors' threads can continue meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,31 @@ namespace mpsd {
 
 class Inflater;
 
-// A message that waits for a thread. Owned by its call: it is accept/'s Inflation or door/'s
+// A message that waits for a thread. Owned by its call: accept/'s Inflation or door/'s
 // BodyInflation. Thread-compatible.
 class InflationJob {
  public:
   virtual ~InflationJob() = default;
 
-  // Called once for each Enqueue(), on one of the threads. Whoever the job tells that it is done
-  // may enqueue or destroy it before this returns; the threads never touch it afterwards.
+  // Called once per Enqueue(), on one of the threads. Once told that the job is done, its owner may
+  // enqueue or destroy it before this returns; the threads never touch it afterwards.
   virtual void Run() = 0;
 };
 
 // A few threads with one queue of messages. Inflating the largest message takes a tenth of a
-// second, in which a thread of a door would answer none of its calls.
+// second, during which a door's thread would answer none of its calls.
 //
 //   grpc-N                                inflate-N                    grpc-N
 //   a compressed message: Enqueue() ──▶   Run(): inflate, alarm ──▶    the tag Inflated
 //   http-N                                                             http-N
 //   a compressed body: Enqueue() ──▶      Run(): inflate, Resume() ──▶ Resumed()
 //
-// A call waits in the queue with its message and nothing else. The queue needs no bound of its own:
-// open calls and the bytes of arriving messages are bounded. Messages are taken in the order in
-// which they came; a large one delays those behind it only while all threads are busy with large
-// ones. Owned by the server; outlives the calls. Thread-safe, except for Start().
+// The queue needs no bound of its own, because open calls and the bytes of arriving messages are
+// bounded. A large message delays later ones only while all threads are busy with large ones. Owned
+// by the server; outlives the calls. Thread-safe, except for Start().
 class InflaterThreads {
  public:
-  // `inflater` is for the jobs of gRPC, and outlives the threads.
+  // `inflater` is for gRPC's jobs, and outlives the threads.
   explicit InflaterThreads(Inflater* inflater) : inflater_(inflater) {}
   InflaterThreads(const InflaterThreads&) = delete;
   InflaterThreads& operator=(const InflaterThreads&) = delete;
@@ -50,8 +49,8 @@ class InflaterThreads {
 
   Inflater* inflater() const { return inflater_; }
 
-  // Has a thread run the job, when all jobs that were enqueued before have been taken. Never
-  // blocks. REQUIRES: the job lives until Run() is called, and is enqueued once until then.
+  // Has a thread run the job, after all jobs enqueued before have been taken. Never blocks.
+  // REQUIRES: the job lives until Run() is called, and is enqueued only once until then.
   void Enqueue(InflationJob* job) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

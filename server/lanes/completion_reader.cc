@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-// One copy, which the compiler may not undo by reading the source again.
+// A single copy: the fence keeps the compiler from reading the source again.
 template <typename T>
 void CopyOnce(const T* source, size_t count, T* target) {
   std::memcpy(static_cast<void*>(target), static_cast<const void*>(source), count * sizeof(T));
@@ -60,8 +60,8 @@ absl::Status CheckOutput(const OutputRecord& output, const TensorSpec& tensor,
   return absl::OkStatus();
 }
 
-// Walks the elements of a BYTES output once and keeps where each row ends. The worker may write
-// other lengths at any time, so no later step reads them again.
+// Walks the elements of a BYTES output once and records where each row ends. The worker may change
+// the lengths at any time, so no later step reads them again.
 absl::Status WalkRows(absl::string_view bytes, uint64_t rows, uint64_t elements,
                       std::vector<uint64_t>* row_ends) {
   const uint64_t row_elements = elements / rows;
@@ -125,10 +125,11 @@ absl::Status ReadAnswer(const CompletionRecord& record, const RecordHead& head,
   if (head.row_count != expected.row_count) return Lie("row count");
   if (expected.answer_index >= kMaxAnswers) return Lie("answers without end");
   batch->row_failure_text = ReadText(record, head.text_bytes);
+  // Only metrics show these counts, so a false one is no reason to kill the worker.
   batch->computed_tokens = std::min(head.computed_tokens, kMaxCountedTokens);
   batch->padding_tokens = std::min(head.padding_tokens, batch->computed_tokens);
   absl::Status status = ReadOutputs(record, head, expected, spec, batch);
-  // An answer that failed is the last.
+  // A failed answer is the last.
   const bool failed = batch->row_failed.front() != 0;
   if (spec.decoupled && !failed) batch->part = AnswerPart::kOneOfMany;
   return status;
@@ -150,6 +151,7 @@ absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedComple
   batch->computed_tokens = batch->padding_tokens = 0;
   batch->row_count = expected.row_count;
   if (head.batch_id != expected.batch_id) return Lie("batch id");
+  // A false time is no reason to kill the worker.
   batch->started_ns = std::clamp(head.started_ns, expected.batched_ns, expected.now_ns);
   batch->finished_ns = std::clamp(head.finished_ns, batch->started_ns, expected.now_ns);
   switch (head.outcome) {

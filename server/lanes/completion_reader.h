@@ -1,4 +1,4 @@
-// ReadCompletion: takes a completion record out of a worker's memory and checks each field.
+// ReadCompletion: copies a completion record out of a worker's memory and checks each field.
 #pragma once
 
 #include <cstdint>
@@ -12,49 +12,47 @@
 
 namespace mpsd {
 
-// What the front end itself knows of the batch: a completion that differs is a lie. A value.
+// The front end's own facts about the batch: a completion that differs is a lie. A value.
 struct ExpectedCompletion {
   uint64_t batch_id = 0;
   uint32_t row_count = 0;
-  uint32_t answer_index = 0;         // of a decoupled model; kMaxAnswers answers at most
-  uint64_t lease_bytes = 0;          // outputs lie inside the lease,
-  const char* lease_data = nullptr;  // which is mapped here, read-only
-  int64_t batched_ns = 0;            // no time of the worker's is before this,
-  int64_t now_ns = 0;                // and none after
+  uint32_t answer_index = 0;         // for a decoupled model, below kMaxAnswers
+  uint64_t lease_bytes = 0;          // outputs must lie inside the lease
+  const char* lease_data = nullptr;  // the lease, mapped read-only
+  int64_t batched_ns = 0;            // earliest credible time from the worker
+  int64_t now_ns = 0;                // latest credible time from the worker
 };
 
-// Step 11 of a request's life, worker → front end. A worker's memory is hostile: another process
-// may change it between two looks. So each field is copied once, the copy is checked, and the
-// memory is not looked at again; tests/fuzz changes it between any two loads to prove that.
+// Step 11 of a request's life, worker → front end. A worker's memory is hostile and may change
+// between two looks. So each field is copied once, and only the copy is checked and used.
+// tests/fuzz changes the memory between any two loads to prove that.
 //
-// Checked: the batch's id and row count; that the outcome is one there is; that there are as many
-// outputs as in the spec, each with the spec's datatype, dims that the spec allows and that
-// multiply to its bytes; that it lies in the lease, aligned; that a BYTES output is whole strings,
-// whose ends are noted now. Texts are cut to kErrorTextBytes and made printable. Sizes are
-// multiplied with overflow checks.
+// The batch's id, row count and outcome are checked. There must be as many outputs as in the spec,
+// each with the spec's datatype and with allowed dims that multiply to its bytes. Each output lies
+// in the lease, aligned. A BYTES output is whole strings; the end of each row is recorded. Texts
+// are cut to kErrorTextBytes and made printable. Sizes are multiplied with overflow checks.
 //
-// CompletionIntake calls it for each completion, under the pool's mutex; AnswerStep gets `batch`
-// afterwards, without it. The cost does not depend on the sizes of the outputs, but for BYTES,
-// whose elements are walked.
+// CompletionIntake calls this under the pool's mutex; AnswerStep gets `batch` afterwards, without
+// it. The cost does not depend on the outputs' sizes, except for BYTES, whose elements are walked.
 //
-// An outcome, and what the batch becomes of it:
-//   kDone             outputs, row_failed     of a model that is not decoupled
-//   kAnswer           the same                of a decoupled model; a part, unless it failed
-//   kNoAnswer         the end of the answers  of a decoupled model
+// Outcomes, and their effect on `batch`:
+//
+//   kDone             outputs, row_failed; the model is not decoupled
+//   kAnswer           the same for a decoupled model; a part, unless it failed
+//   kNoAnswer         the end of a decoupled model's answers
+//
 //   kFailed           failure: INTERNAL, with the worker's text
 //   kSkipped          failure: DEADLINE_EXCEEDED
 //   kOutputTooLarge   needed_bytes, which is more than the lease has
 //   any other         a lie
 //
-// The worker's two times are no reason to kill it: they are moved into the time between batched_ns
-// and now_ns, in their order. Nor are its counts of tokens, which metrics alone show: they are cut
-// to kMaxCountedTokens, and the padding to all.
+// The worker's two times and its counts of tokens are clamped: a false one is no reason to kill the
+// worker.
 //
-// Fills outputs, row_failed, failure, part, tokens, times of `batch`, whose outputs point into the
-// lease: the answer's bytes are not copied here. Sets `needed_bytes` to the lease that the worker
-// asks for, or to 0. INVALID_ARGUMENT, with a text that names the lie, when a field cannot be true:
-// the caller has the worker killed, and must not use what `batch` holds by then, which was checked
-// only in part. Thread-safe.
+// Fills outputs, row_failed, failure, part, tokens and times of `batch`. The outputs point into the
+// lease: no bytes are copied here. Sets `needed_bytes` to the lease size that the worker asks for,
+// or to 0. INVALID_ARGUMENT names the field that cannot be true. The caller must then have the
+// worker killed, and not use `batch`, which was checked only in part. Thread-safe.
 absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedCompletion& expected,
                             const ModelSpec& spec, CompletedBatch* batch, uint64_t* needed_bytes);
 

@@ -19,7 +19,7 @@ void OutputLease::Unref() {
   const uint32_t before = references_.fetch_sub(1, std::memory_order_acq_rel);
   MPSD_CHECK(before > 0);
   if (before > 1) return;
-  // The link must outlive the call that may end this lease.
+  // The link must outlive this call, which may end the lease.
   const std::shared_ptr<WorkerLink> link = link_;
   if (charged_.load(std::memory_order_relaxed)) link->Unpin(bytes_);
   link->Released(this);
@@ -27,7 +27,7 @@ void OutputLease::Unref() {
 
 bool OutputLease::TryPin() {
   if (charged_.load(std::memory_order_relaxed)) return true;
-  // Where there is no room, another thread's charge for this very lease may have taken it.
+  // If there is no room, another thread's charge for this very lease may have taken it.
   if (!link_->TryPin(bytes_)) return charged_.load(std::memory_order_relaxed);
   if (charged_.exchange(true, std::memory_order_relaxed)) link_->Unpin(bytes_);
   return true;

@@ -34,7 +34,7 @@ OutputArea OutputAreaOf(AreaKind kind, const ModelSpec& spec, uint32_t lanes, ui
   const uint64_t leases_bytes = lanes * lane_depth * LargestLease(spec);
   OutputArea area;
   area.pin_limit_bytes = std::max(kMinPinBytes, leases_bytes);
-  // Pinned bytes are counted in whole leases, but holes lie between the leases: hence twice.
+  // Pins are counted in whole leases, but holes lie between the leases: hence twice the limit.
   area.bytes = leases_bytes + 2 * area.pin_limit_bytes;
   area.largest_lease_bytes = area.bytes / 2;
   if (largest_answer_bytes <= area.largest_lease_bytes) return area;

@@ -1,4 +1,4 @@
-// How large output leases and a worker's output area are: by the model's spec, and by experience.
+// Sizes of output leases and of a worker's output area, from the model's spec and from experience.
 #pragma once
 
 #include <algorithm>
@@ -10,51 +10,51 @@
 
 namespace mpsd {
 
-// A lane writes the outputs of a batch into one extent of its worker's segment, which the front end
-// leases before the batch is submitted: so it has to know the size beforehand. A spec with known
-// shapes says it exactly. Where a shape is open, OutputEstimate guesses; a worker whose outputs do
-// not fit says how much they need, and the batch runs again with a lease of that size.
+// A lane writes a batch's outputs into one extent of its worker's segment, leased before the batch
+// is submitted. If the spec has known shapes, the size is exact. Otherwise OutputEstimate guesses.
+// A worker whose outputs do not fit reports their size, and the batch runs again with a larger
+// lease.
 //
-// The functions are pure.
+// Pure functions.
 
-// Bytes of the outputs of `rows` rows, each output at the next multiple of 64. Nothing when the
-// spec leaves an output's shape open.
+// Bytes of the outputs of `rows` rows, each output at the next multiple of 64. Nothing if the spec
+// leaves an output's shape open.
 std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows);
 
-// The bytes that an output row of unknown shape is first assumed to take.
+// First guess for the bytes of an output row of unknown shape.
 inline constexpr uint64_t kAssumedOutputRowBytes = 16 << 10;
 
-// How a worker's output area is used.
+// How a worker's output area is divided.
 struct OutputArea {
   uint64_t bytes = 0;
   uint64_t largest_lease_bytes = 0;
-  uint64_t pin_limit_bytes = 0;  // of leases in which answers lie that clients have not read yet
+  uint64_t pin_limit_bytes = 0;  // for leases with answers that clients have not read yet
 };
 
-// kUsual: room for every batch that the lanes can have, and as much again, at least kMinPinBytes,
-// for unread answers. A lease has at most half of the area, so that one batch does not wait for all
+// kUsual: room for every batch that the lanes can have, and the same again for unread answers, at
+// least kMinPinBytes. A lease has at most half of the area, so that one batch need not wait for all
 // others.
 //
-// kLean: the same where the largest answer fits so. Otherwise, for a host that lacks the memory,
+// kLean: for a host without the memory for kUsual. The same if the largest answer fits. Otherwise
 // one such answer at a time has the whole area, and so has each batch until the estimate has come
-// down again; unread answers are copied, so that none keeps the next one waiting.
+// down again. Unread answers are then copied, so that none blocks the next one.
 enum class AreaKind { kUsual, kLean };
 
 inline constexpr uint64_t kMinPinBytes = 4ULL << 20;
 
-// A lease of the area holds `largest_answer_bytes`, which OutputEstimate knows where a shape is
+// A lease of the area can hold `largest_answer_bytes`, known from OutputEstimate if a shape is
 // open.
 OutputArea OutputAreaOf(AreaKind kind, const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth,
                         uint64_t largest_answer_bytes);
 
 // Sizes the output leases of models whose spec leaves a shape open. Owned by a pool.
-// Thread-compatible: guarded by the pool's mutex. It grows at once, since too small a lease makes a
-// batch run twice. It halves after kBatchesToShrink batches in a row that each used less than a
-// quarter of it, so that one long answer does not size all later leases. Always a power of two,
-// never below kAssumedOutputRowBytes.
+// Thread-compatible: guarded by the pool's mutex. It grows at once, because too small a lease makes
+// a batch run twice. It halves after kBatchesToShrink batches in a row used less than a quarter, so
+// that one long answer does not size all later leases. Always a power of two, at least
+// kAssumedOutputRowBytes.
 //
-// An answer that no lease of a worker can hold is remembered: workers that start later get an area
-// for it, and WorkerGroup replaces those whose area is too small.
+// An answer larger than any lease of its worker is remembered. Workers that start later get an area
+// for it, and WorkerGroup replaces workers whose area is too small.
 class OutputEstimate {
  public:
   static constexpr uint32_t kBatchesToShrink = 64;
@@ -67,7 +67,6 @@ class OutputEstimate {
     small_batches_ = 0;
   }
 
-  // The outputs of a batch of `rows` rows took `bytes`.
   void Use(uint64_t bytes, uint32_t rows) {
     small_batches_ = bytes < rows * row_bytes_ / 4 ? small_batches_ + 1 : 0;
     if (small_batches_ < kBatchesToShrink) return;
@@ -75,24 +74,23 @@ class OutputEstimate {
     small_batches_ = 0;
   }
 
-  // An answer of `bytes` is larger than the largest lease of its worker.
+  // An answer of `bytes` is larger than any lease of its worker.
   void NoteTooLarge(uint64_t bytes) {
     largest_answer_bytes_ = std::max(largest_answer_bytes_, std::bit_ceil(bytes));
   }
-  // There is no memory for a worker with such an area, and none is wanted before `until_ns`.
+  // There is no memory for a worker with such an area. None is wanted before `until_ns`.
   void ForgetTooLarge(int64_t until_ns) {
     largest_answer_bytes_ = 0;
     no_larger_until_ns_ = until_ns;
   }
-  // Whether a worker with a larger area may be wanted.
   bool MayWantLarger(int64_t now_ns) const { return now_ns >= no_larger_until_ns_; }
   uint64_t largest_answer_bytes() const { return largest_answer_bytes_; }
 
  private:
   uint64_t row_bytes_ = kAssumedOutputRowBytes;
-  uint64_t largest_answer_bytes_ = 0;  // of those that were too large; a power of two, or 0
+  uint64_t largest_answer_bytes_ = 0;  // largest answer that did not fit; a power of two, or 0
   int64_t no_larger_until_ns_ = INT64_MIN;
-  uint32_t small_batches_ = 0;  // since one that was not
+  uint32_t small_batches_ = 0;  // consecutive batches that used less than a quarter
 };
 
 }  // namespace mpsd

@@ -3,11 +3,10 @@
 //   free → leased → running ─┬───────────────┬→ completed ─┬→ replying → free
 //                            └→ abandoned ───┴→ dead ──────┘
 //
-// The table below is the whole list of legal transitions; SlotLife::Go() is the one funnel that
-// checks them. From running and abandoned only two ways lead on: the completion record was
-// consumed, or waitpid has said that the worker is gone (PoolWorkers::Detach). No deadline,
-// cancellation or lie frees the rows and the lease of a batch that a living worker may still read
-// or write.
+// The table below lists all legal transitions; SlotLife::Go() is the only place that makes one. A
+// batch leaves running and abandoned in only two ways: its completion record was consumed, or
+// waitpid reported that the worker is gone (PoolWorkers::Detach). No deadline, cancellation or lie
+// frees the rows and the lease of a batch that a living worker may still read or write.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +18,12 @@ namespace mpsd {
 
 enum class SlotState : uint8_t {
   kFree,       // holds nothing; the object waits for its next batch
-  kLeased,     // its requests left the line, its output extent is leased; no lane knows of it
-  kRunning,    // its record is published: the lane reads the rows and writes the lease
+  kLeased,     // requests left the line, output extent leased; no lane knows of it
+  kRunning,    // record published: the lane reads the rows and writes the lease
   kAbandoned,  // all its requests have ended; the lane may still read and write
   kCompleted,  // the lane is done: the rows have ended, the outputs are checked
   kDead,       // its worker is confirmed dead: the rows go again, or have ended
-  kReplying,   // replies are given, without the mutex; answers may pin the lease beyond this
+  kReplying,   // replies are given, without the mutex; answers may pin the lease longer
 };
 inline constexpr uint32_t kSlotStates = 7;
 
@@ -47,17 +46,17 @@ constexpr bool MayGo(SlotState from, SlotState to) {
   return false;
 }
 
-// What a lane may still touch is never free in one step.
+// Memory that a lane may still touch never becomes free in one step.
 static_assert(!MayGo(SlotState::kRunning, SlotState::kFree));
 static_assert(!MayGo(SlotState::kAbandoned, SlotState::kFree));
 static_assert(!MayGo(SlotState::kAbandoned, SlotState::kRunning), "an ended request stays ended");
 
-// Thread-compatible: guarded by the pool's mutex; while replying, owned by the thread that replies.
+// Thread-compatible: guarded by the pool's mutex; while replying, owned by the replying thread.
 class SlotLife {
  public:
   SlotState state() const { return state_; }
 
-  // True while a lane may read its rows and write its lease.
+  // True while a lane may read the rows and write the lease.
   bool with_lane() const {
     return state_ == SlotState::kRunning || state_ == SlotState::kAbandoned;
   }
@@ -72,9 +71,9 @@ class SlotLife {
   SlotState state_ = SlotState::kFree;
 };
 
-// A batch's id names its worker's incarnation too, so that a record of an earlier incarnation is
-// never taken for one of this. The upper bits count up for the life of a pool, the lower are the
-// epoch's.
+// A batch's id includes its worker's epoch, so that an earlier incarnation's record is never taken
+// for a later one's. The lower bits are the epoch's; the upper ones count up for the life of a
+// pool.
 inline constexpr uint32_t kEpochBits = 16;
 constexpr uint64_t BatchIdOf(uint64_t sequence, uint32_t epoch) {
   return sequence << kEpochBits | (epoch & ((1U << kEpochBits) - 1));
@@ -84,9 +83,8 @@ constexpr bool IsOfEpoch(uint64_t batch_id, uint32_t epoch) {
 }
 static_assert(IsOfEpoch(BatchIdOf(1ULL << 40, 0x1'0007), 7));
 
-// Credits. A lane has at most kMaxLaneDepth batches. Each has one entry in the submit ring until
-// the lane takes it, then one in the completion ring until the front end takes that. So neither
-// ring holds more than kMaxLaneDepth entries, which is fewer than kRingEntries (limits.h), and
-// Push() finds room unless the peer's index is a lie.
+// Credits. A lane has at most kMaxLaneDepth batches. Each has one entry in the submit ring, then
+// one in the completion ring. So neither ring holds more than kMaxLaneDepth entries, fewer than
+// kRingEntries (limits.h). Push() finds room unless the peer's index is a lie.
 
 }  // namespace mpsd

@@ -14,8 +14,7 @@ uint64_t SegmentBytes(const WorkerLink::Options& options) {
   return (bytes + page - 1) / page * page;
 }
 
-// By how much a sum has grown. The worker writes it, and may lie: one that goes down counts for
-// nothing.
+// How much a sum has grown. The worker writes it and may lie: a decrease counts as 0.
 uint64_t TakeGrowth(uint64_t sum, uint64_t* taken) {
   return sum <= *taken ? 0 : sum - std::exchange(*taken, sum);
 }
@@ -103,7 +102,7 @@ void WorkerLink::Released(OutputLease* lease) {
   do {
     lease->next_ = head;
   } while (!released_.compare_exchange_weak(head, lease, std::memory_order_seq_cst));
-  // Detach() may have come between the look and the push: then no other call empties the list.
+  // Detach() may have run between the check and the push. Then no other call empties the list.
   if (!detached_.load(std::memory_order_seq_cst)) return;
   for (lease = released_.exchange(nullptr); lease != nullptr;) {
     OutputLease* next = lease->next_;

@@ -33,41 +33,39 @@ struct LanePort {
         bell(&mailbox_words->sequence, &report_words->parked) {}
 
   LaneMailbox* const mailbox;
-  const LaneReport* const report;  // the worker writes it: read each word once, and trust none
+  const LaneReport* const report;  // written by the worker: read each word once, and trust none
   RingProducer submit;
   RingConsumer completions;
   LaneBell bell;
   uint64_t completed = 0;  // batches that came back
-  uint32_t announced = 0;  // as of the last NoteAnnounced()
+  uint32_t announced = 0;  // value at the last NoteAnnounced()
 
-  // Remembers how many completions the lane has announced by now.
+  // Records how many completions the lane has announced by now.
   void NoteAnnounced() { announced = report->announced.load(std::memory_order_acquire); }
 
-  // A lane announces a completion after it has rung for it. True when it had announced the next one
-  // that the front end takes by the time of NoteAnnounced(): its bell should have been heard.
+  // A lane announces a completion after it has rung for it. True if the next completion to take was
+  // already announced at NoteAnnounced(): its bell should have been heard.
   bool WasAnnounced() const {
     return static_cast<int32_t>(announced - static_cast<uint32_t>(completed)) > 0;
   }
 };
 
-// Counts of a worker's lanes together.
 struct LaneCounts {
-  uint64_t timeout_wakeups = 0;  // by time-out instead of by the bell, with work there
+  uint64_t timeout_wakeups = 0;  // sleeps ended by time-out, not by the bell, with work there
   uint64_t keep_warm_runs = 0;
   uint64_t memory_trims = 0;
 };
 
-// Made by supervise/ when a worker has loaded its model; shared with the pool while the worker
-// serves, and with every answer whose bytes still lie in the worker's segment. The segments are
-// unmapped with the last owner. Thread-safe where the sections below say so; the pool's part is
-// guarded by the mutex of the pool that the link is attached to.
+// Made by supervise/ when a worker has loaded its model. Shared with the pool while the worker
+// serves, and with every answer whose bytes lie in the worker's segment. The last owner unmaps the
+// segments. Thread-safe where the sections below say so; the rest is guarded by the pool's mutex.
 //
 // Invariants:
 //  1. Each lease that is out holds a reference on its link, so that its bytes stay mapped.
-//  2. Extents are allocated and freed under the pool's mutex only: Released() merely puts a lease
+//  2. Extents are allocated and freed under the pool's mutex only. Released() merely puts a lease
 //     into a lock-free list, which LeaseOutput(), ReapReleased() and Detach() empty.
-//  3. After Detach() no lease stays in that list: Released() deletes the lease itself, also where
-//     the two calls cross.
+//  3. After Detach() no lease stays in that list: Released() deletes the lease itself, even if the
+//     two calls race.
 class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
  public:
   struct Options {
@@ -75,16 +73,16 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
     uint32_t epoch = 0;
     uint32_t lanes = 1;
     OutputArea outputs;
-    std::string device = "cpu";  // of its process, as placement says
+    std::string device = "cpu";  // device of the worker's process, as placed
   };
 
-  // Bytes of shared memory that a worker with these options takes, slabs not counted.
+  // Shared memory of such a worker, without slabs.
   static uint64_t SharedBytes(const Options& options);
 
   static absl::StatusOr<std::shared_ptr<WorkerLink>> Create(const Options& options);
   ~WorkerLink();
 
-  // ---- for supervise/: what the worker gets ----
+  // ---- for supervise/: sent to the worker ----
   const OwnedSegment& mailbox_segment() const { return mailbox_; }
   const OwnedSegment& worker_segment() const { return worker_; }
   const platform::Bell& bell() const { return bell_; }
@@ -93,55 +91,53 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   uint32_t lanes() const { return options_.lanes; }
   const std::string& device() const { return options_.device; }
 
-  // The names of its lanes, in their order: numbers that no lane of another incarnation has, nor of
-  // another worker of the pool; none is 0.
+  // The pins of its lanes, in order. They are unique among all workers of the pool and all their
+  // incarnations; none is 0.
   std::vector<uint64_t> Pins() const;
 
-  // Keeps `token` until the segments are unmapped. That may be long after the worker's death: the
-  // last answer whose bytes lie in the segments unmaps them. Called once, before the pool gets the
-  // link.
+  // Keeps `token` until the last owner unmaps the segments, perhaps long after the worker's death.
+  // Called once, before the pool gets the link.
   void HoldUntilUnmapped(std::shared_ptr<void> token) { token_ = std::move(token); }
 
   // ---- for the pool, under its mutex ----
   std::deque<LanePort>& ports() { return ports_; }
 
-  // Leases `bytes` of the output area, with one reference, which is the caller's; the last Unref()
-  // gives the lease back through Released(). Null when the area is full. The pool then tries again
-  // at its next drain or tick: a release wakes nobody, since it may come from any thread, and a
-  // write to a descriptor that a worker shares could block.
+  // Leases `bytes` of the output area. The caller gets the one reference; the last Unref() calls
+  // Released(). Null if the area is full; the pool then tries again at its next drain or tick. A
+  // release wakes nobody: it may come from any thread, and a write to a descriptor that a worker
+  // shares could block.
   OutputLease* LeaseOutput(uint64_t bytes);
   const OutputArea& outputs() const { return options_.outputs; }
   const char* OutputData(uint64_t offset) const { return worker_.data() + offset; }
 
-  // Frees the extents of the leases that were released.
   void ReapReleased();
 
-  // True: the front end is about to sleep, so the worker rings the bell after each completion.
-  // False: the worker need not ring.
+  // True: the front end is about to sleep, so the worker must ring after each completion. False:
+  // the worker need not ring.
   void SetParked(bool parked);
 
-  // Ends the leasing, since the worker is gone: leases that come back from now on are deleted.
+  // Ends leasing because the worker is gone: leases returned from now on are deleted.
   void Detach();
 
-  // What the worker's lanes have counted since the last call. The worker's own word: counts for
-  // people, nothing depends on them.
+  // The lanes' counts since the last call. The worker's own word: for people only, nothing depends
+  // on it.
   LaneCounts TakeCounts();
 
   // ---- any thread ----
 
-  // Tells the worker how short the host's memory is.
+  // Tells the worker how short of memory the host is.
   void SetMemoryPressure(MemoryPressure pressure);
 
-  // Takes a lease back whose last reference is gone.
+  // Takes back a lease without references.
   void Released(OutputLease* lease);
 
-  // Counts `bytes` of a lease as pinned: a client has not read the answer in it yet. False beyond
-  // the limit: then the answer is copied out, and the lease goes back. Each success is followed by
-  // one Unpin(), also after Detach().
+  // Counts `bytes` of a lease as pinned by an unread answer. False beyond the limit: the caller
+  // then copies the answer and releases the lease. Each success is followed by one Unpin(), also
+  // after Detach().
   bool TryPin(uint64_t bytes);
   void Unpin(uint64_t bytes);
 
-  // The size of all leases in which at least one answer lies that its client has not read yet.
+  // The size of all leases with an answer that its client has not read yet.
   uint64_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
 
   // Leases with a reference.
@@ -151,7 +147,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   WorkerLink(const Options& options, OwnedSegment mailbox, OwnedSegment worker,
              platform::Bell bell);
 
-  std::shared_ptr<void> token_;  // the first member, so that it goes after the segments
+  std::shared_ptr<void> token_;  // first member, so that it is destroyed after the segments
   const Options options_;
   OwnedSegment mailbox_;
   OwnedSegment worker_;

@@ -1,4 +1,4 @@
-// WorkerProgress: how far a worker has come, as its pool knows, and how it ended.
+// WorkerProgress: a worker's progress as its pool knows it, and how the worker ended.
 #pragma once
 
 #include <cstdint>
@@ -6,27 +6,28 @@
 
 namespace mpsd {
 
-// The front end's own counts, so that a worker cannot lie about them; but for the heartbeat.
+// The front end's own counts, so that a worker cannot lie about them. Only the heartbeat
+// comes from the worker.
 struct LaneProgress {
-  uint32_t inflight = 0;   // batches that it has
-  uint64_t completed = 0;  // batches that it has given back
-  uint32_t heartbeat = 0;  // the worker's own word, which moves whenever the lane is about to sleep
+  uint32_t inflight = 0;   // batches that the lane has
+  uint64_t completed = 0;  // batches that it has returned
+  uint32_t heartbeat = 0;  // written by the worker; moves whenever the lane is about to sleep
 };
 
-// PoolWorkers::Progress() gives it to the supervisor, which asks twice and compares: a lane that
-// has a batch and gives none back for run_timeout hangs, and the worker is killed. A value.
+// The supervisor gets it from PoolWorkers::Progress(), twice, and compares. A lane that has a batch
+// and returns none for run_timeout hangs, and the worker is killed. A value.
 struct WorkerProgress {
   std::vector<LaneProgress> lanes;  // empty: the worker is not attached
-  uint64_t requests = 0;            // answered
-  uint32_t inflight = 0;            // batches of all lanes
+  uint64_t requests = 0;            // answered requests
+  uint32_t inflight = 0;            // batches on all lanes
   double slowness = 1;              // how many times as long as usual its batches take
 };
 
-// What the supervisor tells the pool of a worker that is confirmed dead (PoolWorkers::Detach). It
-// decides what becomes of the requests that the worker had: see loss_policy.h. ExitReason
-// (supervise/process) has the whole story, for operators.
+// How a worker ended, told by the supervisor to the pool once the death is confirmed
+// (PoolWorkers::Detach). It decides what happens to the worker's requests: see loss_policy.h.
+// ExitReason (supervise/process) has the full cause, for operators.
 enum class WorkerEnd {
-  kKilled,   // from outside, or by the front end: its requests are not to blame
+  kKilled,   // from outside or by the front end: its requests are not to blame
   kCrashed,  // by itself: its requests are suspects
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr uint64_t kWakeToken = 0;
 
-// The completions of the worker that were taken so far. The front end writes these words itself,
-// and they are atomic.
+// The worker's completions taken so far. The front end itself writes these words, and they are
+// atomic.
 uint32_t Consumed(WorkerLink& link) {
   uint32_t count = 0;
   for (const LanePort& port : link.ports()) {
@@ -104,7 +104,7 @@ void CompletionThread::Clear(uint64_t token) {
   if (token == kWakeToken) return platform::ClearBell(wake_.poll_fd.get());
   absl::MutexLock lock(&mu_);
   const auto found = links_.find(token);
-  // The worker may have rung before Unwatch().
+  // A ring may come from before Unwatch().
   if (found == links_.end()) return;
   Watched& watched = found->second;
   const int fd = watched.link->bell().poll_fd.get();

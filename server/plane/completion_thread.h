@@ -1,4 +1,4 @@
-// CompletionThread: finds completions while every queue thread sleeps, and keeps the pools' time.
+// CompletionThread: finds completions while every queue thread sleeps, and ticks the pools.
 #pragma once
 
 #include <atomic>
@@ -19,14 +19,14 @@
 
 namespace mpsd {
 
-// Step 11 of a request's life while every queue thread sleeps: one thread sleeps on the bells of
-// all workers that serve, drains the plane when one rings, and ticks it at times. Owned by the
-// daemon. It never starts, ends or waits for a worker, so that no answer waits for the supervisor.
-// Start() is called once; the other methods are thread-safe, Stop() excepted, which only Start()'s
-// caller calls.
+// Step 11 of a request's life while every queue thread sleeps. This thread sleeps on the bells of
+// all serving workers, drains the plane when one rings, and ticks it from time to time. Owned by
+// the daemon. It never starts, ends or waits for a worker, so no answer waits for the supervisor.
+// Start() is called once. The other methods are thread-safe, except Stop(), which only the caller
+// of Start() calls.
 class CompletionThread final : public Plane::Alarm {
  public:
-  // The longest time between two ticks of the plane, while requests are inside and while none is.
+  // The longest time between two ticks of the plane, with and without requests inside.
   struct Ticks {
     int64_t busy_ns = 20 * kNsPerMs;
     int64_t idle_ns = 200 * kNsPerMs;
@@ -41,16 +41,15 @@ class CompletionThread final : public Plane::Alarm {
 
   absl::Status Start();
 
-  // Ends the thread and waits for its end. Idempotent.
+  // Ends the thread and joins it. Idempotent.
   void Stop();
 
-  // The thread hears this worker's bell from now on. When the bell rings for nothing too often (see
-  // BellWatch) the thread stops hearing it and calls `give_up`, once. `give_up` only takes note: it
-  // runs under this object's mutex. REQUIRES:
-  // Start() has succeeded.
+  // From now on the thread listens to this worker's bell. If the bell rings for nothing too often
+  // (see BellWatch), the thread stops listening and calls `give_up`, once. `give_up` must only take
+  // note: it runs under this object's mutex. REQUIRES: Start() has succeeded.
   absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up);
 
-  // The thread does not hear this worker's bell any more. Does nothing when it does not anyway.
+  // The thread stops listening to this worker's bell. Does nothing if it was not listening.
   void Unwatch(const WorkerLink& link);
 
   // Ticks the plane at this time at the latest.
@@ -79,7 +78,7 @@ class CompletionThread final : public Plane::Alarm {
 
   std::atomic<bool> stopping_{false};
   std::atomic<int64_t> wake_by_ns_{INT64_MAX};
-  std::atomic<bool> sleeps_{false};  // `wake_by_ns_` may have been read: a ring is needed
+  std::atomic<bool> sleeps_{false};  // `wake_by_ns_` may have been read already: a ring is needed
 
   // Owned by the thread.
   int64_t next_tick_ns_ = 0;

@@ -21,8 +21,8 @@ size_t Plane::DrainAll(bool after_timeout) {
   return count;
 }
 
-// While another thread is awake no worker needs to ring, and that thread takes the completions that
-// are noted here before it sleeps. Wake() says whether there is such a thread.
+// While another thread is awake, no worker needs to ring. That thread takes the completions noted
+// here before it sleeps. Wake() tells whether there is such a thread.
 void Plane::WakeByTimeOut() {
   NoteAnnounced();
   if (Wake()) DrainAll(true);
@@ -30,13 +30,14 @@ void Plane::WakeByTimeOut() {
 
 bool Plane::Wake() {
   const bool first = awake_.fetch_add(1, std::memory_order_seq_cst) == 0;
-  // A thread that parks is seen awake, or parking, or it has looked for the last time.
+  // A thread that is parking is seen as awake or as parking, or it has already looked for the last
+  // time.
   const bool alone = first && parking_.load(std::memory_order_seq_cst) == 0;
   if (first) SetParked(false);
   return alone;
 }
 
-// The last look says anew what is due. Of several threads that park at once the last one to end
+// The last look finds the next due time anew. If several threads park at once, the last one to end
 // sets the alarm.
 bool Plane::Park() {
   parking_.fetch_add(1, std::memory_order_seq_cst);

@@ -15,26 +15,25 @@ namespace mpsd {
 
 // Owned by the daemon. Thread-safe.
 //
-// Several threads take turns at finding completions: the gRPC queue threads while they are awake,
-// the completion thread when they all sleep. Each calls Wake() when it begins to work and Park()
-// before it sleeps. The last thread to park asks the workers to ring their bells; while a thread is
-// awake, no worker rings.
+// Completions are found by the gRPC queue threads while they are awake, otherwise by the completion
+// thread. Each calls Wake() when it begins to work and Park() before it sleeps. The last thread to
+// park asks the workers to ring their bells; while a thread is awake, no worker rings.
 //
 // Invariants:
 //  1. While every thread sleeps, every worker that completes a batch rings.
-//  2. A completion is found by an awake thread, or by the last look of a thread that parks, or it
-//     is rung for. A completion that is found by none of these is counted as a wake-up by time-out.
-//  3. While every thread sleeps, the alarm is set by the time of the next batch that is due. While
-//     a thread is awake, nobody is woken for such a batch: that thread drains after the event that
-//     it is busy with, unless the next tick comes first.
+//  2. A completion is found by an awake thread, by the last look of a parking thread, or by a ring.
+//     Any other completion is counted as a wake-up by time-out.
+//  3. While every thread sleeps, the alarm is set to when the next batch is due. While a thread is
+//     awake, nobody is woken for such a batch: that thread drains after its present event, unless
+//     the next tick comes first.
 class Plane {
  public:
-  // What wakes a thread at a time while every thread sleeps. Thread-safe.
+  // Wakes a thread at a given time while every thread sleeps. Thread-safe.
   class Alarm {
    public:
     virtual ~Alarm() = default;
 
-    // A thread ticks the plane at this time at the latest. Does not block.
+    // Makes a thread tick the plane at this time at the latest. Does not block.
     virtual void WakeBy(int64_t when_ns) = 0;
   };
 
@@ -49,28 +48,26 @@ class Plane {
   // After the return no thread uses `pool`. Blocks while a thread drains or ticks.
   void Remove(Pool* pool);
 
-  // Pool::Drain() of all pools that have work. Returns how many batches completed.
+  // Drains all pools with work. Returns how many batches completed.
   size_t Drain() { return DrainAll(false); }
 
-  // Wake() and Drain() for a thread whose sleep the time-out ended. Counts the completions that a
-  // bell should have told.
+  // Wake() and Drain() for a thread whose sleep ended by time-out. Counts the completions that a
+  // bell should have announced.
   void WakeByTimeOut();
 
-  // The caller looks for completions from now on, so that no worker needs to ring. True when no
-  // other thread did: then whatever was complete before should have rung.
+  // The caller looks for completions from now on, so no worker needs to ring. True if no other
+  // thread was looking: then everything complete before should have rung.
   bool Wake();
 
-  // The caller is about to sleep. False when completions were found meanwhile: the caller stays
+  // The caller is about to sleep. False if completions were found meanwhile: the caller stays
   // awake, and drains again.
   bool Park();
 
-  // A batch is due at this time: see invariant 3. Any thread calls this, awake or not.
+  // Tells that a batch is due at this time: see invariant 3. Any thread calls this, awake or not.
   void DrainBy(int64_t when_ns);
 
-  // Pool::Tick() of all.
   void Tick();
 
-  // Pool::FailAll() of all.
   void FailAll(const char* text);
 
   int64_t inside() const;
@@ -83,8 +80,8 @@ class Plane {
 
   Alarm* alarm_ = nullptr;
   std::atomic<int> awake_{0};
-  std::atomic<int> parking_{0};             // threads that look for the last time
-  std::atomic<int64_t> due_ns_{INT64_MAX};  // of the earliest batch that waits for a time
+  std::atomic<int> parking_{0};             // threads in their last look
+  std::atomic<int64_t> due_ns_{INT64_MAX};  // when the earliest batch that waits for a time is due
 
   mutable absl::Mutex mu_;
   std::vector<Pool*> pools_ ABSL_GUARDED_BY(mu_);

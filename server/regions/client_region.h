@@ -1,4 +1,4 @@
-// ClientRegion: memory that a client registered: a range of a shared-memory object, or memory of a
+// ClientRegion: memory that a client registered: part of a shared-memory object, or memory of a
 // CUDA device.
 #pragma once
 
@@ -14,18 +14,18 @@
 
 namespace mpsd {
 
-// What the client said of the region, and nothing else. Believed only once the region is open.
+// The client's own description of the region. Trusted only once the region is open.
 struct RegionSpec {
-  std::string name;     // as the client's requests call it
-  std::string key;      // of the shared-memory object; empty: device memory
-  uint64_t offset = 0;  // into the object
+  std::string name;     // name in the client's requests
+  std::string key;      // the shared-memory object; empty: device memory
+  uint64_t offset = 0;  // in the object
   uint64_t bytes = 0;
-  std::string handle{};  // of device memory, as the driver made it
+  std::string handle{};  // device memory only: the driver's handle
   int64_t device = 0;
 };
 
-// Device memory that the copier has open: a number that the DeviceCopier knows. The destructor
-// closes it, without waiting for the device. The copier outlives it. Move-only, thread-compatible.
+// Device memory that the copier has open, by its number at the DeviceCopier. The destructor closes
+// it, without waiting for the device. The copier outlives it. Move-only, thread-compatible.
 class OpenDeviceMemory {
  public:
   OpenDeviceMemory() = default;
@@ -45,47 +45,46 @@ class OpenDeviceMemory {
   uint64_t region_ = 0;
 };
 
-// An open region. Shared by the table of regions and by the requests that use it: a region that was
-// unregistered stays open until those requests have ended.
+// An open region. Shared by the table of regions and by the requests that use it, so it stays open
+// until those have ended, even if unregistered.
 //
 //   the client    shm_open, mmap, writes tensors      cudaMalloc, cudaIpcGetMemHandle
 //   Register      Open(): the object's name           CheckDevice(), OpenDevice(): the handle
+//
 //   a request     Read(), Write(): a system call      Read(), Write(): an order to the copier
 //                 on the thread that needs it         in a task of the copier
 //
-// An object is read and written as a file and never mapped on Linux, so that a client that
-// truncates its object fails its own requests and nothing else (decision 0010). Nothing keeps a
-// client from writing to its memory while it is read: whoever reads checks the copy, never the
-// region.
+// On Linux an object is read and written as a file, never mapped: a client that truncates its
+// object fails only its own requests (decision 0010). A client may write to its memory while it is
+// read, so readers check the copy, never the region.
 //
-// Device memory is opened, read and written only in tasks of the copier. Constant but for its
-// bytes, which are the client's. Thread-safe.
+// Device memory is opened, read and written only in tasks of the copier. Constant except for its
+// bytes, which belong to the client. Thread-safe.
 class ClientRegion {
  public:
-  // Opens a shared-memory object. INVALID_ARGUMENT, in words that clients match on, when no object
-  // has the key or the object does not hold the range. A key is a name in one folder, so that no
-  // client names a file elsewhere.
+  // Opens a shared-memory object. INVALID_ARGUMENT, in words that clients match on, if no object
+  // has the key or the object does not hold the range.
   static absl::StatusOr<ClientRegion> Open(RegionSpec spec);
 
-  // Device memory is opened in two steps. CheckDevice() checks what can be checked without the
-  // device. OpenDevice() does the rest and blocks; it is called in a task of the copier with a spec
-  // that passed CheckDevice().
+  // Device memory is opened in two steps. CheckDevice() makes the checks that need no device.
+  // OpenDevice() does the rest and blocks, in a task of the copier. REQUIRES: the spec passed
+  // CheckDevice().
   static absl::Status CheckDevice(const RegionSpec& spec);
   static absl::StatusOr<ClientRegion> OpenDevice(RegionSpec spec, DeviceCopier* copier);
 
   bool is_device() const { return device_.copier() != nullptr; }
   const RegionSpec& spec() const { return spec_; }
 
-  // True when both regions hold a byte of the same object, whatever names they were opened by. All
-  // regions of one device handle overlap.
+  // True if both regions contain a byte of the same object, under any names. All regions of one
+  // device handle overlap.
   bool Overlaps(const ClientRegion& other) const;
 
-  // INVALID_ARGUMENT unless the range lies in the region, in words that clients match on. Asked
+  // INVALID_ARGUMENT, in words that clients match on, unless the range lies in the region. Called
   // when a request names the range, before its bytes are copied.
   absl::Status CheckRange(uint64_t offset, uint64_t bytes) const;
 
-  // Copy from and to the region. INVALID_ARGUMENT when the object no longer holds the range; for
-  // device memory fail as DeviceCopier does, and are called in a task of the copier. REQUIRES:
+  // Copy from and to the region. INVALID_ARGUMENT if the object no longer holds the range. For
+  // device memory they are called in a task of the copier and fail as DeviceCopier does. REQUIRES:
   // CheckRange() accepts the range.
   absl::Status Read(uint64_t offset, absl::Span<char> target) const;
   absl::Status Write(uint64_t offset, absl::Span<const char> source) const;

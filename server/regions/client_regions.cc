@@ -163,7 +163,7 @@ std::vector<std::shared_ptr<const ClientRegion>> ClientRegions::List(const Conne
 }
 
 void ClientRegions::Sweep() {
-  std::vector<Owner> ended;  // destroyed after the lock is released: that closes files
+  std::vector<Owner> ended;  // destroyed after the lock is released, because that closes files
   absl::MutexLock lock(&mu_);
   for (auto owner = owners_.begin(); owner != owners_.end();) {
     const std::vector<OpenSocket>& sockets = owner->second.sockets;

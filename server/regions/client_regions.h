@@ -25,67 +25,67 @@
 
 namespace mpsd {
 
-// What a region is memory of. Names are unique over both kinds.
+// The kind of a region's memory. Names are unique over both kinds.
 enum class RegionKind { kObject, kDevice };
 
-// The table. control/'s methods fill it; RequestRegions finds in it the regions that a request
+// The methods of control/ fill the table. RequestRegions finds in it the regions that a request
 // names (steps 2 and 13).
 //
-//   connection A   "in"  → 1 MiB of /dev/shm/a      names are the client's own: two connections may
-//                  "out" → 1 MiB of /dev/shm/b      both have an "in", of different memory
+//   connection A   "in"  → 1 MiB of /dev/shm/a      each connection has names of its own:
+//                  "out" → 1 MiB of /dev/shm/b      both may have an "in"
+//
 //   connection B   "in"  → memory of CUDA device 0
 //
-// A client need not clean up: its regions go when its connection ends. gRPC does not say when that
-// is, so that a thread, `regions`, looks twice a second whether the sockets are still open; it
-// exists only where the config allows regions. A connection is known by its ConnectionId, and never
-// by its address, which a later client may have.
+// A client's regions go when its connection ends. gRPC does not report that, so a thread,
+// `regions`, checks twice a second whether the sockets are still open. It exists only if the config
+// allows regions. A connection is known by its ConnectionId, never by its address, which a later
+// client may get.
 //
-// Bounds: bytes as Options say; kMaxRegionsOfConnection for each connection and kMaxRegions in all.
-// Files are opened without the lock. Registering costs a look at every region, which a
-// request never pays. Owned by the daemon; outlives the server. Thread-safe.
+// Bounds: bytes as Options say; kMaxRegionsOfConnection per connection and kMaxRegions in all.
+// Files are opened without the lock. Registering looks at every region; a request never pays for
+// that. Owned by the daemon; outlives the server. Thread-safe.
 //
 // Invariants:
-// 1. A connection finds the regions that it registered itself, and no others.
-// 2. No two regions of one object overlap.
-// 3. The regions of each kind together have no more bytes than Options allow.
-// 4. When a connection has ended, its regions leave the table at the next sweep.
+//  1. A connection finds only regions that it registered itself.
+//  2. No two regions of one object overlap.
+//  3. The regions of each kind together have no more bytes than Options allow.
+//  4. When a connection has ended, its regions leave the table at the next sweep.
 class ClientRegions {
  public:
   struct Options {
-    uint64_t bytes = 0;          // of all regions of objects together; 0: all are refused
-    uint64_t device_bytes = 0;   // likewise of devices
-    uint64_t message_bytes = 0;  // that one request's inputs may have in regions
-    uint64_t held_bytes = 0;     // of all copies of regions that requests hold
+    uint64_t bytes = 0;          // all regions of objects together; 0: all are refused
+    uint64_t device_bytes = 0;   // all regions of devices together; 0: all are refused
+    uint64_t message_bytes = 0;  // one request's inputs in regions
+    uint64_t held_bytes = 0;     // all copies of regions that requests hold
   };
-  // The open sockets whose other end is `peer`; none where the peer is on another host.
+  // The open sockets whose other end is `peer`; none if the peer is on another host.
   using FindSockets = std::function<std::vector<OpenSocket>(absl::string_view peer)>;
 
-  // `copier` outlives the table and all its regions. REQUIRES: not null where Options allow device
-  // memory. Starts the thread.
+  // `copier` outlives the table and all its regions. REQUIRES: it is not null if Options allow
+  // device memory. Starts the thread.
   ClientRegions(const Options& options, FindSockets find_sockets, DeviceCopier* copier,
                 ServerMetrics* metrics);
   ~ClientRegions();
 
-  // True when regions of the kind may be registered at all.
   bool Takes(RegionKind kind) const {
     return (kind == RegionKind::kObject ? options_.bytes : options_.device_bytes) > 0;
   }
   DeviceCopier* copier() const { return copier_; }
   uint64_t message_bytes() const { return options_.message_bytes; }
 
-  // Adds a region of the connection, whose other end gRPC calls `peer`. The status is the client's
+  // Adds a region for the connection whose other end gRPC calls `peer`. The status is the client's
   // answer: FAILED_PRECONDITION unless the peer is on this host, ALREADY_EXISTS for a name or
   // memory that is registered already, RESOURCE_EXHAUSTED beyond a limit.
   absl::Status Register(const ConnectionId& connection, absl::string_view peer, RegionSpec spec)
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Likewise for device memory. Calls `done` with the answer exactly once, before this returns or
+  // The same for device memory. Calls `done` with the answer exactly once, before this returns or
   // later on the copier's thread.
   void RegisterDevice(const ConnectionId& connection, absl::string_view peer, RegionSpec spec,
                       std::function<void(const absl::Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Removes the connection's region of that name and kind, or all of the kind when `name` is empty.
-  // Does nothing when there is none.
+  // Removes the connection's region of that name and kind, or all of the kind if `name` is empty.
+  // Does nothing if there is none.
   void Unregister(const ConnectionId& connection, RegionKind kind, absl::string_view name)
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -94,22 +94,21 @@ class ClientRegions {
                                                            absl::string_view name) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // All of the connection's regions of the kind.
   std::vector<std::shared_ptr<const ClientRegion>> List(const ConnectionId& connection,
                                                         RegionKind kind) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The bytes of all copies of regions that requests hold.
+  // Accounts for all copies of regions that requests hold.
   ByteAllowance* copies() { return &copies_; }
 
-  // Removes the regions of connections that have ended. Called by the thread, and by tests.
+  // Removes the regions of ended connections. Called by the thread and by tests.
   void Sweep() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // One connection that has regions.
+  // A connection with regions.
   struct Owner {
     ConnectionId connection;          // held, so that no later connection gets an equal one
-    std::vector<OpenSocket> sockets;  // while one of them is open the connection is
+    std::vector<OpenSocket> sockets;  // the connection is open while one of them is
     std::map<std::string, std::shared_ptr<const ClientRegion>, std::less<>> regions;
   };
 
@@ -138,7 +137,7 @@ class ClientRegions {
   mutable absl::Mutex mu_;
   absl::flat_hash_map<const void*, Owner> owners_ ABSL_GUARDED_BY(mu_);
   size_t region_count_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t region_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // of objects
+  uint64_t region_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // taken by regions of objects
   uint64_t device_bytes_ ABSL_GUARDED_BY(mu_) = 0;
 
   absl::Notification ending_;

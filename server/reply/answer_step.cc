@@ -35,7 +35,7 @@ AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32
   return answer;
 }
 
-// The length that the request's own input had where the batch's was padded; -1 if it was left out.
+// The original length of the request's padded input; -1 if the input was left out.
 int64_t OwnLength(const ModelSpec& spec, const PadRule& rule, const Request& request) {
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const bool is_it = spec.inputs[i].name == rule.input && !request.inputs[i].is_left_out();
@@ -49,7 +49,7 @@ bool AnyRowFailed(const CompletedBatch& batch, const BatchEntry& entry) {
   return std::any_of(first, first + entry.row_count, [](uint8_t failed) { return failed != 0; });
 }
 
-// One request's answer, and the memory of the outputs that were cut.
+// One request's answer, and the memory of its cut outputs.
 struct AnswerAndCuts {
   Answer answer;
   std::vector<std::unique_ptr<char[]>> cuts;
@@ -111,9 +111,9 @@ void AddTo(StageSums* sums, const ExecutedBatch& executed) {
   sums->output_ns += executed.output_ns;
 }
 
-// Called before any answer is sent, so that a client that has its answer finds it counted. All
-// answers of a decoupled model's request count as one execution, when the first of them comes, and
-// as one answer, when the last has come.
+// Called before any answer is sent, so that a client with an answer finds it counted. For a
+// decoupled model, all answers to a request count as one execution, when the first comes, and as
+// one answer, after the last.
 void CountExecution(const CompletedBatch& batch, int64_t now_ns) {
   if (!WasExecuted(batch)) return;
   ExecutedBatch executed;

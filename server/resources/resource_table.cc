@@ -16,16 +16,16 @@ struct ResourceClaim {
   };
 
   std::vector<Need> needs;
-  TenantShares* turns = nullptr;  // in which it has its number
-  uint32_t number = 0;            // among the claims that there are
+  TenantShares* turns = nullptr;  // shares that its number belongs to
+  uint32_t number = 0;            // unique among the present claims
   uint32_t lanes = 1;
   uint32_t weight = 0;   // 0: it needs named resources
-  int64_t cost = 0;      // of its next batch
-  int64_t charged = 0;   // for the batches below
-  uint32_t batches = 0;  // for which it holds what it needs
+  int64_t cost = 0;      // cost of its next batch
+  int64_t charged = 0;   // total charge of `batches`
+  uint32_t batches = 0;  // batches whose resources it holds
   bool waits = false;
-  uint64_t waits_since = 0;  // of the waits that have begun
-  uint64_t taken_at = 0;     // how many had begun when it last took
+  uint64_t waits_since = 0;  // value of waits_begun_ when its wait began
+  uint64_t taken_at = 0;     // value of waits_begun_ when it last took resources
 
   void Charge() {
     turns->Charge(number, cost);
@@ -33,8 +33,8 @@ struct ResourceClaim {
     ++batches;
   }
 
-  // What one of the batches was charged, which ends: on the average, so that in the end each was
-  // asked for once.
+  // Ends one of the batches and returns its charge. That is the average, so that in the end every
+  // charge is returned once.
   int64_t EndOne() {
     const int64_t one = charged / batches;
     charged -= one;
@@ -97,14 +97,14 @@ void ResourceTable::Leave(ResourceClaim* claim) {
   FitLimits();
 }
 
-// A limit below what one claim needs, which is `least`, would keep it from running for ever.
+// A limit below `least`, the need of a single claim, would block that claim for ever.
 uint64_t ResourceTable::LimitOf(const Key& key, uint64_t least) const {
   const bool by_weight = key.first == kWeightedLanes;
   const auto& limits = by_weight ? devices_ : limits_;
   const auto limit = limits.find(by_weight ? key.second : key.first);
   if (limit != limits.end()) return std::max<uint64_t>(least, limit->second);
   if (!by_weight) return least;
-  // All claims of one device that have a weight take one of these lanes.
+  // Every claim by weight on the device takes one of these lanes.
   for (const auto& claim : claims_) {
     if (claim->needs.front().key == key) least = std::max<uint64_t>(least, claim->lanes);
   }

@@ -65,7 +65,7 @@ void BodyKeeper::AddCopied(size_t begin) {
 }
 
 void BodyKeeper::End() {
-  // A fault of a tensor's parameter stays where the request's own have none.
+  // A fault in a tensor's parameter stays unless the request's own parameters have one.
   std::string fault = std::move(message_->parameter_error);
   DescribeParameters(parameters_, message_);
   if (message_->parameter_error.empty()) message_->parameter_error = std::move(fault);

@@ -1,4 +1,4 @@
-// BodyKeeper: what the readers of a body take out of it, with its bounds.
+// BodyKeeper: the content that the readers of a body keep, with its bounds.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 namespace mpsd {
 
 // An InferBody as its readers see it, during one reading. Texts, shapes and parameters are copied
-// into the body, and counted against kMaxRequestFieldBytes; elements go into `copies`, and become
-// payloads in End(), since until then they may move. Lives on the call's thread.
+// into the body, and counted against kMaxRequestFieldBytes. Elements go into `copies`; they may
+// move until End() makes payloads of them. Lives on the call's thread.
 class BodyKeeper {
  public:
   using Shape = InferBody::Shape;
 
-  // Forgets what `keeper`s before have read, and takes the next body. REQUIRES: as
+  // Drops the content of an earlier reading and takes the next body. REQUIRES: same as
   // InferBody::Read().
   BodyKeeper(InferBody* target, std::string body, size_t json_bytes, uint64_t message_bytes,
              InferMessage* message);
@@ -34,7 +34,6 @@ class BodyKeeper {
   TensorFormLists* forms() const { return &body_->forms_; }
   ParameterMap* request_parameters() { return &parameters_; }
 
-  // What follows the JSON.
   absl::string_view binary() const { return text().substr(json_bytes_, binary_bytes_); }
 
   // Each is valid as long as the message.
@@ -43,11 +42,10 @@ class BodyKeeper {
   Shape* AddShape() { return &body_->shapes_.emplace_back(); }
   ParameterMap* AddParameters() { return &body_->parameters_.emplace_back(); }
 
-  // Reads one parameter into `parameters`.
   absl::Status KeepParameter(absl::string_view name, ondemand::value value,
                              ParameterMap* parameters);
 
-  // RESOURCE_EXHAUSTED when all that is kept beside the tensors is too much.
+  // RESOURCE_EXHAUSTED if the content beside the tensors exceeds its bound.
   absl::Status Charge(size_t bytes);
 
   void SetBinaryByDefault(bool binary) { body_->binary_by_default_ = binary; }
@@ -55,10 +53,10 @@ class BodyKeeper {
     body_->choices_.push_back({output, binary});
   }
 
-  // The elements in `copies` from `begin` on are those of the message's last input.
+  // The elements in `copies` from `begin` on belong to the message's last input.
   void AddCopied(size_t begin);
 
-  // Describes the request's own parameters, and gives the message's inputs their payloads.
+  // Describes the request's own parameters, and sets the payloads of the message's inputs.
   void End();
 
  private:

@@ -16,7 +16,6 @@ namespace {
 
 namespace pb = inference;
 
-// Reads the object that a body is, if there is one.
 template <typename Take>
 absl::Status ReadBody(absl::string_view body, Take take) {
   if (body.empty()) return absl::OkStatus();
@@ -51,7 +50,7 @@ absl::Status ReadRepositoryParameter(ondemand::value value, absl::string_view na
   return ReadString(value, name, parameter->mutable_string_param());
 }
 
-// Of a load or an unload.
+// For a load or an unload.
 template <typename Request>
 absl::Status ReadRepositoryBody(absl::string_view body, Request* request) {
   return ReadBody(body, [request](absl::string_view key, ondemand::value value) {
@@ -65,7 +64,7 @@ absl::Status ReadRepositoryBody(absl::string_view body, Request* request) {
   });
 }
 
-// null, a text or a list of texts.
+// Reads null, a text or a list of texts.
 absl::Status ReadTraceValue(ondemand::value value, absl::string_view name,
                             pb::TraceSettingRequest::SettingValue* setting) {
   if (IsNull(value)) return absl::OkStatus();
@@ -129,7 +128,7 @@ void PutKey(absl::string_view key, std::string* json) {
   json->push_back(':');
 }
 
-// A map that is written by its keys' order.
+// The entries of a map, sorted by key.
 template <typename Map>
 std::map<std::string, const typename Map::mapped_type*> Sorted(const Map& map) {
   std::map<std::string, const typename Map::mapped_type*> sorted;
@@ -147,7 +146,7 @@ std::string MapAsList(const Response& response) {
   return json + "]";
 }
 
-// trace_level alone may have several values, and is a list.
+// Only trace_level may have several values, so it is a list.
 std::string TraceValueJson(const std::string& name,
                            const pb::TraceSettingResponse::SettingValue& setting) {
   if (name == "trace_level") {

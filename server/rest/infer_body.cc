@@ -16,16 +16,16 @@
 namespace mpsd {
 namespace {
 
-// What an input's fields said, until all of them are known.
+// The fields of an input, until all of them are known.
 struct InputFields {
   std::optional<absl::string_view> name;
   std::optional<absl::string_view> datatype;
   InferBody::Shape* shape = nullptr;
   bool has_data = false;
-  size_t data_begin = 0;     // in the copies
-  std::string_view waiting;  // the text of "data" that came before the shape or the datatype
+  size_t data_begin = 0;     // offset in the copies
+  std::string_view waiting;  // text of a "data" that came before the shape or the datatype
   std::optional<uint64_t> binary_bytes;
-  ParameterMap* parameters = nullptr;  // those that are not named here
+  ParameterMap* parameters = nullptr;  // all parameters without a field here
 
   bool in_region() const {
     return parameters != nullptr && parameters->contains("shared_memory_region");
@@ -142,7 +142,7 @@ class InferReader {
     return error ? NotJson(error) : absl::OkStatus();
   }
 
-  // A second reader goes over this text alone.
+  // A second reader parses this text alone.
   absl::Status ReadWaiting(const InputFields& fields) {
     ondemand::parser parser;
     ondemand::document document;
@@ -207,7 +207,7 @@ class InferReader {
     return AddOutput(*name, binary, parameters);
   }
 
-  // An output that is named says for itself how it comes; JSON is the default then.
+  // Each named output states its own form; the default is JSON.
   absl::Status AddOutput(absl::string_view name, std::optional<bool> binary,
                          const ParameterMap* parameters) {
     const size_t index = message_->outputs.size();
@@ -236,7 +236,7 @@ class InferReader {
     });
   }
 
-  // `own` reads a parameter that this transport alone knows, and answers NOT_FOUND to others.
+  // `own` reads the parameters that only this transport knows, and returns NOT_FOUND for others.
   template <typename Own>
   absl::Status ReadTensorParameters(ondemand::value value, ParameterMap** parameters, Own own) {
     ondemand::object object;
@@ -251,7 +251,7 @@ class InferReader {
 
   BodyKeeper* const keeper_;
   InferMessage* const message_;
-  absl::string_view binary_;  // what no input has taken yet
+  absl::string_view binary_;  // not yet taken by an input
   bool has_inputs_ = false;
 };
 

@@ -1,4 +1,4 @@
-// WriteInferReply: an answer becomes the body of an HTTP response.
+// WriteInferReply: turns an answer into the body of an HTTP response.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace mpsd {
 
-// The body of the response to an inference request: JSON, and then the outputs that the client
-// wanted binary, in their order.
+// The body of the response to an inference request: JSON, then the outputs that the client wanted
+// binary, in their order.
 //
 //   {"model_name":"m","model_version":"1","id":"7","outputs":[
 //     {"name":"y","datatype":"FP32","shape":[2],"data":[0.5,1.0]},
@@ -25,16 +25,15 @@ struct InferReply {
   absl::InlinedVector<absl::string_view, 4> binary;  // views of the answer's bytes; none is empty
   uint64_t binary_bytes = 0;
 
-  // The value of the header Inference-Header-Content-Length, which the response has where something
-  // follows the JSON; 0: it has no such header.
+  // The value of the header Inference-Header-Content-Length, if anything follows the JSON; 0: there
+  // is no such header.
   size_t header_bytes() const { return binary.empty() ? 0 : json.size(); }
 };
 
-// Step 13 of a request that came over HTTP, beside WriteReply() for gRPC. `request` says which
-// outputs come binary. An output that lies in the client's region has neither data nor bytes. The
-// views of `reply` are valid as long as the answer's bytes are. INVALID_ARGUMENT,
-// RESOURCE_EXHAUSTED or INTERNAL as PutTensorJson(), where the JSON may take `most_bytes`.
-// Thread-safe.
+// Step 13 of a request over HTTP, like WriteReply() for gRPC. `request` says which outputs come
+// binary. An output in the client's region has neither data nor bytes. The views of `reply` are
+// valid as long as the answer's bytes are. INVALID_ARGUMENT, RESOURCE_EXHAUSTED or INTERNAL as
+// PutTensorJson(); the JSON may take `most_bytes`. Thread-safe.
 absl::Status WriteInferReply(const ReplyHead& head, const Answer& answer, const InferBody& request,
                              size_t most_bytes, InferReply* reply);
 

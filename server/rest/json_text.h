@@ -14,41 +14,42 @@
 
 namespace mpsd {
 
-// What this folder and embedders/ write JSON with, element by element at the end of a string; what
-// reads is json_walk.h. Nothing here fails or is bounded: the caller looks at the size of `out`.
+// The JSON writer of this folder and embedders/: appends element by element to a string;
+// json_walk.h reads. Nothing here fails or is bounded: the caller watches the size of `out`.
 //
 //   std::string json = R"({"y":[)";
 //   char number[kJsonNumberBytes];
 //   json.append(number, WriteJsonNumber(0.5F, number) - number);
 //   json += "]}";                                                   // {"y":[0.5]}
 //
-// A text has no line break, since PutJsonText() escapes what lies below a space: it can stand in
-// one line of a stream of events.
+// PutJsonText() escapes every character below a space, so a text fits in one line of an event
+// stream.
 
-// Appends `text` as a JSON string. Characters beyond ASCII stay as they are. False where it is not
-// all UTF-8: each byte that is none became the character U+FFFD then, so that the text is sound
-// JSON either way. At most six bytes for each byte of `text`, and two quotes. Thread-safe.
+// Appends `text` as a JSON string. Characters beyond ASCII stay as they are. False if `text` is not
+// all UTF-8: each bad byte then became U+FFFD, so the text is valid JSON either way. Writes at most
+// six bytes per byte of `text`, and two quotes. Thread-safe.
 bool PutJsonText(absl::string_view text, std::string* out);
 
 // {"error":"TEXT"}: the body of every refusal, as Triton's clients read it. Thread-safe.
 std::string ErrorJson(absl::string_view text);
 
-// Room enough for any number, a comma and what WriteJsonNumber() adds.
+// Room for any number, a comma and the additions of WriteJsonNumber().
 inline constexpr size_t kJsonNumberBytes = 32;
 static_assert(kJsonNumberBytes > kFractionBytes);
 
 // Whether a finite number has no fraction. On most targets std::trunc() would be a call.
 template <std::floating_point Real>
 bool IsWhole(Real number) {
-  // From here on every number is whole.
+  // Above this every number is whole.
   constexpr auto kLarge = static_cast<Real>(int64_t{1} << (std::numeric_limits<Real>::digits - 1));
   return std::abs(number) >= kLarge || number == static_cast<Real>(static_cast<int64_t>(number));
 }
 
-// Writes a number at `to` and returns its end. A real number has the fewest digits that read back
-// as the same number of its type, and always a point or an exponent, so that readers give it a
-// real type: 1.0, 0.1, 1e+30. JSON has no form for what is not finite: PutTensorJson() refuses it.
-// REQUIRES: it is finite, and kJsonNumberBytes are there. Thread-safe.
+// Writes a number at `to` and returns the end. A real number has the fewest digits that read back
+// as the same number of its type. It always has a point or an exponent, so that readers give it a
+// real type: 1.0, 0.1, 1e+30. JSON has no form for numbers that are not finite: PutTensorJson()
+// refuses them. REQUIRES: the number is finite, and there is room for kJsonNumberBytes.
+// Thread-safe.
 template <typename Number>
 char* WriteJsonNumber(Number number, char* to) {
   if constexpr (std::same_as<Number, float>) {

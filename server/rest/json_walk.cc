@@ -11,7 +11,7 @@ absl::Status WrongType(absl::string_view field, absl::string_view wanted) {
   return Unparsable(field, absl::StrCat("attempt to access JSON non-", wanted, " as ", wanted));
 }
 
-// Reads a value by `get`, a call of simdjson; whatever the fault, the field has another type.
+// Reads a value by `get`, a call of simdjson. Any failure means that the field has another type.
 template <typename Got, typename Value>
 absl::Status Take(Got got, absl::string_view field, absl::string_view wanted, Value* value) {
   return std::move(got).get(*value) == simdjson::SUCCESS ? absl::OkStatus()

@@ -1,13 +1,12 @@
 // JsonWalk: reads untrusted JSON with simdjson, strictly, and words its faults for clients.
 //
-// simdjson's on-demand reader goes over the text once, forwards, which costs a tenth of a reader
-// that makes a tree. Files of this folder and of embedders/ that read bodies include this one; no
-// other does, for simdjson.h is large.
-// All code over that reader keeps its three rules:
+// simdjson's on-demand reader goes over the text once, forwards, at a tenth of the cost of building
+// a tree. Only files of this folder and of embedders/ that read bodies include this one, because
+// simdjson.h is large. All code that uses the reader follows its three rules:
 //
-//   1. A value that nobody reads is not checked. So each is read, or given to SkipValue().
+//   1. A value that nobody reads is not checked. So read each one, or pass it to SkipValue().
 //   2. kBodyPadding readable bytes follow the text.
-//   3. A string is unescaped into the reader's own memory, and once only. Who keeps it copies it.
+//   3. A string is unescaped into the reader's own memory, and only once. To keep it, copy it.
 //
 // Thread-safe: no function has memory of its own.
 #pragma once
@@ -31,9 +30,9 @@ namespace ondemand = simdjson::ondemand;
 
 static_assert(kBodyPadding >= simdjson::SIMDJSON_PADDING);
 
-// Bounds of a document beside its bytes. The first bounds our stack.
+// Bounds of a document besides its bytes. The first bounds our stack.
 inline constexpr int kMaxJsonDepth = 32;
-inline constexpr size_t kMaxJsonFields = 1024;  // of one object
+inline constexpr size_t kMaxJsonFields = 1024;  // per object
 
 // The refusals, all INVALID_ARGUMENT.
 absl::Status NotJson(simdjson::error_code error);
@@ -53,27 +52,27 @@ absl::Status ReadSigned(ondemand::value value, absl::string_view field, int64_t*
 absl::Status ReadArray(ondemand::value value, absl::string_view field, ondemand::array* array);
 absl::Status ReadObject(ondemand::value value, absl::string_view field, ondemand::object* object);
 
-// Checks a value that nobody wants, and which stands in `depth` arrays and objects.
+// Checks an unwanted value that is nested in `depth` arrays and objects.
 absl::Status SkipValue(ondemand::value value, int depth);
 
-// OK when only white space follows the document's value, which has been read to its end.
+// OK if only white space follows the document's value, which was read to its end.
 absl::Status CheckEnd(ondemand::document* document);
 
 // The keys of one object so far. Lives on one thread, during one ForEachField().
 class SeenKeys {
  public:
-  // INVALID_ARGUMENT where the key comes again, or there are too many. Readers disagree on which of
-  // two values counts: a gate before this server might have read the other one.
+  // INVALID_ARGUMENT if the key repeats or there are too many keys. Readers disagree on which of
+  // two values counts: a gate in front of this server might have read the other one.
   absl::Status Add(absl::string_view key);
 
  private:
   absl::InlinedVector<absl::string_view, 8> few_;
-  absl::flat_hash_set<absl::string_view> many_;  // once there are more than a few
+  absl::flat_hash_set<absl::string_view> many_;  // used once there are more than a few
   size_t count_ = 0;
 };
 
-// The field's key with its escapes undone. Some versions of simdjson want to be told whether half a
-// surrogate pair is an error; it is one.
+// The field's key with its escapes undone. Half a surrogate pair is an error; some versions of
+// simdjson want to be told so.
 template <typename Field>
 auto UnescapedKey(Field* field) {
   if constexpr (requires { field->unescaped_key(false); }) {
@@ -83,8 +82,8 @@ auto UnescapedKey(Field* field) {
   }
 }
 
-// Calls `take(key, value)` for each field of the object, until it returns an error. The keys live
-// as long as the reader.
+// Calls `take(key, value)` for each field of the object, until `take` returns an error. The keys
+// live as long as the reader.
 template <typename Take>
 absl::Status ForEachField(ondemand::object object, Take take) {
   SeenKeys seen;
@@ -101,7 +100,7 @@ absl::Status ForEachField(ondemand::object object, Take take) {
   return absl::OkStatus();
 }
 
-// Likewise, `take(value)` for each element of the array.
+// Calls `take(value)` for each element of the array, likewise.
 template <typename Take>
 absl::Status ForEachElement(ondemand::array array, Take take) {
   for (auto entry : array) {
@@ -112,8 +111,8 @@ absl::Status ForEachElement(ondemand::array array, Take take) {
   return absl::OkStatus();
 }
 
-// Reads the object that a text of `bytes` bytes is, from whose begin `readable_bytes` may be read.
-// Calls `take(key, value)` for each field, until it returns an error.
+// Reads a text of `bytes` bytes, an object. From its start `readable_bytes` may be read. Calls
+// `take(key, value)` for each field, until `take` returns an error.
 template <typename Take>
 absl::Status ReadDocument(const char* text, size_t bytes, size_t readable_bytes, Take take) {
   ondemand::parser parser;

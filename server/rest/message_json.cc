@@ -34,7 +34,7 @@ void PutText(const FieldDescriptor& field, const std::string& text, std::string*
   PutJsonText(is_bytes ? absl::Base64Escape(text) : text, out);
 }
 
-// By its name; a number that has none stays a number.
+// Writes an enum's name; a value without a name stays a number.
 void PutEnum(const FieldDescriptor& field, int number, std::string* out) {
   const auto* const value = field.enum_type()->FindValueByNumber(number);
   if (value == nullptr) return PutNumber(number, out);

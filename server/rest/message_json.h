@@ -7,13 +7,14 @@
 
 namespace mpsd {
 
-// The answers of the methods that do not infer are protobuf messages (server/control). Clients of
-// the HTTP side read the same fields under the same names. Protobuf has a printer of its own, which
-// writes 64-bit integers as strings: clients calculate with them, so they are numbers here.
+// The answers of methods other than inference are protobuf messages (server/control). HTTP clients
+// read the same fields under the same names. Protobuf's own printer writes 64-bit integers as
+// strings. Clients calculate with them, so they are numbers here.
 //
 //   a number, string, bool or enum   always there, 0, "" and false too; an enum by its name
+//
 //   a list, a map                    always there, [] and {} too; a map is sorted by its keys
-//   a message, a member of a oneof   there if it is set
+//   a message, a member of a oneof   there if set
 //   bytes                            base64
 //
 // REQUIRES: texts are UTF-8, as protobuf's are. Pure.

@@ -1,4 +1,4 @@
-// ReadParameters: JSON's "parameters" as the parameters of the protocol.
+// ReadParameters: reads JSON "parameters" as the protocol's parameters.
 #pragma once
 
 #include <cstdint>

@@ -11,14 +11,14 @@
 namespace mpsd {
 namespace {
 
-// Whether the bytes are whole elements that some shape of the input has.
+// Whether the bytes are whole elements that fit some shape of the input.
 bool FindShape(const TensorSpec& tensor, bool batches, uint64_t bytes, InferBody::Shape* shape) {
   const size_t element_bytes = ElementBytes(tensor.datatype);
   if (element_bytes == 0) return ToldShape(tensor, batches, 1, shape);
   return bytes % element_bytes == 0 && ToldShape(tensor, batches, bytes / element_bytes, shape);
 }
 
-// The one element of a BYTES tensor needs its length before it, and so is copied.
+// A BYTES element needs its length before it, and so is copied.
 void PutLength(uint64_t bytes, BodyKeeper* keeper) {
   const auto length = static_cast<uint32_t>(bytes);
   keeper->copies()->bytes.assign(reinterpret_cast<const char*>(&length), sizeof(length));

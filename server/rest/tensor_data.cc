@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// The least number that rounds to more than the largest float.
+// The smallest number that rounds to more than the largest float.
 constexpr double kBeyondFloat = 0x1.ffffffp127;
 
 bool Get(ondemand::value value, bool* element) { return !value.get_bool().get(*element); }
@@ -39,8 +39,8 @@ bool Get(ondemand::value value, Integer* element) {
   return wide >= Limits::min() && wide <= Limits::max();
 }
 
-// What the elements of all datatypes have in common: their count, and the room for them.
-// Lives on one thread, for one tensor.
+// The part common to all datatypes: counts elements and makes room for them. Lives on one thread,
+// for one tensor.
 class ElementSink {
  public:
   ElementSink(const DataTarget& target, CopiedTensors* out) : target_(target), out_(out) {}
@@ -79,8 +79,8 @@ class ElementSink {
   uint64_t count_ = 0;
 };
 
-// Reads elements of one size, a chunk at a time, since appending one by one costs more than to read
-// it. Lives on one thread, for one tensor.
+// Reads elements of one size in chunks, because appending one by one costs more than reading. Lives
+// on one thread, for one tensor.
 template <typename Element>
 class NumberReader {
  public:

@@ -1,4 +1,4 @@
-// PutTensorJson: the elements of an output as JSON.
+// PutTensorJson: writes the elements of an output as JSON.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace mpsd {
 
-// How the elements stand in the text.
+// The form of the elements in the text.
 enum class DataForm {
   kArray,         // [1,2,3], flat, whatever the shape
-  kBareIfSingle,  // 1 where there is one element; else as above
+  kBareIfSingle,  // 1 if there is one element; else as above
 };
 
-// Appends the elements. INVALID_ARGUMENT, which ends the request, for what has no form in JSON:
-// FP16, BF16, a real number that is not finite, a text that is not UTF-8. The client can have all
-// of these binary, which the text says. RESOURCE_EXHAUSTED where `out` would have more than about
-// `most_bytes`: an element of one byte may take six in JSON. INTERNAL where a BYTES tensor does not
-// hold what its shape says. `out` has a part of the elements then. Thread-safe.
+// Appends the elements. INVALID_ARGUMENT, which ends the request, if they have no form in JSON:
+// FP16, BF16, a real number that is not finite, a text that is not UTF-8. The error text says that
+// the client can have these binary. RESOURCE_EXHAUSTED if `out` would exceed about `most_bytes`: an
+// element of one byte may take six in JSON. INTERNAL if a BYTES tensor does not match its shape.
+// After an error `out` has a part of the elements. Thread-safe.
 absl::Status PutTensorJson(const AnswerOutput& output, DataForm form, size_t most_bytes,
                            std::string* out);
 

@@ -1,4 +1,4 @@
-// ToldShape: the shape of a tensor whose sender said only how many elements it has.
+// ToldShape: finds a tensor's shape from its number of elements.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace mpsd {
 
-// Spreads `count` elements over the dims of an input as clients see it, the batch dim first where
-// the model batches: fixed dims take what they are, the last open one takes the rest, further open
-// ones are 1. So an open batch dim counts rows only where no other dim is open. False where no such
-// shape has so many elements. Pure.
+// Spreads `count` elements over the dims of an input as clients see it, with the batch dim first if
+// the model batches. Fixed dims keep their length, the last open dim takes the rest, and other open
+// dims are 1. So an open batch dim counts rows only if no other dim is open. False if no such shape
+// has `count` elements. Pure.
 bool ToldShape(const TensorSpec& spec, bool batches, uint64_t count, InferBody::Shape* shape);
 
 }  // namespace mpsd

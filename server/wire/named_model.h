@@ -8,15 +8,15 @@
 
 namespace mpsd {
 
-// The gate judges a call by the model that its request names, before any code that knows the
-// message parses it. So the name is read off the bytes alone: MethodAccess::model_field says in
-// which field a method has it, and GenericCall asks CallGate about the text found there.
+// The gate checks the model in a request before any code that knows the message parses it. So the
+// name is read from the bytes alone. MethodAccess::model_field names the field for each method, and
+// GenericCall passes its text to CallGate.
 //
-// The text of field number `field` of a serialized message, at its top level. Agrees with protobuf,
-// to the letter: of several the last counts, and an absent one is empty. Access rules depend on
-// that, since a message that reads as "a" here and as "b" in protobuf would pass the gate for "a".
-// Nothing when `bytes` is malformed; the call is then refused. Returns a view into `bytes`. Costs
-// one walk over the top-level fields, and allocates nothing. Pure.
+// The text of field number `field` of a serialized message, at its top level. It agrees exactly
+// with protobuf: the last of several counts, and an absent one is empty. Access rules depend on
+// that: a message that reads as "a" here and as "b" in protobuf would pass the gate for "a".
+// Nothing if `bytes` is malformed; the call is then refused. Returns a view into `bytes`. Costs one
+// walk over the top-level fields, and allocates nothing. Pure.
 std::optional<absl::string_view> TextField(absl::string_view bytes, uint32_t field);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// PinLedger: bounds the memory that clients hold up by not reading their answers.
+// PinLedger: bounds the memory that clients occupy by not reading their answers.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 namespace mpsd {
 
 // Large answers reach gRPC as slices of workers' memory. A slice pins that memory until the client
-// has read it. The ledger counts pinned bytes for each connection, and has the UnreadCopies. Both
-// are bounded. An answer that may not be pinned is copied.
+// has read it. The ledger counts pinned bytes per connection, and owns the UnreadCopies. Both are
+// bounded. An answer that may not be pinned is copied.
 //
 //   an output over kCopiedReplyBytes
 //     the connection's account and the worker's OutputLease have room  → pinned: no copy
@@ -23,37 +23,35 @@ namespace mpsd {
 //     else                                                             → RESOURCE_EXHAUSTED
 //
 // The limits are `limits.connection_pinned` and `limits.unread_copies` of the config. WriteReply()
-// takes from them; what it took is given back by the slice itself, whenever gRPC lets go of it, on
-// any thread, even after the server has ended: each slice shares the ledger.
+// takes from them. A slice returns its part when gRPC releases it, on any thread, even after the
+// server has ended: each slice shares the ledger.
 //
-// The number of accounts is fixed, and so is the memory. Connections whose addresses hash alike
-// share an account, and so do all connections of a Unix socket, since gRPC gives them one address.
-// They share the limit, which costs them copies and nothing else.
+// The number of accounts is fixed. Connections whose addresses hash alike share an account, which
+// costs them only copies. So do all connections of a Unix socket, because gRPC gives them one
+// address.
 //
-// The counters order nothing but themselves: pinned memory is guarded by the references that slices
-// have on it. Shared by the server and all slices that gRPC holds. The accounts are lock-free.
-// Thread-safe.
+// The counters order nothing but themselves: references held by slices guard pinned memory. Shared
+// by the server and all slices that gRPC holds. The accounts are lock-free. Thread-safe.
 class PinLedger {
  public:
-  // One connection's account.
   class Account {
    public:
     // Asks to pin `bytes` more; after true the caller calls Unpin() once. False beyond the limit.
-    // False as well when the client has read nothing for kSlowReaderNs while bytes are pinned: a
-    // slow reader keeps what it has and gets no more.
+    // Also false if the client has read nothing for kSlowReaderNs while bytes are pinned: a slow
+    // reader keeps its pins and gets no more.
     bool TryPin(uint64_t bytes, uint64_t limit_bytes, int64_t now_ns);
 
-    // Gives back what TryPin() took, whole, and notes that the client makes progress.
+    // Returns the bytes of one TryPin(), and records that the client makes progress.
     void Unpin(uint64_t bytes, int64_t now_ns);
 
     uint64_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
 
    private:
     std::atomic<uint64_t> pinned_bytes_{0};
-    std::atomic<int64_t> progress_ns_{0};  // when nothing was pinned, or bytes were unpinned, last
+    std::atomic<int64_t> progress_ns_{0};  // when bytes were last unpinned, or nothing was pinned
   };
 
-  // The limits of each account, and of all copies together; `cut` as in UnreadCopies.
+  // The limits per account, and for all copies together; `cut` as in UnreadCopies.
   PinLedger(
       uint64_t limit_bytes, uint64_t copied_limit_bytes,
       UnreadCopies::Cut cut = [](const std::string&) { return false; })
@@ -63,7 +61,6 @@ class PinLedger {
   Account* Of(absl::string_view peer);
   uint64_t limit_bytes() const { return limit_bytes_; }
 
-  // The copied answers that gRPC has not sent yet.
   UnreadCopies* copies() { return &copies_; }
 
  private:

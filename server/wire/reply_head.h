@@ -1,4 +1,4 @@
-// ReplyHead: the fields of an answer that stand before its tensors.
+// ReplyHead: the fields of an answer before its tensors.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ struct ReplyHead {
   absl::string_view model;
   absl::string_view version;
   absl::string_view id;
-  bool final_flag = false;       // the answer says whether it is the request's last
-  bool is_final = true;          // it is
-  uint64_t truncated_texts = 0;  // of the request; the answer says how many, if any
+  bool final_flag = false;       // tell the client whether this answer is the request's last
+  bool is_final = true;          // this answer is the request's last
+  uint64_t truncated_texts = 0;  // texts of the request that were cut; told if above 0
 };
 
 }  // namespace mpsd

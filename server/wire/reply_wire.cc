@@ -30,7 +30,7 @@ void PutNumberParameter(absl::string_view key, uint64_t number, std::string* out
   PutParameter(key, value, out);
 }
 
-// The output's parameters that say where it lies in the client's memory.
+// The parameters that tell where an output lies in the client's memory.
 std::string RegionParameters(const AnswerRegion& region) {
   std::string parameters;
   if (region.name.empty()) return parameters;
@@ -62,8 +62,8 @@ void PutOutput(const AnswerOutput& output, std::string* out) {
   out->append(parameters);
 }
 
-// What one slice of a pinned answer owns: a reference on the memory, in which other requests'
-// answers may lie too, and its bytes in the connection's account.
+// Owned by one slice of a pinned answer: a reference on the memory, which may hold other requests'
+// answers too, and the slice's bytes in the connection's account.
 struct PinnedSlice {
   AnswerMemory* memory;
   uint64_t bytes;
@@ -81,7 +81,7 @@ void ReleaseSlice(void* user_data) {
 
 bool IsLarge(const AnswerOutput& output) { return output.bytes.size() > kCopiedReplyBytes; }
 
-// A slice of a large output's own memory; nothing when its bytes must be copied.
+// A slice of a large output's own memory; nothing if its bytes must be copied.
 std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answer,
                                   const ReplyPeer& peer, ModelMetrics* metrics) {
   if (answer.memory == nullptr) return std::nullopt;
@@ -95,12 +95,12 @@ std::optional<grpc::Slice> Pinned(const AnswerOutput& output, const Answer& answ
     return std::nullopt;
   }
   answer.memory->Ref();
-  // gRPC does not write to it; its interface lacks the const.
+  // gRPC does not write to the bytes; its interface lacks the const.
   return grpc::Slice(const_cast<char*>(output.bytes.data()), bytes, ReleaseSlice,
                      new PinnedSlice{answer.memory, bytes, peer.ledger, account, peer.clock});
 }
 
-// What one slice of a copied answer owns.
+// Owned by one slice of a copied answer.
 struct CopiedSlice {
   std::unique_ptr<char[]> bytes;
   std::shared_ptr<PinLedger> ledger;  // outlives the room
@@ -109,7 +109,7 @@ struct CopiedSlice {
 
 void ReleaseCopy(void* user_data) { delete static_cast<CopiedSlice*>(user_data); }
 
-// A slice with a copy of a large output; nothing when clients have left too many copies unread.
+// A slice with a copy of a large output; nothing if clients have left too many copies unread.
 std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer) {
   std::optional<UnreadCopies::Room> room =
       peer.ledger->copies()->Take(peer.address, bytes.size(), peer.clock->NowNs());
@@ -122,7 +122,7 @@ std::optional<grpc::Slice> Copied(absl::string_view bytes, const ReplyPeer& peer
 
 using Slices = absl::InlinedVector<grpc::Slice, 4>;
 
-// Moves the scratch into a slice of its own. False when it is large and there is no room.
+// Moves the scratch into a slice of its own. False if it is large and there is no room.
 bool AppendScratch(const ReplyPeer& peer, std::string* scratch, Slices* slices) {
   std::optional<grpc::Slice> slice;
   if (scratch->size() <= kCopiedReplyBytes) {
@@ -175,7 +175,7 @@ absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPe
   return has_room ? absl::OkStatus() : TooManyUnread();
 }
 
-// More than a head, or an output without its contents, takes beside its id.
+// An upper bound for a head without its id, or an output without its contents.
 constexpr size_t kMostHeadBytes = 512;
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 using Choice = inference::InferParameter::ParameterChoiceCase;
 
-// The types that a known parameter may have. Parameters of other names may have any type.
+// The types that a known parameter may have. Other names may have any type.
 struct KnownParameter {
   absl::string_view name;
   absl::Span<const Choice> choices;
@@ -38,13 +38,13 @@ constexpr KnownParameter kKnownParameters[] = {
     {kFinalFlag, kBool, "bool_param"},
 };
 
-// REQUIRES: the value is no negative number.
+// REQUIRES: the value is not negative.
 uint64_t PriorityOf(const inference::InferParameter& value) {
   const bool is_signed = value.parameter_choice_case() == Choice::kInt64Param;
   return is_signed ? static_cast<uint64_t>(value.int64_param()) : value.uint64_param();
 }
 
-// REQUIRES: the value has a type that the parameter may have.
+// REQUIRES: the parameter may have the value's type.
 void DescribeSequence(absl::string_view name, const inference::InferParameter& value,
                       SequenceMark* mark) {
   if (name == kSequenceStart) mark->starts = value.bool_param();
@@ -53,13 +53,13 @@ void DescribeSequence(absl::string_view name, const inference::InferParameter& v
   if (value.parameter_choice_case() == Choice::kStringParam) {
     mark->name = value.string_param();
   } else {
-    // A negative number is its bits: a model may take the id as an INT64.
+    // A negative number keeps its bits: a model may take the id as an INT64.
     const bool is_signed = value.parameter_choice_case() == Choice::kInt64Param;
     mark->number = is_signed ? static_cast<uint64_t>(value.int64_param()) : value.uint64_param();
   }
 }
 
-// Why the parameter is refused; empty when it is accepted.
+// Why the parameter is refused; empty if it is accepted.
 std::string ParameterFault(absl::string_view name, Choice choice) {
   for (const KnownParameter& known : kKnownParameters) {
     if (name != known.name) continue;
@@ -95,7 +95,7 @@ void DescribeClasses(const ParameterMap& parameters, absl::string_view output,
   }
 }
 
-// Notes the region that the tensor lies in. True when it lies in one.
+// Records the region that the tensor lies in. True if it lies in one.
 bool DescribeRegion(const ParameterMap& parameters, absl::string_view tensor, RegionUse use,
                     InferMessage* message, std::vector<RegionUse>* regions) {
   std::string fault = ReadRegionUse(parameters, tensor, &use);

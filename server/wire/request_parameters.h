@@ -1,5 +1,4 @@
-// RequestParameters: the parameters of a request and of its tensors, in whatever transport they
-// came.
+// RequestParameters: the parameters of a request and of its tensors, for every transport.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +10,16 @@
 
 namespace mpsd {
 
-// The readers of step 2 turn the parameters that a client wrote into a ParameterMap and have it
-// read here, so that a parameter means the same over gRPC and over HTTP. A fault becomes
-// InferMessage::parameter_error, which Validate() refuses in its turn. Pure functions.
+// In step 2 the readers turn a client's parameters into a ParameterMap and pass it here, so that a
+// parameter means the same over gRPC and HTTP. A fault becomes InferMessage::parameter_error, which
+// Validate() later refuses. Pure functions.
 
-// Reads the request's own parameters: "timeout", "priority", "prompt_name", "sequence_…" and those
-// that begin with "triton_". Others pass. Sets the message's parameter_error, timeout_us, priority,
-// wants_final_flag, texts and sequence, in place of what they were.
+// Reads the request's own parameters: "timeout", "priority", "prompt_name", "sequence_…" and names
+// that begin with "triton_". Others pass. Overwrites the message's parameter_error, timeout_us,
+// priority, wants_final_flag, texts and sequence.
 void DescribeParameters(const ParameterMap& parameters, InferMessage* message);
 
-// The forms that the tensors' parameters ask for; TensorForms is a view of it. Thread-compatible.
+// The forms requested by the tensors' parameters; TensorForms is a view of it. Thread-compatible.
 struct TensorFormLists {
   std::vector<ClassRequest> classes;
   std::vector<RegionUse> regions;
@@ -32,13 +31,13 @@ struct TensorFormLists {
   }
 };
 
-// Reads the parameters of the request's output number `index`. The views in `lists` are of
-// `parameters` and `output`.
+// Reads the parameters of the request's output number `index`. `lists` gets views of `parameters`
+// and `output`.
 void DescribeOutputForms(const ParameterMap& parameters, absl::string_view output, size_t index,
                          InferMessage* message, TensorFormLists* lists);
 
-// Reads the parameters of the request's input number `index`. True when it lies in a region, or its
-// parameters say so and are at fault.
+// Reads the parameters of the request's input number `index`. True if the input lies in a region,
+// or its parameters try to say so but are at fault.
 bool DescribeInputForms(const ParameterMap& parameters, absl::string_view input, size_t index,
                         InferMessage* message, TensorFormLists* lists);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kInputsField = 5;
 constexpr uint32_t kOutputsField = 6;
 constexpr uint32_t kRawContentsField = 7;
-// The memory of requests with more field bytes is not kept for the next request.
+// A request with more field bytes does not keep its memory for the next one.
 constexpr size_t kKeptFieldBytes = 4 << 10;
 
 constexpr uint64_t KeyOf(uint32_t field) { return FieldKey(field, WireType::kLengthDelimited); }
@@ -175,7 +175,8 @@ absl::Status RequestWire::Split() {
       if (++raw_count_ <= kMaxTensors + 1) raw_.push_back(std::move(payload));
     } else if ((key == KeyOf(kInputsField) || key == KeyOf(kOutputsField)) &&
                ++tensors[key == KeyOf(kOutputsField)] > kMaxTensors + 1) {
-      // The request is refused later. Parsing all its tensors would take far more than their bytes.
+      // The request is refused later. Parsing all its tensors would take far more memory than their
+      // bytes.
       fields_.resize(begin);
       whole = reader.ReadBytes(length, [](absl::string_view) {});
     } else {
@@ -195,7 +196,7 @@ void RequestWire::Describe(InferMessage* message) {
   message->raw_count = raw_count_;
   message->region_inputs = 0;
   typed_.reserve(static_cast<size_t>(parsed_.inputs_size()));
-  // One more than is allowed, so that the validator sees the excess and refuses it.
+  // One more than allowed, so that the validator sees the excess and refuses it.
   const int inputs = std::min<int>(parsed_.inputs_size(), kMaxTensors + 1);
   DescribeParameters(parsed_.parameters(), message);
   for (int i = 0; i < inputs; ++i) DescribeInput(parsed_.inputs(i), message);
@@ -238,7 +239,7 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
   }
   if (!source.has_contents()) return;
   if (raw_count_ > 0) {
-    input.has_typed = true;  // refused, even where it holds no element
+    input.has_typed = true;  // refused, even without an element
     return;
   }
   absl::StatusOr<std::string> bytes = TypedContents(source);

@@ -21,7 +21,7 @@ std::string WrongType(absl::string_view name, absl::string_view tensor,
                       "', expected ", expected, ".");
 }
 
-// Reads one of a region's numbers; leaves `number` as it is when the parameter is absent.
+// Reads one of a region's numbers; leaves `number` unchanged if the parameter is absent.
 std::string ReadNumber(const ParameterMap& parameters, const char* name, absl::string_view tensor,
                        bool has_region, uint64_t* number) {
   const auto found = parameters.find(name);

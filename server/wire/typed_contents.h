@@ -1,5 +1,5 @@
-// TypedContents: the typed contents of an input, measured before they are parsed, then turned into
-// raw bytes.
+// TypedContents: measures an input's typed contents before they are parsed, then makes raw bytes of
+// them.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,28 @@
 
 namespace mpsd {
 
-// A client may send a tensor's elements as raw bytes, or as typed contents: a protobuf field of
-// numbers or strings, one field for each group of datatypes. Typed contents are convenient to write
-// and costly to read, since protobuf makes objects of them. RequestWire measures them first, then
-// has protobuf parse them, then makes raw bytes of them, which go the way of all payloads.
+// A client may send a tensor as raw bytes, or as typed contents: a protobuf field of numbers or
+// strings. Typed contents are costly to read, because protobuf makes objects of them. RequestWire
+// measures them, has protobuf parse them, and then makes raw bytes of them.
 
-// How much memory the typed contents of a request take. The two sizes differ: a varint of one byte
-// becomes an element of up to eight bytes, and an empty string, two bytes on the wire, takes some
-// fifty in memory. RequestWire bounds the second by the largest message, so that 64 MiB of empty
-// strings do not become gigabytes.
+// The size of a request's typed contents. A varint of one byte becomes an element of up to eight
+// bytes, and an empty string, two bytes on the wire, takes about fifty in memory. RequestWire
+// bounds parsed_bytes by the largest message, so that 64 MiB of empty strings do not become
+// gigabytes.
 struct ContentsSize {
-  uint64_t wire_bytes = 0;    // of the elements with their keys and lengths
+  uint64_t wire_bytes = 0;    // the elements with their keys and lengths
   uint64_t parsed_bytes = 0;  // in memory, once protobuf has parsed them
 };
 
 // Measures the typed contents of all inputs. `fields` holds the serialized fields of a
-// ModelInferRequest. Where they are malformed, counts the contents before the mistake, which
-// protobuf would have parsed until it found the mistake too. Walks the bytes without copying them.
-// Pure.
+// ModelInferRequest. If they are malformed, counts the contents before the mistake: protobuf, too,
+// would parse those first. Walks the bytes without copying them. Pure.
 ContentsSize MeasureContents(absl::string_view fields);
 
-// The raw bytes of the input: numbers cut to the width of the datatype, without a check of their
-// range; strings each with its length before it. NOT_FOUND when there is no element.
-// INVALID_ARGUMENT when a field is filled that is not the one of the input's datatype, also where
-// that one is filled too; its text is the datatype of the wrong field, and the caller makes the
-// client's answer of it. FP16 and BF16 have no typed field. Pure.
+// The raw bytes of the input. Numbers are cut to the width of the datatype, without a range check.
+// Each string has its length before it. NOT_FOUND if there is no element. INVALID_ARGUMENT if any
+// field other than the datatype's is filled; its text is that field's datatype, from which the
+// caller makes the client's answer. FP16 and BF16 have no typed field. Pure.
 absl::StatusOr<std::string> TypedContents(
     const inference::ModelInferRequest::InferInputTensor& input);
 

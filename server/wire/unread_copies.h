@@ -15,14 +15,13 @@
 
 namespace mpsd {
 
-// Counts the bytes of all copies together and those of each client. A client may have half of the
-// limit, so that one alone keeps nobody out. Where several clients take all, the one that has left
-// a copy unread for longest is cut off, once that is kPatienceNs or more: its copies go with its
-// connection. Nobody is cut off as long as there is room.
+// Counts the bytes of all copies together and per client. A client may use half of the limit, so
+// that it alone keeps nobody out. If several clients use it up, the one with the oldest unread copy
+// is cut off, once that copy is kPatienceNs old. Its copies go with its connection.
 //
-// A client is a connection, by the address that gRPC gives it. All clients of a Unix socket are
-// one, which is never cut off. Part of the PinLedger, and so shared by the server and the copies
-// that gRPC holds. Never blocks on a client. Thread-safe.
+// A client is a connection, named by the address that gRPC gives it. All clients of a Unix socket
+// count as one, which is never cut off. Part of the PinLedger, and so shared by the server and the
+// copies that gRPC holds. Never blocks on a client. Thread-safe.
 class UnreadCopies {
  private:
   struct Client {
@@ -35,10 +34,10 @@ class UnreadCopies {
  public:
   static constexpr int64_t kPatienceNs = 5LL * 1'000'000'000;
 
-  // Cuts the connection with the client; called without a lock. False when there is no such one.
+  // Cuts the connection with the client; called without a lock. False if there is none.
   using Cut = std::function<bool(const std::string& peer)>;
 
-  // The room of one copy, given back by the destructor. Thread-compatible.
+  // The room of one copy, returned by the destructor. Thread-compatible.
   class Room {
    public:
     Room(Room&& other) noexcept
@@ -65,8 +64,8 @@ class UnreadCopies {
 
   UnreadCopies(uint64_t limit_bytes, Cut cut) : limit_bytes_(limit_bytes), cut_(std::move(cut)) {}
 
-  // Room for a copy of so many bytes for the client that gRPC calls `peer`; nothing when there is
-  // none now. The room is given back before the UnreadCopies goes.
+  // Room for a copy of `bytes` bytes for the client that gRPC calls `peer`; nothing if there is
+  // none now. The room must be returned before the UnreadCopies goes.
   std::optional<Room> Take(absl::string_view peer, uint64_t bytes, int64_t now_ns)
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -83,7 +82,7 @@ class UnreadCopies {
 
   mutable absl::Mutex mu_;
   uint64_t taken_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  Clients clients_ ABSL_GUARDED_BY(mu_);  // those that have copies
+  Clients clients_ ABSL_GUARDED_BY(mu_);  // only clients with copies
 };
 
 }  // namespace mpsd

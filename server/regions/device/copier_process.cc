@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<CopierProcess>> CopierProcess::Spawn(
   spawn.path = options.binary;
   spawn.environment = options.environment;
   spawn.control_fd = std::move(sockets->second);
-  // What it has to say it says in records.
+  // The process reports everything in records.
   spawn.output_fd = UniqueFd(open("/dev/null", O_WRONLY | O_CLOEXEC));
   const absl::StatusOr<pid_t> pid = platform::Spawn(std::move(spawn));
   if (!pid.ok()) return pid.status();
@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<CopierProcess>> CopierProcess::Spawn(
     return process;
   }
   process->Kill();
-  waitpid(*pid, nullptr, 0);  // it has not come to any device yet
+  waitpid(*pid, nullptr, 0);  // it has not used any device yet
   process->gone_ = true;
   return status;
 }
@@ -96,7 +96,7 @@ absl::StatusOr<CopyOutcome> CopierProcess::Do(CopyOrder order, int64_t timeout_n
   return outcome;
 }
 
-// One order is out at a time, so that there is always room for it in the socket.
+// Only one order is out at a time, so the socket always has room.
 absl::Status CopierProcess::Send(const CopyOrder& order) {
   char bytes[sizeof(order)];
   std::memcpy(bytes, &order, sizeof(bytes));
@@ -124,7 +124,7 @@ absl::Status CopierProcess::WaitForAnswer(int64_t until_ns) {
 absl::StatusOr<CopyOutcome> CopierProcess::Receive(int64_t until_ns) {
   char bytes[sizeof(CopyOutcome)];
   size_t have = 0;
-  std::vector<UniqueFd> fds;  // it has none to give; what it sends is closed
+  std::vector<UniqueFd> fds;  // none are expected; any that come are closed
   while (have < sizeof(bytes)) {
     if (absl::Status status = WaitForAnswer(until_ns); !status.ok()) return status;
     const absl::StatusOr<size_t> got =
@@ -150,7 +150,7 @@ void CopierProcess::Kill() {
 
 bool CopierProcess::WaitUntilGone(int64_t timeout_ns) {
   const int64_t until_ns = Clock::Real()->NowNs() + timeout_ns;
-  // Its end of file would be reported again and again.
+  // Its end of file would be reported over and over.
   if (socket_.valid()) {
     waiter_->poller.RemoveReadable(socket_.get());
     socket_.Reset();

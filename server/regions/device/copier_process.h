@@ -18,15 +18,14 @@
 
 namespace mpsd {
 
-// What is spawned.
 struct CopierProcessOptions {
   std::string binary;
-  std::vector<std::string> environment;  // whole, "NAME=value"
+  std::vector<std::string> environment;  // complete, "NAME=value"
 };
 
-// How a copier's thread waits: for an answer, for the process to end, or to be rung for. One for
-// all incarnations of the copier. Lives on that thread, but for the bell's ring_fd and the flag,
-// which any thread uses to wake it. The bell is in the poller's set.
+// How a copier's thread waits for an answer, the end of the process, or a ring. One object for all
+// incarnations of the copier. Lives on that thread, except the bell's ring_fd and the flag, which
+// any thread uses to wake it. The bell is in the poller's set.
 struct CopierWaiter {
   static constexpr uint64_t kSocket = 1;
   static constexpr uint64_t kExit = 2;
@@ -34,29 +33,29 @@ struct CopierWaiter {
 
   platform::Poller poller;
   platform::Bell bell;
-  std::atomic<bool> stopping{false};  // then nothing is waited for any more
+  std::atomic<bool> stopping{false};  // once true, nothing is waited for any more
 
-  // The tokens of all that is ready, none after the time-out. A ring is cleared: the caller looks
-  // for what it was rung for before it waits again.
+  // Returns the tokens that are ready, none after the time-out. Clears a ring: the caller must look
+  // for its reason before it waits again.
   const std::vector<uint64_t>& Wait(int64_t timeout_ns);
 };
 
-// The front end does not load the CUDA driver: a client's handle is opened by a process that has
-// the driver and nothing else (decision 0012). This is the front end's end of it:
+// The front end does not load the CUDA driver. A separate process with just the driver opens
+// clients' handles (decision 0012). This is the front end's side of it:
 //
 //   bytes_to_write()  ──── ours: the front end writes, 8 MiB ────▶  device
 //   read_bytes()      ◀─── theirs: the copier writes, 8 MiB ─────   device
 //   Do()              ──── socket: CopyOrder ──▶ ◀── CopyOutcome    one at a time
 //
-// Spawned, then started with the order kStart, then given orders until it is killed or ends. Owned
-// by DeviceCopies, which replaces one that is of no use any more.
+// Spawned, then started with the order kStart, then given orders until it ends or is killed. Owned
+// by DeviceCopies, which replaces it.
 //
-// Lives on one thread. Nothing that the process says is believed before it was checked, and nothing
-// that it does can hold the thread for longer than it wants to wait: the segment that it writes is
-// sealed against shrinking and mapped read-only, and is copied from once.
+// Lives on one thread. Everything that the process says is checked before use, and nothing that it
+// does can hold up the thread. The segment that it writes is sealed against shrinking, mapped
+// read-only, and read once.
 class CopierProcess {
  public:
-  // Spawns it; it has still to be started with an order. `waiter` outlives it.
+  // Spawns the process; the caller must then start it with an order. `waiter` outlives it.
   static absl::StatusOr<std::unique_ptr<CopierProcess>> Spawn(const CopierProcessOptions& options,
                                                               CopierWaiter* waiter);
 
@@ -65,26 +64,26 @@ class CopierProcess {
   CopierProcess(const CopierProcess&) = delete;
   CopierProcess& operator=(const CopierProcess&) = delete;
 
-  // Sends the order and waits for its outcome. On an error the process is of no use any more, and
-  // is to be killed: it died, does not answer in time, or lies; CANCELLED when it is no more to be
-  // waited for.
+  // Sends the order and waits for its outcome. After an error the process is useless and must be
+  // killed: it died, does not answer in time, or lies. CANCELLED if it need not be waited for any
+  // more.
   absl::StatusOr<CopyOutcome> Do(CopyOrder order, int64_t timeout_ns);
 
-  // As much as one order can copy: a larger copy takes several. read_bytes() changes whenever the
-  // process likes: whoever needs the bytes copies them once.
+  // Memory for one order; a larger copy takes several. The process may change read_bytes() at any
+  // time: readers copy the bytes once.
   absl::Span<const char> read_bytes() const;
   absl::Span<char> bytes_to_write() const;
 
   pid_t pid() const { return pid_; }
 
-  // Whether it has ended by itself. It is still to be reaped.
+  // Whether it has ended by itself. It must still be reaped.
   bool HasEnded() const;
 
-  // Sends SIGKILL and returns. The process is gone when WaitUntilGone() says so; one that a device
-  // holds may take long.
+  // Sends SIGKILL and returns. WaitUntilGone() tells when the process is gone; a device may hold it
+  // for long.
   void Kill();
 
-  // Whether it is gone; waits for that no longer than this, and reaps it.
+  // Waits up to `timeout_ns` for the process to go, and reaps it. Returns whether it is gone.
   bool WaitUntilGone(int64_t timeout_ns);
 
  private:

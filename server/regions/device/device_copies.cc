@@ -30,7 +30,7 @@ std::string AbsenceText(CopyResult result) {
                       " on its host");
 }
 
-// What an order's outcome is to the client.
+// The client's status for an order's outcome.
 absl::Status StatusOf(const CopyOutcome& outcome) {
   switch (outcome.result) {
     case CopyResult::kDone:
@@ -105,7 +105,7 @@ void DeviceCopies::Close(uint64_t region) {
   platform::RingBell(waiter_.bell.ring_fd.get());
 }
 
-// False when there is none, and none will come. `idle`: there is nothing else to do either.
+// False if there is no task and none will come. `idle`: there is nothing else to do either.
 bool DeviceCopies::TakeTask(std::function<void()>* task, bool* idle) {
   absl::MutexLock lock(&mu_);
   *task = nullptr;
@@ -116,7 +116,8 @@ bool DeviceCopies::TakeTask(std::function<void()>* task, bool* idle) {
   return true;
 }
 
-// Whatever waits for the copier may clear the bell: what it rang for is looked for before a sleep.
+// Any wait for the copier may clear the bell, so the reasons for a ring are checked before each
+// sleep.
 void DeviceCopies::Main() {
   platform::NameThread("device-copies");
   std::function<void()> task;
@@ -129,14 +130,14 @@ void DeviceCopies::Main() {
       Sleep(timeout_ns);
     } else if (task != nullptr) {
       task();
-      task = nullptr;  // what it holds goes before it counts as done
+      task = nullptr;  // destroys the task's content before it counts as done
       pending_.fetch_sub(1, std::memory_order_release);
     }
   }
   EndProcess();
 }
 
-// Nothing is asked of the copier, which has nothing to say then.
+// The copier has no order now, so anything it says is an error.
 void DeviceCopies::Sleep(int64_t timeout_ns) {
   const std::vector<uint64_t>& tokens = waiter_.Wait(timeout_ns);
   const bool ended = absl::c_linear_search(tokens, CopierWaiter::kExit);
@@ -154,7 +155,7 @@ void DeviceCopies::EndProcess() {
     process_.reset();
     return;
   }
-  // A device holds it. It ends when the device lets go, and whoever waits for it is not us.
+  // A device holds the process. It ends when the device lets go; nobody waits for it.
   logger_->Log(LogLevel::kError, "device_copier_stuck", {{"pid", process_->pid()}});
   static_cast<void>(process_.release());
 }
@@ -178,7 +179,7 @@ void DeviceCopies::CloseRegions() {
   }
 }
 
-// Starts a copier where one is due. Returns how long nothing will be.
+// Starts a copier if one is due. Returns the time until the next step is due.
 int64_t DeviceCopies::KeepAlive() {
   if (waiter_.stopping) return -1;
   if (process_ != nullptr && !dying_ && process_->HasEnded()) {
@@ -198,7 +199,7 @@ void DeviceCopies::Forget() {
   dying_ = false;
 }
 
-// What has become of no use. It is forgotten now, or when it is gone.
+// Kills a useless copier. It is forgotten now, or when it is gone.
 void DeviceCopies::KillProcess() {
   if (process_ == nullptr) return;
   process_->Kill();
@@ -243,7 +244,7 @@ void DeviceCopies::Spawned(const absl::StatusOr<CopyOutcome>& outcome) {
                {{"pid", process_->pid()}, {"devices", outcome->devices}});
 }
 
-// The copier, if one was there, is of no use any more.
+// The copier, if there was one, is useless now.
 void DeviceCopies::Lose(const absl::Status& why) {
   if (waiter_.stopping) return;
   failures_ = NowNs() - started_ns_ > kGoodServiceNs ? 1 : failures_ + 1;
@@ -271,7 +272,7 @@ absl::Status DeviceCopies::Copy(CopyOrder order, int64_t timeout_ns) {
   return Lost();
 }
 
-// What the client is not told is for whoever runs the daemon.
+// The log gets the details that the client is not told.
 absl::Status DeviceCopies::Tell(const CopyOutcome& outcome) const {
   absl::Status status = StatusOf(outcome);
   if (!status.ok()) {

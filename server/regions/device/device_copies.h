@@ -1,4 +1,4 @@
-// DeviceCopies: the thread that has copies to and from devices made, and keeps the copier alive.
+// DeviceCopies: the thread that orders copies to and from devices, and keeps the copier alive.
 #pragma once
 
 #include <atomic>
@@ -26,32 +26,31 @@ namespace mpsd {
 
 struct DeviceCopiesOptions {
   CopierProcessOptions process;
-  SandboxLevel sandbox = SandboxLevel::kBasic;  // strict: no copier that keeps rights
-  int64_t start_ns = 30'000'000'000;            // until the driver is there
+  SandboxLevel sandbox = SandboxLevel::kBasic;  // strict: the copier must give up its rights
+  int64_t start_ns = 30'000'000'000;            // for the driver to start
   int64_t open_ns = 15'000'000'000;             // the first use of a device is slow
-  int64_t copy_ns = 5'000'000'000;              // a piece of a copy
-  size_t tasks = 1024;                          // that may wait
+  int64_t copy_ns = 5'000'000'000;              // for one piece of a copy
+  size_t tasks = 1024;                          // how many may wait
 };
 
-// The DeviceCopier of the daemon: a thread, `device-copies`, with a queue of tasks, and the copier
-// process that it keeps alive. The thread is the only one that ever waits for the copier.
+// The DeviceCopier of the daemon: a thread, `device-copies`, with a queue of tasks, and a copier
+// process. Only this thread ever waits for the copier.
 //
 //   no process ──spawn──▶ starting ──kDone──▶ ready ──dies, hangs, lies──▶ dying
 //       ▲                    └──kNoDriver, kNoDevice, not confined──▶ absent │
 //       └───────────────────────────────gone─────────────────────────────────┘
 //
-// A copier that dies, hangs or lies is killed, which ends the copy under way as UNAVAILABLE; the
-// next is started at once, and later ones after the waits of the workers' backoff, in which
-// whatever needs it is UNAVAILABLE. Regions are opened again when they are used first: clients
-// notice nothing but the failed copies. A host without driver or device is asked once, and
-// everything that needs one is UNIMPLEMENTED from then on. One that was killed and does not end,
-// since a device holds it, has no successor before it is gone.
+// A copier that dies, hangs or lies is killed, and its present copy ends as UNAVAILABLE. The next
+// copier starts at once, later ones after the workers' backoff; until then requests that need one
+// are UNAVAILABLE. Regions are reopened at their next use, so clients notice only failed copies. A
+// host without driver or device is asked once; requests that need one are then UNIMPLEMENTED. A
+// killed copier that a device keeps alive is not replaced until it is gone.
 //
-// Bounds: `tasks` wait at most; each order to the copier has a time-out of its own, so that a task
-// ends, whatever the device does.
+// Bounds: at most `tasks` wait. Each order to the copier has its own time-out, so every task ends,
+// whatever the device does.
 //
 // Owned by the daemon, outlives the server and the regions; logger and metrics outlive it.
-// Thread-safe, but for what DeviceCopier says is for tasks.
+// Thread-safe, except the functions that DeviceCopier reserves for tasks.
 class DeviceCopies final : public DeviceCopier {
  public:
   DeviceCopies(DeviceCopiesOptions options, Logger* logger, ServerMetrics* metrics)
@@ -59,11 +58,11 @@ class DeviceCopies final : public DeviceCopier {
   ~DeviceCopies() override;
 
   // Starts the thread, and with it the copier. Called once, before anything else. The copier may
-  // not be there yet when this returns: see ready().
+  // not be ready when this returns: see ready().
   absl::Status Start();
 
-  // From now on no task is taken. Those that wait still run, and each copy of theirs is UNAVAILABLE
-  // at once; the copy under way is cut off. Returns without waiting. Idempotent.
+  // Takes no more tasks. Waiting tasks still run, but their copies are UNAVAILABLE at once; the
+  // copy under way is cut off. Returns without waiting. Idempotent.
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::string& binary() const { return options_.process.binary; }
@@ -105,21 +104,21 @@ class DeviceCopies final : public DeviceCopier {
   ServerMetrics* const metrics_;
   std::atomic<bool> ready_{false};
   std::atomic<size_t> pending_{0};
-  CopierWaiter waiter_;  // the thread's, but for what it says
+  CopierWaiter waiter_;  // belongs to the thread, except as its comment says
 
   absl::Mutex mu_;
   std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mu_);
   std::vector<uint64_t> closed_ ABSL_GUARDED_BY(mu_);
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
 
-  // The thread's.
+  // Used by the thread only.
   std::unique_ptr<CopierProcess> process_;
-  bool dying_ = false;  // it was killed, and is not gone
+  bool dying_ = false;  // it was killed, and is not gone yet
   uint64_t incarnation_ = 0;
   uint32_t failures_ = 0;
   int64_t started_ns_ = 0;
   int64_t next_start_ns_ = 0;
-  std::string absent_;  // why there is nothing to copy from, for good; empty: there is
+  std::string absent_;  // why copies are impossible for good; empty: they are possible
   uint64_t last_region_ = 0;
   absl::flat_hash_map<uint64_t, Region> regions_;
 

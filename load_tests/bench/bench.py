@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures the daemon beside the ceilings of the machine it runs on, in one run.
 
-Every figure is a ratio: the raw gRPC echo, a futex round trip, a memcpy and a bare libtorch loop
+Every figure is a ratio. The raw gRPC echo, a futex round trip, a memcpy and a bare libtorch loop
 are measured in the same rounds as the daemon, in turn, and the medians of the rounds are compared.
-Exit status 0 when every target is met, 1 when one is not, 2 when the run itself failed.
+Exit status 0 if every target is met, 1 if one is not, 2 if the run itself failed.
 """
 
 import argparse
@@ -37,7 +37,7 @@ SMALL = "INPUT0:FP32[1,256]"
 IMAGE = "INPUT0:FP32[1,3,224,224]"
 LENGTHS = (8, 16, 30, 100)
 MLP_ROW = "FP32[1024]"
-NETWORKS = ("mlp", "minilm")  # their answers are numbers, near each other in batches of all sizes
+NETWORKS = ("mlp", "minilm")  # answers are numbers that vary a little with the batch size
 
 
 def parse_arguments():
@@ -66,7 +66,7 @@ def parse_arguments():
 
 
 def find_models(arguments, folder, names):
-    """These models of bench.json; makes the files that the models folder lacks."""
+    """The named models of bench.json; makes the files that the models folder lacks."""
     with open(f"{HERE}/bench.json", encoding="utf-8") as file:
         models = [model for model in json.load(file)["models"] if model["name"] in names]
     for model in models:
@@ -133,7 +133,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
                          inputs=inputs)
 
     def load_daemon(self, *flags, model="identity", inputs=(SMALL,), target=None, **options):
-        """Loads one model of the daemon; adds the mean batch size that it ran."""
+        """Loads one model of the daemon; adds the mean batch size."""
         watched = ["--pid", f"server={self.daemon.pid}"]
         for index, pid in enumerate(children(self.daemon.pid)):
             watched += ["--pid", f"worker{index}={pid}"]
@@ -155,7 +155,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
         return {int(size): rate for size, rate in report["samples_per_second"].items()}
 
     def lane_loop(self, model, rows, length, seconds):
-        """The samples a second of a worker's lane without a worker; `length` is that of open dims."""
+        """The samples a second of a worker's lane without a worker. Open dims get `length`."""
         command = [f"{self.arguments.binaries}/mpsd-lane-bench", self.models[model]["path"], "cpu",
                    "1", str(rows), str(seconds), f"length={length}"]
         cores = self.arguments.pin and self.arguments.pin[2]
@@ -168,7 +168,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
         return run_json([f"{self.arguments.binaries}/mpsd-futex-echo", "--rounds", "5000"], 60)[0]
 
     def micro(self):
-        """Nanoseconds that single parts of a request's path take of one core."""
+        """Nanoseconds of one core for single parts of a request's path."""
         command = [f"{self.arguments.binaries}/mpsd-micro-bench", "--benchmark_format=json",
                    "--benchmark_min_time=0.3"]
         report, _ = run_json(command, 120)
@@ -181,7 +181,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
         return self.load_echo(self.echo, "--concurrency", "64")
 
     def echo_connections(self, connections):
-        """64 open calls over so many connections, as many streams have of their own."""
+        """64 open calls over this many connections, to compare with the same number of streams."""
         return self.load_echo(self.echo, "--concurrency", "64", "--channels", str(connections))
 
     def echo_connections4_c64(self):
@@ -211,7 +211,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
         return self.load_daemon("--verify-identity", "--concurrency", "64", target=self.daemon.unix)
 
     def null_streams(self, streams):
-        """64 open requests over so many streams."""
+        """64 open requests over this many streams."""
         return self.load_daemon("--verify-identity", "--concurrency", "64", "--streams",
                                 str(streams))
 
@@ -246,7 +246,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
         return report
 
     def closed_loop(self, clients):
-        """Calls of one row to the MLP, and the bare loop at the batch that so many clients make."""
+        """Calls of one row to the MLP, and the bare loop at the batch that these clients make."""
         report = self.load_daemon("--concurrency", str(clients), model="mlp",
                                   inputs=bench_sweeps.MLP.inputs)
         rows = min(clients, self.models["mlp"]["max_batch_size"])
@@ -259,7 +259,8 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
                           for rows in bench_forecast.SIZES}}
 
     def mlp_curve(self):
-        """What batches take on a worker's lane, whose products are not libtorch's (decision 0040)."""
+        """Times of batches on a worker's lane, whose products are not libtorch's (decision
+        0040)."""
         return self.curve("mlp", 1024)
 
     def mlp_c16(self):
@@ -306,7 +307,7 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
     # ---- the run ----
 
     def run(self, names):
-        """Runs all rounds, with one measurement after another in each; some in the first alone."""
+        """Runs all rounds, one measurement after another; some only in the first round."""
         for index in range(self.arguments.rounds):
             for name in names:
                 if index > 0 and name in ONCE:
@@ -327,11 +328,11 @@ ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", 
          "null_streams64_c64", "echo_image", "null_image", "mlp_c1", "mlp_c16", "mlp_c64",
          "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "minilm_c64", "minilm_curve", "micro",
          "http_idle", "tenants", "reload", "start"]
-# What is measured without the daemon that the others share.
+# Measurements that do not use the shared daemon.
 ALONE = [*CEILINGS, *CONNECTIONS, "micro", "tenants", "reload", "start"]
-# What a round more would not tell better than its time is worth.
+# Measurements of the first round only: further rounds are not worth their time.
 ONCE = [*CONNECTIONS, "null_streams4_c64", "null_streams16_c64", "null_streams64_c64"]
-# The models of bench.json that a measurement needs beside "identity".
+# The models of bench.json that a measurement needs besides "identity".
 NEEDED = {"null_image": {"image"},
           **{name: {"minilm"} for name in ("minilm", "minilm_c64", "minilm_curve")},
           **{f"mlp_{which}": {"mlp"} for which in ("c1", "c16", "c64", "c128", "c256", "curve")},
@@ -350,7 +351,7 @@ def commit():
 
 
 def machine():
-    """The machine, and the versions that the figures hold for."""
+    """The machine and the versions of these figures."""
     name = platform.processor() or platform.machine()
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -360,7 +361,7 @@ def machine():
 
 
 def chosen(arguments):
-    """The measurements of this run, in order, without those that the machine lacks a tool for."""
+    """The measurements of this run, in order, except those whose tool is missing here."""
     names = [name for name in ORDER if not arguments.echo_only or name in CEILINGS]
     if arguments.only:
         wanted = arguments.only.split(",")
@@ -400,7 +401,7 @@ def measure(arguments, bench, names):
 
 
 def run(arguments, folder):
-    """Does the whole run in a temporary folder; returns the bench, its rows and its sweeps."""
+    """Does the whole run in a temporary folder. Returns the bench, its rows and its sweeps."""
     names = chosen(arguments)
     wanted = {"identity"}.union(*(NEEDED.get(name, set()) for name in names))
     daemon_needed = any(name not in ALONE for name in names)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-DIFFERENT = 0.1  # the share by which two ratios of the same figures must differ to be shown both
+DIFFERENT = 0.1  # two ratios of the same figures are both shown if they differ by this share
 
 
 def median(values):
@@ -16,13 +16,13 @@ def median(values):
 
 
 class Samples:
-    """What each measurement gave, round by round: {name: [figures of a round]}."""
+    """The results of each measurement, round by round: {name: [figures of a round]}."""
 
     def __init__(self):
         self.samples = {}
 
     def values(self, name, *keys):
-        """One figure, of every round."""
+        """One figure from every round."""
         values = self.samples.get(name, [])
         for key in keys:
             values = [value[key] for value in values]
@@ -33,7 +33,7 @@ class Samples:
         return median(self.values(name, *keys))
 
     def has(self, *names):
-        """Whether each of these was measured."""
+        """Whether all of these were measured."""
         return all(name in self.samples for name in names)
 
 
@@ -44,7 +44,7 @@ def spread(values):
 
 
 def metric(page, name, model=None):
-    """The sum of a metric's samples on a Prometheus page, of one model if it is given."""
+    """The sum of a metric's samples on a Prometheus page, for one model if given."""
     total = 0.0
     for line in page.splitlines():
         match = re.fullmatch(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})? ([^ ]+)(?: \d+)?", line)
@@ -68,7 +68,7 @@ def mean_batch(before, after, model):
 def bare_rate(rates, rows):
     """Samples a second of the bare loop at a mean of `rows` rows a batch.
 
-    `rates` holds whole batch sizes; between two of them the time of a batch is taken as linear.
+    `rates` has whole batch sizes. Between two sizes the time of a batch is taken as linear.
     """
     sizes = sorted(rates)
     low = max((size for size in sizes if size <= rows), default=sizes[0])
@@ -89,7 +89,7 @@ def mixed_rate(rates):
 class Row:
     """One line of the table. `met` is None for a figure without a target.
 
-    `range` is that of the rounds: of their ratios, or of the measured figure where there is none.
+    `range` is the range of the rounds' ratios, or of the measured figure if there is no ratio.
     """
 
     number: str
@@ -108,7 +108,7 @@ def number_text(value):
 
 
 def range_text(values):
-    """The range of the rounds; of one value there is none."""
+    """The range of the rounds; "–" for a single value."""
     if len(values) < 2:
         return "–"
     return f"{number_text(min(values))} to {number_text(max(values))}"
@@ -125,7 +125,7 @@ def paired_ratio(measured, ceilings):
 
 
 def ratio_text(measured, ceilings):
-    """The median of the rounds' ratios; also the ratio of the medians, where it is another one."""
+    """The median of the rounds' ratios; also the ratio of the medians if it differs."""
     ratio, of_medians = paired_ratio(measured, ceilings), median(measured) / median(ceilings)
     text = f"{ratio:.2f}"
     if abs(of_medians - ratio) <= DIFFERENT * ratio:
@@ -134,7 +134,7 @@ def ratio_text(measured, ceilings):
 
 
 def beside(number, quantity, measured, ceilings, unit="", target="–", met=None):
-    """A row of a measured value and its ceiling, by rounds; no ratio where one of them is 0."""
+    """A row of a measured value and its ceiling, by rounds; no ratio if one ceiling is 0."""
     row = Row(number, quantity, f"{number_text(median(measured))}{unit}",
               f"{number_text(median(ceilings))}{unit}", target=target, met=met)
     if all(ceilings):
@@ -144,7 +144,7 @@ def beside(number, quantity, measured, ceilings, unit="", target="–", met=None
 
 
 def alone(number, quantity, values, text, target="–", met=None):
-    """A row of a figure without a ceiling: its rounds, and what the table says of them."""
+    """A row of a figure without a ceiling: its rounds, and their text in the table."""
     return Row(number, quantity, text, target=target, met=met, range=range_text(values))
 
 
@@ -155,7 +155,8 @@ def at_least(number, quantity, measured, ceilings, target, unit=""):
 
 
 def at_most(number, quantity, measured, ceilings, target, unit=""):
-    """A row whose ratio of measured value to ceiling must not exceed the target; 0 is no value."""
+    """A row whose ratio of measured value to ceiling must not exceed the target. 0 means no
+    value."""
     ratio = paired_ratio(measured, ceilings) if all(ceilings) and all(measured) else float("inf")
     row = beside(number, quantity, measured, ceilings, unit, f"≤ {target:g}", ratio <= target)
     if not all(measured):
@@ -164,14 +165,14 @@ def at_most(number, quantity, measured, ceilings, target, unit=""):
 
 
 def within(number, quantity, measured, foretold, share, unit=""):
-    """A row whose measured value must lie within a share of what was foretold."""
+    """A row whose measured value must lie within a share of the forecast."""
     ratio = measured / foretold if foretold else float("inf")
     return beside(number, quantity, [measured], [foretold], unit, f"1 ± {share:g}",
                   abs(ratio - 1) <= share)
 
 
 def jain(shares):
-    """Jain's index of fairness: 1 where all have the same, 1 of n where one has all."""
+    """Jain's index of fairness: 1 if all have the same, 1/n if one has all."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else 0
 
@@ -196,6 +197,6 @@ def table(rows, heads=COLUMNS):
 
 
 def failures(failed):
-    """What to print below a table of the loads that failed: their errors, wrong answers, commands."""
+    """Text about failed loads for below a table: their errors, wrong answers, commands."""
     return "".join(f"\nfailed: {load['errors']}, {load['wrong']} wrong: {' '.join(load['command'])}\n"
                    for load in failed)

@@ -1,7 +1,7 @@
-"""What mpsd-simulate foretells of a model's loads, from what was measured of its parts.
+"""Forecasts of a model's loads by mpsd-simulate, from measurements of its parts.
 
-The parts are the batches of a lane alone, what client and front end took of each call in the load,
-and the round trip of a null model.
+The parts are: the batches of a lane alone, the time of client and front end for each call in the
+load, and the round trip of a null model.
 """
 
 import os
@@ -10,14 +10,14 @@ from bench_figures import median
 from bench_processes import run_json
 
 SIZES = (1, 2, 4, 8, 16, 24, 32, 48, 64)
-NEEDS = ("null_c1",)  # beside the curve
-# Of the client, with a connection each: one alone bears some 15,000 calls a second, and would be the
-# first to fall behind where the cores are many.
+NEEDS = ("null_c1",)  # besides the curve
+# The client's threads, with a connection each. One thread can send some 15,000 calls a second, and
+# would be the first to fall behind on many cores.
 OPEN_LOOP_THREADS = min(4, max(1, (os.cpu_count() or 1) // 4))
 
 
 class Forecast:
-    """mpsd-simulate with the parts of a run, which has measured NEEDS and this curve."""
+    """mpsd-simulate with the parts of a run that has measured NEEDS and this curve."""
 
     def __init__(self, bench, curve):
         self.rates = median_rates(bench, curve)
@@ -27,7 +27,8 @@ class Forecast:
                         "--return", f"{hop_us * 1e3:.0f}ns", "--lag", f"{hop_us * 500:.0f}ns"]
 
     def of(self, loads, threads, *load):
-        """What the simulator says of a load, of which these are the reports; with their keys."""
+        """The simulator's report of a load; `loads` are the measured reports and have the same
+        keys."""
         door_ns = door_us(loads) * 1e3 / threads
         return run_json([*self.command, "--door", f"{door_ns:.0f}ns", *load], 120)[0]
 
@@ -41,13 +42,13 @@ class Forecast:
                        f"{slo_us:.0f}us")
 
     def bound_of_arrivals(self, rate, slo_us):
-        """The most good answers a second that any schedule reaches, if the lane alone took time."""
+        """The most good answers a second that any schedule reaches, if only the lane took time."""
         return run_json([*self.command, "--clairvoyant", "--duration", "2s", "--rate", f"{rate:.1f}",
                          "--deadline", f"{slo_us:.0f}us"], 120)[0]["goodput"]
 
 
 def door_us(loads):
-    """The time of a call that no other call has meanwhile, outside of the lane."""
+    """A call's time outside of the lane in which no other call can be served."""
     client, front = (median([load["cpu_us"][who] for load in loads]) for who in ("client", "server"))
     # A lane keeps a core to itself; client and front end have the others.
     return client + front if (os.cpu_count() or 1) <= 2 else max(client, front)

@@ -28,7 +28,7 @@ NEED_WRK = ("http_null_c1", "http_null_echo_c64", "http_null_c64", "http_json_ec
 
 
 def missing(names):
-    """What of HTTP cannot be measured here: {name: why}."""
+    """Measurements over HTTP that are impossible here: {name: why}."""
     lacks = {}
     if shutil.which("wrk") is None:
         lacks.update({name: "wrk is not installed" for name in NEED_WRK})
@@ -39,14 +39,14 @@ def missing(names):
 
 @dataclass
 class HttpRequest:
-    """An inference as it goes over HTTP."""
+    """An inference as an HTTP request."""
 
     path: str
     body: bytes
     headers: dict = field(default_factory=dict)
 
     def ask(self, address):
-        """Sends it once; returns the answer's body. Anything but 200 is an error."""
+        """Sends the request once; returns the answer's body. Any status but 200 is an error."""
         connection = http.client.HTTPConnection(address, timeout=10)
         try:
             connection.request("POST", self.path, self.body, self.headers)
@@ -60,23 +60,23 @@ class HttpRequest:
 
 
 def floats(count):
-    """So many numbers as an embedding has, in the bytes of FP32."""
+    """`count` numbers like an embedding's, as bytes of FP32."""
     draw = random.Random(1)
     return struct.pack(f"<{count}f", *(draw.gauss(0, 0.05) for _ in range(count)))
 
 
 def infer_path(model):
-    """Where the protocol has a model's inferences."""
+    """The protocol's path for a model's inferences."""
     return f"/v2/models/{model}/infer"
 
 
 def tensor_head(count):
-    """What the protocol's JSON says of so many floats."""
+    """The protocol's JSON for a tensor of `count` floats."""
     return {"name": "INPUT0", "shape": [1, count], "datatype": "FP32"}
 
 
 def binary_request(model, tensor, content, binary_answer):
-    """A tensor in binary behind a head of JSON, as the protocol's clients send it."""
+    """A binary tensor after a head of JSON, as the protocol's clients send it."""
     head = {"inputs": [tensor | {"parameters": {"binary_data_size": len(content)}}],
             "parameters": {"binary_data_output": binary_answer}}
     text = json.dumps(head, separators=(",", ":")).encode()
@@ -85,13 +85,13 @@ def binary_request(model, tensor, content, binary_answer):
 
 
 def shortest(value):
-    """The shortest decimal number that FP32 reads as this one of its values."""
+    """The shortest decimal number that FP32 reads as this value."""
     return next(number for number in (float(f"{value:.{digits}g}") for digits in range(1, 10))
                 if struct.unpack("<f", struct.pack("<f", number))[0] == value)
 
 
 def numbers(count):
-    """The same as JSON has them."""
+    """The numbers of floats() as JSON has them."""
     return [shortest(value) for value in struct.unpack(f"<{count}f", floats(count))]
 
 
@@ -108,7 +108,7 @@ VECTOR_OUT = binary_request("vector", tensor_head(VECTOR), floats(VECTOR), False
 
 
 def right_answer(request, address):
-    """The answer to the request, which must have the numbers that were sent."""
+    """The answer to the request; it must have the numbers that were sent."""
     answer = request.ask(address)
     if request is NULL:
         right = answer.endswith(floats(256))
@@ -121,7 +121,7 @@ def right_answer(request, address):
 
 
 def http_threads(pid):
-    """How many threads of HTTP a daemon has; 1 where nothing says it."""
+    """How many HTTP threads a daemon has; 1 if unknown."""
     count = 0
     for task in os.listdir(f"/proc/{pid}/task") if os.path.isdir("/proc/self") else []:
         with open(f"/proc/{pid}/task/{task}/comm", encoding="utf-8") as file:
@@ -130,7 +130,7 @@ def http_threads(pid):
 
 
 class IdleConnections:
-    """Connections that have had one answer each, and then say nothing. Used in a `with` block."""
+    """Connections that get one answer each, and then stay silent. Used in a `with` block."""
 
     def __init__(self, address, count):
         host, _, port = address.rpartition(":")
@@ -153,7 +153,7 @@ class IdleConnections:
             connection.close()
 
     def still_open(self):
-        """How many of them the server has not closed."""
+        """How many connections the server has not closed."""
         count = 0
         for connection in self.sockets:
             connection.setblocking(False)
@@ -167,17 +167,18 @@ class IdleConnections:
 
 
 def allow_descriptors(count):
-    """Lets this process and its children open so many files. The bound of the system stays."""
+    """Lets this process and its children open `count` files, within the system's bound."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < count:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(count, hard), hard))
 
 
 class HttpLoads:
-    """The measurements over HTTP. Needs what Bench has: arguments, folder, daemon, failed."""
+    """The measurements over HTTP. Needs these members of Bench: arguments, folder, daemon,
+    failed."""
 
     def wrk(self, address, request, concurrency, pid):
-        """Loads one server in a closed loop; reports as Bench.load() does."""
+        """Loads one server in a closed loop; returns a report like Bench.load()'s."""
         path = f"{self.folder}/wrk.body"
         with open(path, "wb") as file:
             file.write(request.body)
@@ -200,7 +201,7 @@ class HttpLoads:
         return report
 
     def pin_client(self):
-        """In the client's process, before it begins."""
+        """Pins the client; runs in its process before it begins."""
         os.sched_setaffinity(0, self.arguments.pin[0])
 
     def load_http(self, request, concurrency):
@@ -239,8 +240,8 @@ class HttpLoads:
         return self.load_http(VECTOR_OUT, 64)
 
     def http_idle(self):
-        """A front end with ten thousand connections that say nothing, then with two thousand more
-        that all ask at once."""
+        """A front end with ten thousand silent connections, then with two thousand more that all
+        ask at once."""
         allow_descriptors(IDLE + ACTIVE + 200)
         models = [{**self.models["identity"], "queue": {"requests": 2 * ACTIVE}}]
         with Daemon(self.arguments.binaries, self.folder, models, name="idle",

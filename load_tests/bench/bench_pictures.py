@@ -9,7 +9,7 @@ OFFERED = Axis("offered, calls a second")
 
 
 def goodput_chart(sweep):
-    """Good answers over offered load, beside what was foretold and the most that can be."""
+    """Good answers over offered load, beside the forecast and the bound of all schedules."""
     def line(name, value, **more):
         return Line(name, [(point["offered"], value(point)) for point in sweep.points], **more)
 
@@ -23,7 +23,7 @@ def goodput_chart(sweep):
 
 
 def latency_lines(points, x):
-    """The percentiles of these reports, which stand at x(report)."""
+    """The percentiles of these reports, drawn at x(report)."""
     return [Line(name, [(x(point), point["latency_us"][key] / 1e3) for point in points])
             for name, key in (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99.9", "p99_9"))]
 
@@ -36,7 +36,8 @@ def latency_chart(sweep):
 
 
 def closed_loop_charts(bench):
-    """The MLP's throughput and latencies over the number of clients: every round a dot, or the last."""
+    """The MLP's throughput of every round, and latencies of the last, over the number of
+    clients."""
     counts = [count for count in CLIENTS if bench.has(f"mlp_c{count}")]
     if len(counts) < 2:
         return []

@@ -16,14 +16,14 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THRE
 
 
 def free_port():
-    """A port on which nothing listens at this moment."""
+    """A port on which nothing listens now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 def pin(pid, cores):
-    """Binds every thread of a process to the cores; later threads inherit it."""
+    """Binds every thread of a process to the cores; later threads inherit that."""
     if cores and hasattr(os, "sched_setaffinity"):
         for task in os.listdir(f"/proc/{pid}/task"):
             os.sched_setaffinity(int(task), cores)
@@ -67,14 +67,14 @@ def resident_mb(pid):
 
 
 def own_mb(pid):
-    """The same without what it shares: the segments."""
+    """A process's resident megabytes without the shared segments."""
     with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
         sizes = re.findall(r"^Rss(?:Anon|File):\s+(\d+) kB$", file.read(), re.MULTILINE)
     return sum(map(int, sizes)) * 1024 / 1e6
 
 
 class Process:
-    """A process that ends with the `with` block that started it, and with it what it started."""
+    """A process that ends with its `with` block, together with the processes that it started."""
 
     def __init__(self, command, log_path, env=None):
         self.command = command
@@ -90,7 +90,7 @@ class Process:
         self.stop()
 
     def stop(self):
-        """Asks the process to end; kills it after fifteen seconds, and what it leaves behind."""
+        """Asks the process to end. After fifteen seconds kills it and what it leaves behind."""
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGTERM)
             try:
@@ -122,7 +122,7 @@ class Process:
 
 
 class Listening(Process):
-    """A process that says "listening ADDRESS", and does."""
+    """A process that prints "listening ADDRESS"."""
 
     def __init__(self, command, log_path):
         super().__init__(command, log_path)
@@ -145,7 +145,7 @@ class Echo(Listening):
 
 
 class HttpEcho(Listening):
-    """mpsd-http-echo, listening, with a file that is the answer to everything."""
+    """mpsd-http-echo, listening; it answers everything with the content of a file."""
 
     def __init__(self, binaries, folder, answer_path, threads, cores=None):
         super().__init__([f"{binaries}/mpsd-http-echo", "--threads", str(threads), "--answer",
@@ -154,7 +154,7 @@ class HttpEcho(Listening):
 
 
 class Daemon(Process):
-    """A ready `mpsd serve` with these models, with its own ports and folder."""
+    """A ready `mpsd serve` with these models and its own ports and folder."""
 
     def __init__(self, binaries, folder, models, name="mpsd", patience_s=180, listen_more=None,
                  **config):

@@ -1,6 +1,6 @@
 """T14: a model that is changed every second while it serves.
 
-ReloadLoads is a part of bench.py's Bench; reload_bench.py takes the same loads for longer.
+ReloadLoads is a part of bench.py's Bench. reload_bench.py runs the same loads for longer.
 """
 
 import json
@@ -22,7 +22,7 @@ def model(name, **parameters):
 
 
 class Reloads:
-    """Gives the daemon's model other parameters again and again, until the `with` block ends."""
+    """Changes the parameters of the daemon's model again and again, until the `with` block ends."""
 
     def __init__(self, daemon, config, interval_s):
         self._daemon, self._config, self._interval_s = daemon, config, interval_s
@@ -50,25 +50,27 @@ class Reloads:
 
 
 def load(binaries, daemon, seconds, rate):
-    """Calls to the model at random times: how many were answered, and failed by what; their p99."""
+    """Calls to the model at random times: answers, failures by code, and the p99."""
     command = [f"{binaries}/mpsd-bench", "--target", daemon.grpc, "--model", "m", "--input",
                "INPUT0:FP32[1,256]", "--rate", str(rate), "--duration", f"{seconds * 1000:.0f}ms",
                "--verify-identity", "--allow-errors", "--json"]
     figures, _ = run_json(command, seconds + 60)
-    # What was not sent is the client's fault: a server would have to stand still for 16 s.
+    # An unsent call is the client's fault: the server would have to stand still for 16 s.
     failed = {**figures["errors"], "wrong": figures["wrong"]}
     return {"failed": {fault: count for fault, count in failed.items() if count},
             "answered": figures["answered"], "p99_us": figures["latency_us"]["p99"]}
 
 
 def outcomes(daemon):
-    """How many generations were swapped in since its start, and how many reloads were refused."""
+    """How many generations were swapped in since the daemon's start, and how many reloads were
+    refused."""
     log = daemon.output()
     return log.count('"event":"model_loaded"') - 1, log.count('"event":"config_not_reloaded"')
 
 
 class ReloadLoads:
-    """The same load without reloads and with them. Needs what Bench has: arguments, folder."""
+    """The same load without reloads and with them. Needs these members of Bench: arguments,
+    folder."""
 
     def reload(self):
         """A round of T14."""

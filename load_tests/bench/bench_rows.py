@@ -1,14 +1,14 @@
-"""The rows of bench.py's table: which figure is held to which ceiling and target.
+"""The rows of bench.py's table: each figure with its ceiling and target.
 
-`bench` is what has measured: has(names), values(name, keys) of the rounds, value(name, keys) for
-their median, and its samples.
+`bench` has the measurements: has(names), values(name, keys) for the rounds, value(name, keys) for
+their median, and samples.
 """
 
 from bench_figures import (Row, alone, at_least, at_most, beside, jain, median, paired_ratios,
                            range_text, spread, within)
 
 HOP_US = 0.3
-ADDED_US = 20  # T5: what a call may take in addition to the echo and a parked round trip
+ADDED_US = 20  # T5: a call's allowance beyond the echo and a parked round trip
 READY_S = 1.5
 FRONT_END_MB = 60
 IDLE_MB = 150  # H4
@@ -105,16 +105,16 @@ def null_rows(bench):
 
 
 def stream_rows(bench):
-    """T1s: the null model over streams to T1, by the number of streams, each with its connection.
+    """T1s: the null model over streams to T1, by the number of streams, each with a connection.
 
-    What connections cost of themselves is in the row beside: the echo over as many.
+    The cost of the connections themselves is in the row beside: the echo over as many.
     """
     rows = []
     for streams in STREAMS:
         name = f"null_streams{streams}_c64"
         if bench.has("null_c64", name):
             served = bench.values(name, "throughput")
-            # Those that were measured in the first round alone are held to that round.
+            # Measurements of the first round alone are compared with that round.
             unary = bench.values("null_c64", "throughput")[:len(served)]
             rows.append(at_least("T1s", f"null over {streams} stream{'s' * (streams > 1)}, to T1",
                                  served, unary, 1.3, " /s"))
@@ -127,7 +127,7 @@ def stream_rows(bench):
 
 
 def beside_echo(bench, name, text, target):
-    """A load over HTTP to the echo of the same bytes: calls a second, and what they cost."""
+    """A load over HTTP to the echo of the same bytes: calls a second, and their cost."""
     load, echo = f"http_{name}_c64", f"http_{name}_echo_c64"
     if not bench.has(load, echo):
         return []
@@ -168,7 +168,7 @@ def micro_rows(bench):
 
 
 def idle_rows(bench):
-    """H4: ten thousand connections that say nothing, and two thousand that do."""
+    """H4: ten thousand silent connections, and two thousand active ones."""
     if not bench.has("http_idle"):
         return []
     sizes, cores = bench.values("http_idle", "resident_mb"), bench.values("http_idle", "cores")
@@ -187,7 +187,7 @@ def idle_rows(bench):
 
 
 def step_rows(bench):
-    """Two null models one behind the other, against one."""
+    """Two null models one after the other, against one."""
     rows = []
     if bench.has("steps_c1", "null_c1"):
         rows.append(at_most("–", "two null models in steps, c=1, p50 to one",
@@ -201,7 +201,8 @@ def step_rows(bench):
 
 
 def beside_bare_loop(bench, name, quantity, bare="bare_1"):
-    """A row without a target: calls a second to the bare loop's, at b=1 or as `bare` says."""
+    """A row without a target: calls a second to the bare loop's, at b=1 unless `bare` says
+    otherwise."""
     return beside("–", quantity, bench.values(name, "throughput"), bench.values(name, bare), " /s")
 
 
@@ -224,7 +225,7 @@ def mlp_rows(bench):
 
 
 def closed_loop_rows(bench):
-    """S1: so many clients of one row each, against the bare loop at the batch that they make."""
+    """S1: clients of one row each, against the bare loop at the batch that they make."""
     targets = {16: 0.85, 64: 0.90, 256: 0.95}
     return [at_least("S1", f"MLP, {clients} clients in a closed loop, to the bare loop at "
                      f"{min(clients, 64)} rows (p50 "
@@ -235,7 +236,7 @@ def closed_loop_rows(bench):
 
 
 def foretold_rows(bench, foretold):
-    """What mlp_c16 and the like measured, to what the simulator says: {name: its report}."""
+    """Measurements of mlp_c16 and the like, to the simulator's reports: {name: report}."""
     return [within("–", f"MLP, {name.partition('_c')[2]} clients, to what the simulator foretells",
                    bench.value(name, "throughput"), report["throughput"], FORETOLD, " /s")
             for name, report in foretold.items()]
@@ -292,7 +293,7 @@ def reload_rows(bench):
 
 
 def rows_of_sweep(sweep):
-    """T8: goodput under one deadline, at its peak and in overload, and what was foretold of it."""
+    """T8: goodput under one deadline, at its peak and in overload, and the forecast."""
     at_peak = max(sweep.points, key=lambda point: point["goodput"])
     peak = at_peak["goodput"]
     name = f"{sweep.name}, goodput under {sweep.slo_us / 1e3:.1f} ms, Poisson"
@@ -312,7 +313,7 @@ def sweep_rows(sweeps):
 
 
 def honesty_rows(bench, wakeups):
-    """Faults, which must not have happened, and how far the rounds differ."""
+    """Rows for faults that must not have happened, and for the difference of the rounds."""
     widest = max(((spread(bench.values(name, "throughput")), name) for name in bench.samples
                   if name != "sweep" and "throughput" in bench.samples[name][0]), default=(0, "–"))
     rows = [Row("–", "loads with failed or wrong answers", str(len(bench.failed)), target="0",
@@ -325,7 +326,7 @@ def honesty_rows(bench, wakeups):
     return rows
 
 
-# The targets of which this table has a part, or nothing, and what measures the rest.
+# The targets that this table lacks, in part or as a whole, and the scripts for the rest.
 ELSEWHERE = (("T9", "workers killed under load", "load_tests/longer/kill_cycles.py"),
              ("T11", "lanes and processes of a GPU", "load_tests/cuda/cuda_figures.sh"),
              ("T12", "how lanes and processes scale", "load_tests/cuda/cuda_figures.sh"),
@@ -335,7 +336,7 @@ HERE = ("T1", "T1s", "T2", "T3", "T4", "T5", "T6", "T7", "S1", "T8", "T9", "T10"
 
 
 def missing_rows(rows):
-    """What no row is about, by name, so that nobody takes it for met."""
+    """Rows that name the missing targets, so that nobody takes them for met."""
     numbers = {row.number for row in rows}
     left_out = [number for number in HERE if number not in numbers]
     missing = [Row(number, what, "not measured", ceiling=script)

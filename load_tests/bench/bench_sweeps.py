@@ -1,10 +1,9 @@
-"""T8: goodput of a model under Poisson arrivals with a deadline, from half of what it can do to three
-times as much.
+"""T8: goodput of a model under Poisson arrivals with a deadline, at 50 to 300 % of its capacity.
 
-SweepLoads is a part of bench.py's Bench. The MLP's rows are so cheap that on two cores client, front
-end and lane together want more than there is: so the client is one that costs little (mpsd-bench
---frames, over the Unix socket), as if it were on another host. MiniLM's calls cost a twentieth of
-their rows, so that there the schedule alone decides.
+SweepLoads is a part of bench.py's Bench. The MLP's rows are so cheap that client, front end and
+lane together want more than two cores. So the client is one that costs little (mpsd-bench --frames,
+over the Unix socket), as if it were on another host. MiniLM's calls cost a twentieth of their rows,
+so there the schedule alone decides.
 """
 
 import sys
@@ -13,19 +12,19 @@ from dataclasses import dataclass
 
 from bench_forecast import OPEN_LOOP_THREADS, Forecast
 
-OFFERED = (50, 75, 90, 100, 125, 150, 200, 300)  # percent of what a closed loop gets
+OFFERED = (50, 75, 90, 100, 125, 150, 200, 300)  # percent of a closed loop's rate
 
 
 @dataclass(frozen=True)
 class SweptModel:
-    """A model that is swept, and the measurements that have to come before."""
+    """A model to sweep, and the measurements that must come before."""
 
-    name: str  # as a person reads it
+    name: str  # for people
     model: str
-    inputs: tuple  # of one row
-    closed_loop: str  # the measurement of what it can do
-    curve: str  # the one of its lane's times by rows
-    deadlines_us: Callable  # of what one row takes, in microseconds
+    inputs: tuple  # inputs of one row
+    closed_loop: str  # the measurement of its capacity
+    curve: str  # the measurement of its lane's times by rows
+    deadlines_us: Callable  # microseconds of one row to the deadlines
 
     @property
     def needs(self):
@@ -45,20 +44,20 @@ MINILM = SweptModel("MiniLM", "minilm",
 class Sweep:
     """Poisson arrivals under one deadline: the points of bench.py's sweep, by rising load."""
 
-    name: str  # of the model
+    name: str  # the model's
     slo_us: float
-    points: list  # each with its percent, its goodput as measured, as foretold and as bounded
+    points: list  # each with percent, and goodput as measured, forecast and bounded
 
     def at(self, percent):
-        """The point at this share of what a closed loop gets."""
+        """The point at this share of a closed loop's rate."""
         return next(point for point in self.points if point["percent"] == percent)
 
 
 class SweepLoads:
-    """The sweeps of a model, which end with a deadline's last load."""
+    """The sweeps of a model, one for each deadline."""
 
     def offered(self, swept, rate, slo_us, seed):
-        """The report of a load of so many calls a second."""
+        """The report of a load with `rate` calls a second."""
         threads = str(OPEN_LOOP_THREADS)
         return self.load_daemon(
             "--frames", "--rate", f"{rate:.1f}", "--seed", str(seed), "--threads", threads,
@@ -66,7 +65,7 @@ class SweepLoads:
             model=swept.model, inputs=swept.inputs, target=self.daemon.unix, allow_errors=True)
 
     def sweep(self, swept, forecast, slo_us):
-        """Goodput under one deadline, by share of what a closed loop gets."""
+        """Goodput under one deadline, by share of a closed loop's rate."""
         points = []
         for percent in OFFERED:
             print(f"sweep of {swept.name} under {slo_us / 1e3:.1f} ms: {percent} %", file=sys.stderr,

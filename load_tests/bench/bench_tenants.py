@@ -1,4 +1,4 @@
-"""T10: ten models, of which a few are asked for most, and two tenants, of which one asks for most.
+"""T10: ten models, a few of them asked for most, and two tenants, one of them asking for most.
 
 TenantLoads is a part of bench.py's Bench. The models are synthetic, and their lanes sleep, so that
 the host's cores do not decide which tenant is served.
@@ -11,23 +11,23 @@ from bench_processes import Daemon, run_json
 from bench_tokens import access_of_tenants
 
 MODELS = [f"m{number}" for number in range(10)]
-ROWS = 4  # of a batch
-SKEW = 1  # Zipf's
+ROWS = 4  # rows of a batch
+SKEW = 1  # exponent of Zipf's law
 TIMES_AS_MUCH = 10
 TENANTS = ("victim", "flood")
 
 
 @dataclass(frozen=True)
 class Case:
-    """How long a batch takes, how much the victim asks for a second, and how long it waits."""
+    """The time of a batch, the victim's calls a second, and their deadline."""
 
     batch_ms: int
     rate: float
     deadline_ms: int
 
 
-# The victim asks for 60 % of the least asked model's rows, and so for more than half of each; or
-# for 20 % of the most asked one's, so for less than half.
+# In the first case the victim asks for 60 % of the least asked model's rows, so for more than half
+# of each model. In the second it asks for 20 % of the most asked model's, so for less than half.
 BOTH_TOO_MUCH = Case(batch_ms=160, rate=440, deadline_ms=4000)
 ONE_TOO_MUCH = Case(batch_ms=10, rate=240, deadline_ms=1000)
 
@@ -43,7 +43,7 @@ class TenantLoads:
     """Two tenants at once, and the victim alone."""
 
     def tenant_load(self, daemon, case, tenant):
-        """What a tenant gets of the models."""
+        """The report of one tenant's load."""
         rate = case.rate * (TIMES_AS_MUCH if tenant == "flood" else 1)
         command = [f"{self.arguments.binaries}/mpsd-bench", "--json", "--allow-errors",
                    "--target", daemon.grpc, "--token-file", f"{self.folder}/{tenant}",
@@ -57,14 +57,15 @@ class TenantLoads:
         return report
 
     def tenants_of(self, case, who):
-        """The reports of these tenants, which load the same daemon at once."""
+        """The reports of these tenants, who load the same daemon at once."""
         models = [model(name, case.batch_ms) for name in MODELS]
         with Daemon(self.arguments.binaries, self.folder, models, name="tenants",
                     access=access_of_tenants(self.folder, TENANTS)) as daemon, ThreadPoolExecutor() as threads:
             return list(threads.map(lambda tenant: self.tenant_load(daemon, case, tenant), who))
 
     def tenants(self):
-        """Each tenant's answers a second where both ask for too much; the victim's p99."""
+        """Each tenant's answers a second if both ask for too much; the victim's p99 alone and
+        beside."""
         shares = [report["throughput"] for report in self.tenants_of(BOTH_TOO_MUCH, TENANTS)]
         alone, = self.tenants_of(ONE_TOO_MUCH, TENANTS[:1])
         beside, _ = self.tenants_of(ONE_TOO_MUCH, TENANTS)

@@ -4,7 +4,7 @@ import os
 
 
 def write_tokens(path, tokens):
-    """Of {name: token}."""
+    """Writes the token file of {name: token}."""
     with open(path, "w", encoding="utf-8") as file:
         os.chmod(path, 0o600)
         for name, token in tokens.items():
@@ -12,7 +12,8 @@ def write_tokens(path, tokens):
 
 
 def access_of_tenants(folder, tenants):
-    """Writes a token for each tenant, to a file of that name; returns the rules that let all infer."""
+    """Writes each tenant's token to a file of that name. Returns rules that let all tenants
+    infer."""
     write_tokens(f"{folder}/tenants", {tenant: tenant for tenant in tenants})
     for tenant in tenants:
         with open(f"{folder}/{tenant}", "w", encoding="utf-8") as file:

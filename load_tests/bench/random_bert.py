@@ -1,6 +1,6 @@
 """An encoder of MiniLM's size with random weights, as Hugging Face tools save it.
 
-It costs what the real one costs and needs no download; what it answers means nothing.
+It costs as much as the real one and needs no download; its answers mean nothing.
 """
 
 import array

@@ -4,8 +4,8 @@
 tokenizer_speed.py ENCODE_TEXTS [TOKENIZER.json…]
 
 The texts are paragraphs of this repository's pages. Tokenizers of three kinds are trained on them;
-further ones may be named. Time is processor time, so that a busy machine does not matter much.
-Run with: tests/requirements.txt's Python, build/release/tests/encode_texts
+further ones may be named. Time is processor time, so a busy machine matters little. Run with:
+tests/requirements.txt's Python, build/release/tests/encode_texts
 """
 import os
 import pathlib
@@ -21,9 +21,9 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BYTES = 300  # of a text, some 68 tokens
+BYTES = 300  # bytes of a text, some 68 tokens
 ROUNDS = 5
-TURNS = 9  # a host's speed moves: both are measured in turns, and the ratio is of one turn
+TURNS = 9  # a host's speed varies, so both are measured in each turn, and ratios are within a turn
 
 
 def texts():

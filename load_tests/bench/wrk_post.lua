@@ -1,5 +1,5 @@
--- One request of wrk, again and again, and a last line of JSON about it. Arguments behind "--": the
--- file of its body, then its headers, "Name: value".
+-- Sends one request of wrk again and again, and prints a last line of JSON. Arguments after "--": the
+-- file of the body, then its headers, "Name: value".
 
 function init(arguments)
   local file = assert(io.open(arguments[1], "rb"))

@@ -2,9 +2,9 @@
 
 cuda_all.py, in the environment that cuda_figures.sh makes, on a host with two devices or more:
   PARTS="models all" cuda_figures.sh FOLDER
-Checks that each device has its workers and their memory alone, that a worker that is killed comes
-back on its own device while the others answer, and prints the rates of one device and of all. What
-is not as it should be ends the part with exit code 1.
+Checks that each device has only its own workers and their memory. Checks that a killed worker comes
+back on its own device while the others answer. Prints the rates of one device and of all. A failed
+check ends the part with exit code 1.
 """
 import collections
 import json
@@ -16,15 +16,15 @@ import time
 
 from cuda_figures import BIN, attempt, figure, load, programs, serving, stanza, status_of
 
-LANES = 4  # of a process
+LANES = 4  # in a process
 SIZES = (("minilm", 1), ("minilm", 32), ("minilm", 128), ("mlp", 64))
-CLIENTS = 32  # of one device
+CLIENTS = 32  # for each device
 PATIENCE_S = 60
-CONTEXT_MIB = 500  # of a process on a device, about
+CONTEXT_MIB = 500  # rough size of a process's context on a device
 
 
 def devices_of_host():
-    """The CUDA devices, as the worker names them."""
+    """The CUDA devices, by the worker's names."""
     with programs():
         done = subprocess.run([str(BIN / "mpsd-worker"), "--devices"], capture_output=True,
                               text=True, check=True, timeout=60)
@@ -53,14 +53,14 @@ def workers_of(daemon, model):
 
 
 def check_spread(daemon, model, wanted):
-    """That `mpsd ps` has as many workers as are wanted on each device, and no others."""
+    """Checks that `mpsd ps` has the wanted number of workers on each device, and no others."""
     found = collections.Counter(worker["device"] for worker in workers_of(daemon, model).values())
     if found != collections.Counter(wanted):
         raise RuntimeError(f"{model}: the workers are on {dict(found)}, not on {wanted}")
 
 
 def rate_on(device, wanted, model, rows):
-    """Rows a second where the model's processes are as many as placement chooses."""
+    """Rows a second with the number of processes that placement chooses."""
     before = used_mib()
     with serving([stanza(model, rows, 1, LANES, device, placement={"lanes": LANES})]) as daemon:
         check_spread(daemon, f"{model}_{rows}", wanted)
@@ -74,7 +74,7 @@ def rate_on(device, wanted, model, rows):
 
 
 def check_configured(devices):
-    """That the processes of a config take the devices in turn."""
+    """Checks that the processes of a config take the devices in turn."""
     model = stanza("mlp", 1, len(devices) + 1, 1, "cuda:all")
     with serving([model]) as daemon:
         check_spread(daemon, "mlp_1", [*devices, devices[0]])
@@ -84,7 +84,8 @@ def check_configured(devices):
 
 
 def check_death(devices):
-    """That a killed worker comes back where it was, and calls meanwhile are answered."""
+    """Checks that a killed worker comes back on its device, and that calls meanwhile are
+    answered."""
     with serving([stanza("mlp", 1, 1, LANES, "cuda:all", placement={"lanes": LANES})]) as daemon:
         before = workers_of(daemon, "mlp_1")
         victim = next(worker for worker in before.values() if worker["device"] == devices[-1])

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gathers what load_tests/cuda/cuda_figures.sh needs on another host of this architecture, without
-# libtorch and CUDA, which that host's Python brings:
+# Gathers the files that load_tests/cuda/cuda_figures.sh needs on another host of this architecture.
+# libtorch and CUDA are left out, because that host's Python brings them:
 #   load_tests/cuda/cuda_bundle.sh TARGET [BUILD]
 # BUILD (default build/release) is a release build with its tests. Start there, with TARGET carried:
 #   TARGET/load_tests/cuda/cuda_figures.sh TARGET [OUT]

@@ -1,4 +1,4 @@
-"""One part of cuda_figures.sh, which says how and where to run it."""
+"""One part of cuda_figures.sh; that script says how and where to run it."""
 
 import contextlib
 import json
@@ -50,7 +50,7 @@ def figure(part, **values):
 
 
 def attempt(what, work, *arguments):
-    """Runs a function; its failure loses this figure, not the part's others."""
+    """Runs a function. Its failure loses this figure, not the others of the part."""
     try:
         return work(*arguments)
     except Exception as error:  # pylint: disable=broad-exception-caught
@@ -81,7 +81,7 @@ def serving(models, cuda_mps="off", **config):
 
 
 def bench(daemon, name, model, rows, *options):
-    """The report of calls with that many rows to that model, and whether all was good."""
+    """The report of calls with `rows` rows to the model, and whether all went well."""
     inputs = [part for text in BENCH_INPUTS[model]
               for part in ("--input", text.format(rows=rows))]
     return run_json(
@@ -91,7 +91,7 @@ def bench(daemon, name, model, rows, *options):
 
 
 def load(daemon, model, rows, concurrency):
-    """Rows a second and p50 of calls with that many rows."""
+    """Rows a second and p50 of calls with `rows` rows."""
     report, good = bench(daemon, f"{model}_{rows}", model, rows, "--concurrency", str(concurrency))
     return {"rows_per_second": report["throughput"] * rows, "errors": report["errors"],
             "p50_us": report["latency_us"]["p50"], "mean_us": report["latency_us"]["mean"],
@@ -110,8 +110,8 @@ def stage_sums(daemon, model):
 
 
 def one_client(daemon, model, rows):
-    """What one client waits for: mean microseconds of each stage, and of what lies outside them,
-    which are both transports and the client."""
+    """The time of one client's calls: mean microseconds of each stage, and outside of the stages,
+    in both transports and the client."""
     name = f"{model}_{rows}"
     before = stage_sums(daemon, name)
     found = load(daemon, model, rows, 1)
@@ -171,7 +171,7 @@ def python_loop(model, rows, threads):
 
 
 def host():
-    """The host, the device and the versions that the figures hold for."""
+    """The host, the device and the versions of these figures."""
     import torch
     def tell(command):
         with programs():
@@ -230,7 +230,7 @@ def precision_of(word):
 
 
 def precision():
-    """Embeddings of 128 tokens a second, by what the model computes in."""
+    """Embeddings of 128 tokens a second, by the model's precision."""
     for word in ("tf32", "fp16", "auto"):  # `graphs` has fp32 and bf16
         attempt(word, precision_of, word)
 
@@ -328,14 +328,14 @@ def batching():
 
 
 def stolen_seconds():
-    """The time that the host has given to others, on all cores together, since it started."""
+    """The time stolen by other guests of the host, on all cores together, since its start."""
     with open("/proc/stat", encoding="ascii") as file:
         return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
 def held_up(daemon, after_s, seconds):
-    """The daemon stands still for a moment, that long after the beginning."""
+    """Stops the daemon for `seconds`, `after_s` after the beginning."""
     def hold():
         time.sleep(after_s)
         os.kill(daemon.pid, signal.SIGSTOP)
@@ -351,7 +351,7 @@ def held_up(daemon, after_s, seconds):
 
 
 def overload():
-    """Poisson arrivals with deadlines, up to three times what a closed loop gets (T8)."""
+    """Poisson arrivals with deadlines, up to three times a closed loop's rate (T8)."""
     with serving([stanza("minilm", 64, 1, 1)]) as daemon:
         one, _ = bench(daemon, "minilm_64", "minilm", 1, "--concurrency", "1")
         capacity = bench(daemon, "minilm_64", "minilm", 1, "--concurrency", "256")[0]["throughput"]
@@ -447,7 +447,7 @@ def memory():
 
 
 def come_back(daemon, model, begin_s):
-    """When each state of the model's worker 0 was first seen, until it serves again."""
+    """When each state of the model's worker 0 was first seen, until the worker serves again."""
     seen = {}
     while "serving" not in seen and time.monotonic() - begin_s < 60:
         state = status_of(daemon, model)["workers"][0]["state"]

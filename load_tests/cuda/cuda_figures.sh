@@ -2,8 +2,8 @@
 # Figures of a host with a CUDA device, in one call of less than nine minutes:
 #   load_tests/cuda/cuda_figures.sh FOLDER [OUT]
 # FOLDER has bin/ and lib/ as load_tests/cuda/cuda_bundle.sh makes it. libtorch and CUDA's libraries
-# are those of the host's Python (PYTHON, default python3), whose torch has libtorch's version. OUT
-# (default FOLDER/out) gets figures.jsonl, figures.log (all that is printed) and daemons.log.
+# come from the host's Python (PYTHON, default python3), whose torch must have libtorch's version.
+# OUT (default FOLDER/out) gets figures.jsonl, figures.log (all that is printed) and daemons.log.
 #   PARTS="host models minilm …" only these; SECONDS_IN_ALL=530; DEVICE=cuda:0; SECONDS_EACH=1
 # Parts that are not in such a call, and are named: packages, mps, scaling, and these:
 #   PARTS="models all": a model on one device and on all of the host, which has two or more

@@ -2,8 +2,8 @@
 
 cuda_http_texts.py, in the environment that cuda_figures.sh makes:
   PARTS="models http_texts" cuda_figures.sh FOLDER
-Clients are processes with one connection each, which post /v1/embeddings bodies again and again and
-look at the length of each answer; the first answer of each form is compared with the other form's.
+Clients are processes with one connection each. They post /v1/embeddings bodies again and again and
+check the length of each answer. The first answer in JSON is compared with the first in base64.
 """
 import base64
 import http.client
@@ -16,13 +16,13 @@ import time
 
 from cuda_figures import DEVICE, MODELS, SECONDS, attempt, figure, serving
 
-WIDTH = 384  # numbers of a vector
+WIDTH = 384  # numbers in a vector
 WORDS = 30000
 WARM_UP_S = 1
 
 
 def body_of(draw, words, texts, form):
-    """A body with so many texts of lowest to highest words."""
+    """A body with `texts` texts, each with a number of words in the range `words`."""
     made = [" ".join(f"w{draw.randrange(WORDS)}" for _ in range(draw.randint(*words)))
             for _ in range(texts)]
     return json.dumps({"model": "texts", "input": made, "encoding_format": form}).encode()
@@ -49,7 +49,7 @@ def ask(address, body):
 
 
 def check_forms(address):
-    """Base64 and JSON carry the same vectors."""
+    """Checks that base64 and JSON carry the same vectors."""
     bodies = {form: body_of(random.Random(1), (3, 40), 8, form) for form in ("float", "base64")}
     made = {form: vectors(ask(address, body), form) for form, body in bodies.items()}
     if len(made["float"]) != 8 or made["float"] != made["base64"]:
@@ -57,7 +57,7 @@ def check_forms(address):
 
 
 class Connection:
-    """A connection that is kept, and reads no more of an answer than its length."""
+    """A kept connection that reads only the length of an answer."""
 
     def __init__(self, address):
         host, _, port = address.rpartition(":")
@@ -67,7 +67,8 @@ class Connection:
         self._view = memoryview(self._buffer)
 
     def post(self, body):
-        """Sends a body; the bytes of its answer's body, which must be a success."""
+        """Sends a body; returns the number of bytes in its answer's body. The answer must be a
+        success."""
         head = (f"POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\n"
                 f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n")
         self._socket.sendall(head.encode() + body)
@@ -111,7 +112,7 @@ def client(address, number, words, texts, form, times, results):
 
 
 def measured(daemon, words, texts, clients, form):
-    """Texts a second, and the median time of a call, of so many clients."""
+    """Texts a second, and the median time of a call, with `clients` clients."""
     check_forms(daemon.http)
     results = multiprocessing.Queue()
     begin = time.monotonic() + 1.5

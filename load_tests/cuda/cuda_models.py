@@ -1,6 +1,6 @@
-"""The modules of cuda_figures.py: of MiniLM's size, a deep perceptron, and three for one thing each.
+"""The modules of cuda_figures.py: one of MiniLM's size, a deep perceptron, and three special ones.
 
-Their weights are random: they cost what real ones cost, and mean nothing.
+Their weights are random: they cost as much as real ones, and mean nothing.
 """
 
 import json
@@ -54,7 +54,7 @@ class Encoder(torch.nn.Module):
 
 
 class Same(torch.nn.Module):
-    """Gives back what it gets, bit by bit, from the device's memory."""
+    """Gives back its input, bit by bit, from the device's memory."""
 
     def forward(self, x):
         return x.clone()
@@ -136,7 +136,7 @@ def encoder_tensors():
 
 
 def write_encoder(folder):
-    """A folder of Hugging Face's, as the format `huggingface` reads it, with words of its own."""
+    """A Hugging Face folder for the format `huggingface`, with words of its own."""
     folder.mkdir()
     tensors, header, data = encoder_tensors(), {}, b""
     for name, tensor in tensors.items():
@@ -166,7 +166,7 @@ def write_encoder(folder):
 
 
 def main():
-    """Writes each module as TorchScript for the CPU's and the GPU's worker alike."""
+    """Writes each module as TorchScript that workers on CPU and GPU can load."""
     import sys  # pylint: disable=import-outside-toplevel
 
     import export_model  # pylint: disable=import-outside-toplevel

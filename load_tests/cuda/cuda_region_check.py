@@ -20,12 +20,12 @@ from bench_processes import Daemon, children
 
 BIN = pathlib.Path(os.environ["MPSD_CHECK_BIN"])
 OUT = pathlib.Path(os.environ["MPSD_CHECK_OUT"])
-SANDBOX = os.environ.get("SANDBOX", "basic")  # of the workers and of the copier
+SANDBOX = os.environ.get("SANDBOX", "basic")  # for the workers and the copier
 LIMIT_S = 30
 SIZES = (4 << 10, 64 << 10, 1 << 20, 8 << 20, 32 << 20)
 REGION_BYTES = 2 * SIZES[-1]
 SECONDS_EACH = 0.7
-WIDTH = 1024  # of the perceptron
+WIDTH = 1024  # the perceptron's
 OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.max_receive_message_length", -1),
            ("grpc.max_send_message_length", -1)]
 failures = []
@@ -65,7 +65,7 @@ def models(folder):
 
 
 def identity(size):
-    """The name of the identity model for that many bytes."""
+    """The name of the identity model for `size` bytes."""
     return f"identity_{size}"
 
 
@@ -83,7 +83,7 @@ class Region:
 
     def close(self):
         self.client.unregister_cuda_shared_memory(self.name)
-        time.sleep(0.2)  # the copier closes it before its owner frees it
+        time.sleep(0.2)  # so that the copier closes the region before its owner frees it
         cuda.destroy_shared_memory_region(self.handle)
 
 
@@ -120,7 +120,7 @@ def seconds_of(call):
 
 
 def report(way, size, times):
-    """Bytes a second, in both directions."""
+    """Prints bytes a second, both directions together."""
     print(json.dumps({"way": way, "bytes": size, "calls": len(times),
                       "p50_us": round(statistics.median(times) * 1e6, 1),
                       "mb_per_s_in_plus_out": round(2 * size * len(times) / sum(times) / 1e6, 1)}))
@@ -133,13 +133,13 @@ def copiers(daemon):
         try:
             if os.readlink(f"/proc/{pid}/exe").endswith("mpsd-device-copier"):
                 found.append(pid)
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
     return found
 
 
 def check_bytes(client, source, target):
-    """The output equals the input, at every size."""
+    """Checks that the output equals the input, at every size."""
     for size in SIZES:
         array = np.random.default_rng(size).random((1, size // 4), np.float32)
         cuda.set_shared_memory_region(source.handle, [array])
@@ -150,7 +150,7 @@ def check_bytes(client, source, target):
 
 
 def check_model(client, module, source, target):
-    """A model on the device between two regions."""
+    """Checks a model on the device between two regions."""
     import torch
     rows = torch.rand(32, WIDTH)
     cuda.set_shared_memory_region(source.handle, [rows.numpy()])
@@ -164,7 +164,7 @@ def check_model(client, module, source, target):
 
 
 def check_figures(client):
-    """Through regions, and for comparison through messages."""
+    """Measures calls through regions, and for comparison through messages."""
     for size in SIZES:
         shape = (1, size // 4)
         times = seconds_of(lambda s=shape, n=identity(size): infer(client, n, "x", s, "in",
@@ -180,7 +180,7 @@ def check_figures(client):
 
 
 def check_death(client, daemon, source, target):
-    """The copier is killed; the next request finds the regions again."""
+    """Kills the copier; the next request must find the regions again."""
     (first,) = copiers(daemon)
     os.kill(first, signal.SIGKILL)
     begin = time.monotonic()
@@ -241,7 +241,7 @@ def check(daemon, module):
 
 
 def main():
-    """The exit status."""
+    """Runs everything; returns the exit status."""
     with tempfile.TemporaryDirectory(prefix="mpsd-regions-") as folder:
         stanzas, module = models(folder)
         os.environ["LD_LIBRARY_PATH"] = os.environ["MPSD_CHECK_LIBRARIES"]

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # CUDA memory of clients on a host with a device, within two minutes:
 #   load_tests/cuda/cuda_region_check.sh FOLDER [OUT]
-# FOLDER is what load_tests/cuda/cuda_bundle.sh makes with CLIENT_PYTHON set to the version of the host's
-# Python (PYTHON, default python3), which has torch, its CUDA libraries and cuda.bindings. OUT (default
-# FOLDER/out) gets regions.log (all that is printed) and the daemon's log. The last line says whether
-# everything went as it must; the exit status too.
+# FOLDER comes from load_tests/cuda/cuda_bundle.sh with CLIENT_PYTHON set to the version of the
+# host's Python (PYTHON, default python3). That Python has torch, its CUDA libraries and
+# cuda.bindings. OUT (default FOLDER/out) gets regions.log (all that is printed) and the daemon's
+# log. The last line and the exit status say whether all checks passed.
 #   SANDBOX=strict  the daemon's key `sandbox` (default basic): strict confines the device copier too
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -2,8 +2,8 @@
 
 cuda_shares.py, in the environment that cuda_figures.sh makes:
   PARTS="models shares" cuda_figures.sh FOLDER
-The chat is one row of 128 tokens a request, at random times; the job is batches of 128 rows in
-FP32, of which there are always more. Prints what the chat waits, and how many rows the job has
+The chat is one row of 128 tokens a request, at random times. The job is an endless series of
+batches of 128 rows in FP32. Prints the chat's latency, and how many of the job's rows were
 answered.
 """
 import threading
@@ -21,7 +21,7 @@ def chat_of(daemon):
 
 
 def beside(daemon):
-    """The same while the job goes on, and the job's report."""
+    """The chat's report while the job runs, and the job's report."""
     reports = {}
 
     def work():

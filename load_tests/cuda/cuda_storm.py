@@ -2,9 +2,9 @@
 
 cuda_storm.py [--minutes 5] [--seed 1], in the environment that cuda_figures.sh makes:
   PARTS="models storm" SECONDS_IN_ALL=590 cuda_figures.sh FOLDER
-Calls of a model that gives back what it gets, recorded on the device, are compared byte by byte; a
-text model's calls are counted. Exit status 0: each call ended once, with its own bytes or with an
-error that a fault explains, all workers serve again, and the device's memory is what it was.
+Calls to a model that gives back its input, recorded on the device, are compared byte by byte. Calls
+to a text model are counted. Exit status 0: each call ended once, with its own bytes or with an
+error that a fault explains, all workers serve again, and the device's memory is as before.
 """
 import argparse
 import contextlib
@@ -21,7 +21,7 @@ import time
 from bench_processes import children, metric
 from cuda_figures import BIN, DEVICE, MODELS, device_mib, figure, programs, serving
 
-# The beginnings of what a call may end with while workers die and models are loaded anew.
+# Beginnings of the errors that a call may end with while workers die and models are loaded anew.
 ENDINGS = ("OK", "UNAVAILABLE: worker lost", "UNAVAILABLE: Request for model '",
            "INTERNAL: request crashed its worker", "CANCELLED", "DEADLINE_EXCEEDED",
            "RESOURCE_EXHAUSTED")
@@ -65,14 +65,14 @@ class Faults:
             os.kill(pid, number)
 
     def _kill(self):
-        """Whatever the worker is at: loading, recording, running, copying."""
+        """Kills a worker in any state: loading, recording, running, copying."""
         workers = children(self._daemon.pid)
         if workers:
             self._signal(self._draw.choice(workers), signal.SIGKILL)
             self.counts["killed"] += 1
 
     def _pause(self):
-        """Shorter than the watchdog's patience, or longer."""
+        """Stops a worker for less or for more than the watchdog's patience."""
         workers = children(self._daemon.pid)
         if workers:
             worker = self._draw.choice(workers)
@@ -82,7 +82,7 @@ class Faults:
             self.counts["stopped"] += 1
 
     def _load_anew(self):
-        """Another generation of the model takes the place of the one that serves."""
+        """Replaces the serving generation of the model by another one."""
         path = pathlib.Path(self._daemon.command[-1])
         config = json.loads(path.read_text(encoding="utf-8"))
         config["models"][0]["placement"]["lanes"] ^= 1  # 2 and 3 in turns
@@ -93,7 +93,7 @@ class Faults:
 
 @contextlib.contextmanager
 def checked_calls(daemon, seconds):
-    """A list that holds the reports of mpsd-crash-caller, at both doors, when the block has ended."""
+    """A list that gets the reports of mpsd-crash-caller, at both doors, when the block ends."""
     reports = []
     with programs():
         callers = [subprocess.Popen(
@@ -110,7 +110,7 @@ def checked_calls(daemon, seconds):
 
 @contextlib.contextmanager
 def text_calls(daemon, seconds):
-    """Texts of all lengths beside them: load, not a check."""
+    """Adds a load of texts of all lengths; not a check."""
     with programs(), subprocess.Popen(
             [str(BIN / "mpsd"), "bench", "texts", "--address", daemon.grpc, "--clients", "16",
              "--rows", "8", "--input", "text=3..110", "--seconds", str(seconds), "--json"],
@@ -120,7 +120,7 @@ def text_calls(daemon, seconds):
 
 
 def settled(daemon):
-    """Whether what runs is what the config says within SETTLE_S, and no worker is left of before."""
+    """Whether the daemon runs the config's models within SETTLE_S, with no old worker left."""
     until = time.monotonic() + SETTLE_S
     while time.monotonic() < until:
         page = daemon.metrics()
@@ -128,14 +128,14 @@ def settled(daemon):
             "mpsd_config_reload_ok", "mpsd_workers_ready", "mpsd_workers_configured"))
         if reloaded and ready == wanted == len(children(daemon.pid)):
             return True
-        if not reloaded:  # the last generation's first worker was killed, so it came to nothing
+        if not reloaded:  # the last generation failed because its first worker was killed
             os.kill(daemon.pid, signal.SIGHUP)
         time.sleep(5)
     return False
 
 
 def broken_rules(reports, all_serve, grown_mib):
-    """What did not hold, a sentence each."""
+    """The broken rules, one sentence each."""
     for report in reports:
         if report["ended"] != report["sent"] or report["open"]:
             yield f"calls without an ending: {report['sent'] - report['ended']}"
@@ -153,7 +153,7 @@ def broken_rules(reports, all_serve, grown_mib):
 
 
 def storm(minutes=5.0, seed=1):
-    """The part of cuda_figures.py; exits with 1 where a rule is broken."""
+    """The part of cuda_figures.py; exits with 1 if a rule is broken."""
     idle = device_mib()
     with serving(stanzas()) as daemon:
         before = device_mib()

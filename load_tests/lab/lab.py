@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs load scenarios against the daemon, and holds each to the bars that its file names.
+"""Runs load scenarios against the daemon, and checks each against the bars in its file.
 
-Exit status 0 when every bar is passed, 1 when one is not, 2 when the run itself failed.
+Exit status 0 if every bar is passed, 1 if one is not, 2 if the run itself failed.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class Lab:
         self.runner = LoadRunner(arguments.binaries, folder, arguments.seconds)
 
     def find_files(self, scenario):
-        """Gives the models that have files their paths."""
+        """Sets the paths of models that have files."""
         for phase in scenario.phases:
             for model in phase.models:
                 if "path" in model and not os.path.isabs(model["path"]):
@@ -68,7 +68,8 @@ class Lab:
         return done
 
     def foretold(self, scenario, rounds):
-        """What the simulator says of the sweeps' loads, round by round; empty where it cannot."""
+        """The simulator's reports of the sweeps' loads, round by round; empty if it cannot run
+        them."""
         phases = [phase for phases in scenario.sweeps().values() for phase in phases]
         if not all(lab_scenario.can_be_simulated(phase.models, load)
                    for phase in phases for load in phase.loads.values()):
@@ -77,7 +78,7 @@ class Lab:
                  for phase in phases for name in phase.loads} for index, done in enumerate(rounds)]
 
     def run(self, scenario):
-        """Runs a scenario; returns its rows, what its JSON is, and its part of a page."""
+        """Runs a scenario; returns its rows, its JSON, and its part of a page."""
         self.find_files(scenario)
         rounds = [self.round_of(scenario, index) for index in range(self.arguments.rounds)]
         foretold = self.foretold(scenario, rounds)
@@ -87,9 +88,9 @@ class Lab:
 
 
 def report(arguments, lab, results, head):
-    """Prints the table and writes the files that were asked for; returns whether all bars are passed.
+    """Prints the table and writes the wanted files; returns whether all bars are passed.
 
-    `results` are of Lab.run(), by scenario.
+    `results` has the results of Lab.run(), by scenario.
     """
     rows = [row for rows, _, _ in results.values() for row in rows]
     print(f"{head}\n")

@@ -1,24 +1,24 @@
-"""What a scenario's reports say of its bars. Starts no process.
+"""Evaluates a scenario's bars from its reports. Starts no process.
 
-A round is {"phase/load": report}; a report is what mpsd-bench prints, or what mpsd-simulate does.
+A round is {"phase/load": report}; a report is the output of mpsd-bench or mpsd-simulate.
 """
 
 from bench_figures import Row, alone, at_least, at_most, jain, median, number_text
 
-GOOD = 0.99  # the share of good answers that a load below the knee has
+GOOD = 0.99  # least share of good answers below the knee
 UNITS = {"throughput": " /s", "goodput": " /s", "offered": " /s", "knee": " /s", "p50_us": " us",
          "p99_us": " us"}
 
 
 def offered(report):
-    """Calls a second that were due; of clients in a closed loop all that were answered."""
+    """Calls a second that were due; in a closed loop all that were answered."""
     return report.get("offered", report["throughput"])
 
 
 def good_share(report):
-    """The share of the calls due in the window that had good answers, whenever these came.
+    """The share of calls due in the window that got good answers, at any time.
 
-    The simulator and closed loops have no such figure: of them it is goodput to what was offered.
+    The simulator and closed loops have no such figure; for them it is goodput to offered calls.
     """
     if "good_share" in report:
         return report["good_share"]
@@ -37,7 +37,7 @@ def figure_of(name, report):
 
 
 def knee(scenario, sweep, load, done):
-    """The most calls a second that a sweep offered of which nearly all had good answers."""
+    """The highest offered rate of a sweep at which nearly all calls got good answers."""
     reports = [done[f"{phase.name}/{load}"] for phase in scenario.sweeps()[sweep]]
     return max((offered(report) for report in reports if good_share(report) >= GOOD), default=0)
 
@@ -53,7 +53,7 @@ def value_of(scenario, bar, done):
 
 
 def limit_text(limit):
-    """A bar's limit, as its file has it."""
+    """A bar's limit, as in its file."""
     return f"{limit:,g}"
 
 
@@ -76,10 +76,10 @@ def bar_row(scenario, bar, rounds):
 
 
 def honesty_rows(scenario, rounds):
-    """What must not happen in any scenario."""
+    """Rows for faults that no scenario may have."""
     reports = [report for done in rounds for report in done.values()]
     wrong = sum(report["wrong"] for report in reports)
-    # mpsd-bench cancels the calls that have no answer when its patience is over.
+    # mpsd-bench cancels calls that have no answer in time.
     endless = sum(report["errors"].get("CANCELLED", 0) for report in reports)
     return [Row(scenario.name, "wrong answers; calls without an ending", f"{wrong}; {endless}",
                 target="0; 0", met=wrong == endless == 0)]

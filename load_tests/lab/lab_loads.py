@@ -1,4 +1,4 @@
-"""The loads of a scenario, as commands of mpsd-bench and mpsd-simulate, and what they report."""
+"""The loads of a scenario, as commands of mpsd-bench and mpsd-simulate, and their reports."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -10,29 +10,30 @@ from bench_tokens import access_of_tenants
 from lab_scenario import is_identity, models_of
 
 WARMUP_MS = 700
-SPANS = 50  # of a timeline
+SPANS = 50  # spans in a timeline
 PATIENCE_S = 60
 UNITS_US = {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6}
-# Flags of mpsd-bench that have the names of their keys.
+# Flags of mpsd-bench that are named like their keys.
 SAME = ("skew", "streams", "cv", "burst", "on", "off", "deadline", "threads", "channels")
-NOISE = 0.02  # of a synthetic model's batches
-WAITING = 256  # requests in a queue whose length the config leaves open
+NOISE = 0.02  # noise of a synthetic model's batches
+WAITING = 256  # requests in a queue without a configured length
 
 
 def microseconds(text):
-    """A duration as configs write it."""
+    """A duration, written as in configs, in microseconds."""
     number, unit = re.fullmatch(r"([\d.]+)(ns|us|ms|s)", text).groups()
     return float(number) * UNITS_US[unit]
 
 
 def rate_of(load, done):
-    """Calls a second; some are so many times what another load got: {"phase/load": its report}."""
+    """Calls a second. Some loads have a multiple of another load's rate; `done` is {"phase/load":
+    report}."""
     rate = load["rate"]
     return rate["times"] * done[rate["of"]]["throughput"] if isinstance(rate, dict) else rate
 
 
 def trace_flags(load, path):
-    """The flags of a load that comes from a trace, which is written to that file."""
+    """The flags of a load from a trace; writes the trace to `path`."""
     trace = load["trace"]
     with open(path, "w", encoding="utf-8") as file:
         file.write(make_trace.csv(make_trace.make(make_trace.Shape(**trace["make"]))))
@@ -41,7 +42,7 @@ def trace_flags(load, path):
 
 
 def arrival_flags(load, done, path):
-    """How its calls come."""
+    """The flags for the arrival of the load's calls."""
     if "clients" in load:
         return ["--concurrency", str(load["clients"])]
     if "trace" in load:
@@ -50,7 +51,8 @@ def arrival_flags(load, done, path):
 
 
 class LoadRunner:
-    """Runs one phase after another. Needs the folders of programs and for files, and the seconds."""
+    """Runs one phase after another. Needs the folder of programs, a folder for files, and the
+    seconds."""
 
     def __init__(self, binaries, folder, seconds):
         self.binaries, self.folder, self.seconds = binaries, folder, seconds
@@ -102,7 +104,7 @@ class LoadRunner:
         return dict(zip(phase.loads, reports))
 
     def measured(self, command):
-        """The report of one mpsd-bench. Calls may fail, since bars say which of them must not."""
+        """The report of one mpsd-bench. Calls may fail; the bars decide which failures count."""
         report, _ = run_json(command, self.seconds + PATIENCE_S)
         if report["wrong"]:
             self.failed.append({"command": command, "errors": report["errors"],
@@ -110,8 +112,8 @@ class LoadRunner:
         return report
 
     def simulated(self, phase, name, done, seed, more=()):
-        """What mpsd-simulate says of a load, with a report's keys. Client and front end cost nothing
-        there."""
+        """The report of mpsd-simulate for a load, with a report's keys. Client and front end cost
+        nothing there."""
         load = phase.loads[name]
         model = next(model for model in phase.models if model["name"] in models_of(load))
         command = [f"{self.binaries}/mpsd-simulate", *model_flags(model), "--seed", str(seed),
@@ -127,7 +129,7 @@ class LoadRunner:
 
 
 def model_flags(model):
-    """What mpsd-simulate has to know of a synthetic model."""
+    """The flags that tell mpsd-simulate about a synthetic model."""
     parameters, placement = model.get("parameters", {}), model.get("placement", {})
     each, per_row = (microseconds(parameters.get(key, "0us")) for key in ("delay", "delay_per_row"))
     largest = model["max_batch_size"]

@@ -11,7 +11,7 @@ HEADS = ["phase", "load", "offered /s", "answered /s", "good /s", "p50 ms", "p90
 
 
 def per_second(report, event):
-    """(seconds, events a second) of the whole spans of a report's window."""
+    """(seconds, events a second) for each whole span of a report's window."""
     span_s, counts = report["timeline"]["span_s"], report["timeline"][event]
     whole = int(report["seconds"] / span_s)
     counts = [*counts, *[0] * (whole - len(counts))][:whole]
@@ -19,7 +19,7 @@ def per_second(report, event):
 
 
 def time_chart(phase, done):
-    """Good answers a second over time, by load, beside what was due."""
+    """Good answers a second over time, by load, beside the calls that were due."""
     lines = []
     for colour, name in enumerate(phase.loads):
         report = done[f"{phase.name}/{name}"]
@@ -62,7 +62,7 @@ def sweep_charts(sweep, phases, rounds, foretold):
 
 
 def load_cells(phase, name, rounds):
-    """The figures of a load: medians of the rounds; its errors in all of them."""
+    """The figures of a load: medians of the rounds, and the errors of all rounds."""
     reports = [done[f"{phase.name}/{name}"] for done in rounds]
 
     def middle(value):
@@ -85,7 +85,8 @@ def load_cells(phase, name, rounds):
 
 
 def section(scenario, rounds, foretold, rows):
-    """The scenario's part of the page. `foretold` is of sweeps, as rounds are; or empty."""
+    """The scenario's part of the page. `foretold` has the forecasts of sweeps, by rounds; or is
+    empty."""
     charts = []
     for sweep, phases in scenario.sweeps().items():
         charts += sweep_charts(sweep, phases, rounds, foretold)

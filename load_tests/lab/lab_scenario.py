@@ -1,4 +1,4 @@
-"""Scenario files: which models serve, which loads come in which phases, and which bars they must pass.
+"""Scenario files: the models to serve, the loads of each phase, and the bars to pass.
 
 README.md lists the keys. Reads and checks; starts nothing.
 """
@@ -17,7 +17,7 @@ LOAD_KEYS = {"model", "skew", "inputs", "lengths", "tenant", "clients", "streams
              "on", "off", "trace", "deadline", "slo", "threads", "channels"}
 TRACE_KEYS = {"make", "bin"}
 BAR_KEYS = {"what", "figure", "of", "to", "at_least", "at_most"}
-# What a bar may be about: a figure of one load, or of several loads together.
+# Figures for bars: of one load, or of several loads together.
 FIGURES = {"throughput", "goodput", "offered", "good_share", "p50_us", "p99_us", "mean_batch"}
 FIGURES_OF_SEVERAL = {"jain"}
 FIGURES_OF_SWEEPS = {"knee"}
@@ -29,19 +29,19 @@ class ScenarioFault(Exception):
 
 @dataclass
 class Phase:
-    """Loads that come at once, to a daemon that was started for them."""
+    """Loads that come at once, to a daemon started for them."""
 
     name: str
     loads: dict  # by name
     models: list
-    simulate: list | None = None  # flags of mpsd-simulate, which runs the phase then
-    share: float | None = None  # of a sweep: what its rates were multiplied by
-    sweep: str | None = None  # the sweep that it is of
+    simulate: list | None = None  # flags; mpsd-simulate then runs the phase
+    share: float | None = None  # in a sweep: the factor of its rates
+    sweep: str | None = None  # the name of its sweep
 
 
 @dataclass
 class Scenario:
-    """A file, as it was read."""
+    """A scenario file's content."""
 
     name: str
     title: str
@@ -60,7 +60,7 @@ class Scenario:
 
 
 def check_keys(where, value, known, needed=()):
-    """A mapping that has no other keys, and these."""
+    """Checks that a mapping has only known keys, and all needed ones."""
     if not isinstance(value, dict):
         raise ScenarioFault(f"{where}: not an object")
     for key in value:
@@ -72,7 +72,7 @@ def check_keys(where, value, known, needed=()):
 
 
 def check_load(where, load, models, tenants):
-    """One load: its keys, its way to arrive, and that its model and tenant are there."""
+    """Checks one load: its keys, its kind of arrival, and that its model and tenant exist."""
     check_keys(where, load, LOAD_KEYS, ("model", "inputs"))
     ways = [key for key in ("clients", "rate", "trace") if key in load]
     if len(ways) != 1:
@@ -96,12 +96,12 @@ def check_load(where, load, models, tenants):
 
 
 def models_of(load):
-    """The names of a load's models, of which it may have one or several."""
+    """The names of a load's models, one or several."""
     return [load["model"]] if isinstance(load["model"], str) else load["model"]
 
 
 def merged(models, changes):
-    """The models with a phase's changes, which each of them gets: {"batching": {…}}."""
+    """The models with a phase's changes, such as {"batching": {…}}, in each model."""
     result = copy.deepcopy(models)
     for model in result:
         for key, value in changes.items():
@@ -111,7 +111,7 @@ def merged(models, changes):
 
 
 def times(load, share):
-    """The load at so many times its rate."""
+    """The load with its rate times `share`."""
     if "rate" not in load:
         raise ScenarioFault("a sweep needs loads with a rate")
     rate = load["rate"]
@@ -121,12 +121,12 @@ def times(load, share):
 
 
 def phase_name(sweep, share):
-    """What a sweep's phase is called: "sweep@1.5"."""
+    """The name of a sweep's phase: "sweep@1.5"."""
     return f"{sweep}@{share:g}"
 
 
 def phases_of(where, text, scenario):
-    """A phase of the file, which is several if it is a sweep."""
+    """The phases of one entry in the file: several for a sweep."""
     check_keys(where, text, PHASE_KEYS, ("name",))
     known = scenario["loads"]
     asked = text.get("loads", {name: {} for name in known})
@@ -151,20 +151,20 @@ def phases_of(where, text, scenario):
 
 
 def is_identity(model):
-    """Whether a model gives back what it gets, so that each byte can be checked."""
+    """Whether a model gives back its input, so that each byte can be checked."""
     return model.get("format") == "synthetic" and not {"encode", "repeat"} & set(
         model.get("parameters", {}))
 
 
 def can_be_simulated(models, load):
-    """Whether mpsd-simulate can run it: it knows one model of which the curve is known."""
+    """Whether mpsd-simulate can run the load: it knows only one model, with a known curve."""
     named = [model for model in models if model["name"] in models_of(load)]
     return (len(named) == 1 and is_identity(named[0]) and "trace" not in load
             and not {"cv", "burst", "on", "streams"} & set(load))
 
 
 def check_bar(where, bar, scenario):
-    """A bar: a figure, of loads that are there, with one limit."""
+    """Checks a bar: a known figure, loads that exist, and one limit."""
     check_keys(where, bar, BAR_KEYS, ("what", "figure", "of"))
     several = bar["figure"] in FIGURES_OF_SEVERAL
     if bar["figure"] not in FIGURES | FIGURES_OF_SEVERAL | FIGURES_OF_SWEEPS:
@@ -180,7 +180,7 @@ def check_bar(where, bar, scenario):
 
 
 def check_place(where, place, scenario, is_sweep=False):
-    """A "phase/load" that is there."""
+    """Checks that a "phase/load" exists."""
     phase_of, _, load = place.partition("/")
     found = (scenario.sweeps().get(phase_of, []) if is_sweep
              else [phase for phase in scenario.phases if phase.name == phase_of])
@@ -189,7 +189,7 @@ def check_place(where, place, scenario, is_sweep=False):
 
 
 def check_rates(scenario):
-    """A rate that is a multiple of another load's: that one has run before."""
+    """Checks that a rate which is a multiple of another load's refers to an earlier load."""
     before = []
     for phase in scenario.phases:
         for name, load in phase.loads.items():

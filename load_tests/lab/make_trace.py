@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes a trace in the shape of a public cloud's functions: calls by bin, for mpsd-bench --trace.
 
-Nothing is taken from a real trace but what is known of its shape: a few functions have most of the
-calls; the load rises and falls with the day; many functions are called by a timer, others in bursts.
-The same seed gives the same trace.
+Only the known shape of real traces is used: a few functions have most of the calls, the load rises
+and falls with the day, and many functions are called by a timer, others in bursts. The same seed
+gives the same trace.
 
   make_trace.py --functions 50 --bins 300 --calls 40 --seed 7 > trace.csv
 """
@@ -16,28 +16,28 @@ from dataclasses import dataclass
 
 HEADS = ("bin", "function", "model", "tenant", "calls")
 SPREAD = 2.2  # sigma of the log-normal rates: a tenth of the functions has some three quarters
-NIGHT = 0.4  # how far the wave falls and rises, of its mean
+NIGHT = 0.4  # how far the wave rises and falls, as part of its mean
 KINDS = ("steady", "timer", "bursts")
 KIND_SHARES = (0.45, 0.3, 0.25)
-BURST_SHARE = 0.1  # of the bins of a function of bursts has calls at first
+BURST_SHARE = 0.1  # part of a bursty function's bins that have calls
 BURST_STAYS = 0.7  # the chance that a burst goes on
 
 
 @dataclass
 class Shape:
-    """What a trace is to look like."""
+    """The shape of a trace."""
 
     functions: int = 50
     bins: int = 300
     day: int = 0  # bins of a day; 0: the whole trace is one
-    calls: float = 40  # of a bin in the mean, of all functions
+    calls: float = 40  # mean calls of a bin, over all functions
     models: tuple = ("identity",)
     tenants: tuple = ("all",)
     seed: int = 1
 
 
 def poisson(draw, mean):
-    """A number of calls of which so many are expected."""
+    """A random number of calls with this mean."""
     if mean > 50:
         return max(0, round(draw.gauss(mean, math.sqrt(mean))))
     count, left = 0, math.exp(-mean)
@@ -48,19 +48,19 @@ def poisson(draw, mean):
 
 
 def steady(_, bins):
-    """Weights of the bins of a function that is always called."""
+    """Weights of the bins for a function that is always called."""
     return [1.0] * bins
 
 
 def timer(draw, bins):
-    """Of one that is called each so many bins."""
+    """Weights for a function that is called once in a fixed number of bins."""
     period = draw.choice((1, 5, 10, 15, 30, 60))
     phase = draw.randrange(period)
     return [float(period) if index % period == phase else 0.0 for index in range(bins)]
 
 
 def bursts(draw, bins):
-    """Of one that is called for a while, and then not for a longer while."""
+    """Weights for a function that is called for a while, and then not for a longer while."""
     starts = BURST_SHARE * (1 - BURST_STAYS) / (1 - BURST_SHARE)
     is_on, weights = False, []
     for _ in range(bins):
@@ -70,12 +70,12 @@ def bursts(draw, bins):
 
 
 def wave(index, day, phase):
-    """The hour's share of the day's mean."""
+    """The bin's load relative to the day's mean."""
     return 1 + NIGHT * math.sin(2 * math.pi * (index / day + phase))
 
 
 def make(shape):
-    """The rows: (bin, function, model, tenant, calls), bin by bin, without those that have none."""
+    """The rows (bin, function, model, tenant, calls), bin by bin, without rows of 0 calls."""
     draw = random.Random(shape.seed)
     rates = [draw.lognormvariate(0, SPREAD) for _ in range(shape.functions)]
     scale = shape.calls / sum(rates)
@@ -94,7 +94,7 @@ def make(shape):
 
 
 def csv(rows):
-    """The trace as a file has it."""
+    """The trace as the text of a file."""
     return "\n".join([",".join(HEADS), *(",".join(map(str, row)) for row in rows)]) + "\n"
 
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""The daemon as perf_analyzer and ghz see it, next to the ceilings of this machine.
+"""The daemon as perf_analyzer and ghz measure it, next to the ceilings of this machine.
 
 Null is the identity of [1,256] FP32; MLP is six layers of Linear(1024) and ReLU, one lane of one
 thread, at most 64 rows a batch. The ceilings are the raw gRPC echo under mpsd-bench and the bare
-loop. Everything is run in turn, round by round, for six seconds each; the best of the rounds is
-printed, and the median behind it. Clients that are not there are left out. Exit status 2 when the run
-failed.
+loop. Everything is run in turn, round by round, for six seconds each. The best of the rounds is
+printed, then the median. Missing clients are left out. Exit status 2 if the run failed.
 """
 
 import argparse
@@ -29,7 +28,7 @@ ONE_LANE = {"processes": 1, "lanes": 1, "threads": 1}
 NULL, MLP = "identity", "mlp"
 COLUMNS = ((NULL, 1), (NULL, 64), (MLP, 64))  # model, calls open at a time
 SIZES = {NULL: ("INPUT0", 256), MLP: ("input", 1024)}
-WINDOWS = 3  # of perf_analyzer
+WINDOWS = 3  # windows of perf_analyzer
 
 
 def parse_arguments():
@@ -143,7 +142,7 @@ class Bench:
 
 
 def measure(arguments, folder):
-    """{row of the table: {column: [figures of a round]}}, and the bare loop's rounds."""
+    """Returns {row of the table: {column: [figures of a round]}}, and the bare loop's rounds."""
     models = [{"name": NULL, "format": "synthetic", "max_batch_size": 64, "placement": ONE_LANE,
                "inputs": [{"name": "INPUT0", "datatype": "FP32", "shape": [256]}]},
               {"name": MLP, "path": arguments.mlp, "max_batch_size": 64,"placement": ONE_LANE,

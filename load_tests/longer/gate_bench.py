@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the gate costs: the same daemon without rules, with rules, and with rules and TLS.
+"""The cost of the gate: the same daemon without rules, with rules, and with rules and TLS.
 
-The three serve the same model and are loaded in turn, round by round, over loopback; the client
-sends a token in each of them, so that it costs the same. Medians of the rounds are compared. Exit
-status 2 when the run failed.
+The three serve the same model and are loaded in turn, round by round, over loopback. The client
+sends a token to each of them, so that it costs the same. Medians of the rounds are compared. Exit
+status 2 if the run failed.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def parse_arguments():
 
 
 def write_secrets(folder):
-    """A file of ten tokens, of which ours is the last; our token; a self-signed certificate."""
+    """Writes a file of ten tokens, ours last, our token, and a self-signed certificate."""
     tokens = [*(f"other-{i}" for i in range(9)), TOKEN]
     write_tokens(f"{folder}/tokens", {f"t{i}": token for i, token in enumerate(tokens)})
     with open(f"{folder}/token", "w", encoding="utf-8") as file:

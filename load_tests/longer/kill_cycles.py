@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Workers killed under load, again and again: how soon it is seen, and whether anything stays behind.
+"""Workers killed under load, again and again: how soon a death is seen, and whether anything leaks.
 
 kill_cycles.py [--cycles 1000] [--binaries build/release/bin] [--json FILE]
 Exit status 0 means that every figure meets its target.
@@ -23,11 +23,11 @@ from bench_processes import Daemon, children, metric  # noqa: E402
 
 SEEN_MS_MAX = 50
 MOVED_MS_MAX = 5
-# Memory that the allocator keeps after a thousand deaths is no leak; a worker's records are.
+# After a thousand deaths, memory kept by the allocator is no leak; a worker's records are.
 RSS_GROWTH_MAX = 8 << 20
 WARM_UP_CYCLES = 40
-# A worker that has served ten seconds has put its last death behind it and is started again at once:
-# only such are killed, and there are so many that one always is there.
+# A worker that has served ten seconds no longer counts its last death, and is started again at
+# once. Only such workers are killed, and there are enough that one is always there.
 WORKERS = 32
 GOOD_SERVICE_S = 10.5
 
@@ -39,14 +39,14 @@ class Watched(Daemon):
         self.offset = 0
         self.ready_at = {}  # by pid
         self.died_at = {}  # wall clock, by pid
-        self.moved_ms = []  # of each death: from its sight to its requests being in other hands
+        self.moved_ms = []  # for each death: from its log line until others have its requests
         super().__init__(binaries, folder, models)
 
     def worker_pids(self):
         return children(self.pid)
 
     def state(self):
-        """What must be the same after the last cycle as before the first."""
+        """The quantities that must be the same after the last cycle as before the first."""
         page = self.metrics()
         fds = [self._target(fd) for fd in os.listdir(f"/proc/{self.pid}/fd")]
         return {
@@ -116,7 +116,7 @@ def wait(condition, seconds, what, poll_s=0.001):
 
 
 def bare_death():
-    """The milliseconds until the kernel reports the death of a process that holds nothing."""
+    """The milliseconds until the kernel reports the death of an idle process."""
     with subprocess.Popen(["sleep", "60"]) as process:
         fd = os.pidfd_open(process.pid)
         try:
@@ -129,7 +129,8 @@ def bare_death():
 
 
 def cycle(daemon, draw, bare):
-    """Kills one of the workers; the milliseconds until the daemon logged it, by its own stamp."""
+    """Kills one of the workers; returns the milliseconds until the daemon logged it, by its own
+    stamp."""
     bare.append(bare_death())
     # Not right after the previous death: a request could otherwise meet three in a row.
     time.sleep(0.05 + 0.2 * draw.random())
@@ -189,7 +190,7 @@ def measure(options, folder):
 
 
 def rows(figures):
-    """(quantity, measured, target, met) of the table."""
+    """The rows of the table: (quantity, measured, target, met)."""
     report = figures["report"]
     lost = sum(count for ending, count in report["endings"].items() if ending != "OK")
     texts = "".join(f"; {count} × {ending}" for ending, count in report["endings"].items()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What it costs to change models while they serve: T14 (reload under load) and T15 (memory).
+"""The cost of changing models while they serve: T14 (reload under load) and T15 (memory).
 
-Needs tritonclient: run it with .deps/venv/bin/python. Exit status 0 when both are met, 1 when one is
-not, 2 when the run itself failed.
+Needs tritonclient: run it with .deps/venv/bin/python. Exit status 0 if both are met, 1 if one is
+not, 2 if the run itself failed.
 """
 
 import argparse
@@ -105,7 +105,7 @@ def load_and_unload(arguments, folder):
     early, late = at
     flat = (late["MB"] <= early["MB"] * 1.05 + 1 and late["descriptors"] <= early["descriptors"] and
             late["memfds"] == 0 and late["workers"] == 0 and
-            # gRPC's own threads come and go; a leak of one a cycle would make hundreds.
+            # gRPC's own threads come and go. A leak of one thread a cycle would make hundreds.
             late["threads"] <= early["threads"] + 4)
     print(f"T15  {'flat' if flat else 'NOT FLAT'}")
     return flat and idle["MB"] <= 60

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Texts of random lengths, asked over HTTP and gRPC while workers are killed: whether every answer
-is right, nothing fails but what was killed, and no process grows.
+"""Texts of random lengths, asked over HTTP and gRPC while workers are killed. Checks that every
+answer is right, that only kills make calls fail, and that no process grows.
 
-A worker's heap keeps what its largest batch took, so the longest texts come first, alone, while the
-workers beside the measured one are killed and leave it everything. What grows after that is a leak.
+A worker's heap keeps the memory of its largest batch. So the longest texts come first, alone, while
+the other workers are killed and leave everything to the measured one. Any growth after that is a
+leak.
 
-text_soak.py [--minutes 60] [--seed 1] [--tokens 10000] [--binaries build/release/bin]
-Needs tritonclient: run it with .deps/venv/bin/python. It ends by itself and prints one JSON object.
-Exit status 0: every rule was kept; 1: "broken" names those that were not; 2: the run failed.
+text_soak.py [--minutes 60] [--seed 1] [--tokens 10000] [--binaries build/release/bin] Needs
+tritonclient: run it with .deps/venv/bin/python. It ends by itself and prints one JSON object. Exit
+status 0: every rule was kept; 1: "broken" names the broken rules; 2: the run failed.
 """
 import argparse
 import collections
@@ -34,15 +35,15 @@ from bench_processes import Daemon, children, own_mb, resident_mb  # noqa: E402
 import tritonclient.grpc as triton  # noqa: E402
 
 GROWTH_MAX = 0.05
-# Rows of a batch differ in the order of their sums.
+# Sums are added in another order in batches of other sizes.
 FARTHEST = 1e-5
 PROCESSES = 2
-CALLERS = 4  # over each of HTTP and gRPC
+CALLERS = 4  # callers over HTTP, and as many over gRPC
 TEXTS = 200
 LONGEST_TEXTS = 20
 MOST_TOKENS = 2048
 KILL_EVERY_S = 20
-KILLED_S = 10  # how long after a kill an error may be its doing
+KILLED_S = 10  # so long after a kill an error may come from it
 WORDS = "how far is it to the next town and then over there".split()
 
 
@@ -52,7 +53,7 @@ def model(name, folder, long_input):
 
 
 class Tally:
-    """What was answered; thread-safe."""
+    """Counts the answers; thread-safe."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -62,7 +63,7 @@ class Tally:
         self.faults = []
 
     def answered(self, key, vector):
-        """Compares with the first answer to the same text of the same model."""
+        """Compares the answer with the first one to the same text and model."""
         with self._lock:
             first = self._first.setdefault(key, vector)
             self.counts["answered"] += 1
@@ -70,7 +71,7 @@ class Tally:
                 self._fault(f"wrong answer to {key}")
 
     def refused(self, is_due, what):
-        """Counts a refusal, which is right where the text is too long for its model."""
+        """Counts a refusal, which is right if the text is too long for its model."""
         is_due = is_due and f"but at most {MOST_TOKENS} are served" in what
         with self._lock:
             self.counts["refused" if is_due else "refused wrongly"] += 1
@@ -114,7 +115,7 @@ class HttpCaller:
 
 
 class GrpcCaller:
-    """Asks ModelInfer on a connection of its own; has the statuses of HTTP."""
+    """Asks ModelInfer on a connection of its own; returns HTTP's statuses."""
 
     STATUSES = {"StatusCode.INVALID_ARGUMENT": 413}
 
@@ -156,13 +157,14 @@ class Load:
 
     @contextlib.contextmanager
     def asking_longest(self):
-        """Inside, the callers ask for the longest texts alone, which `cut` serves in part."""
+        """Inside the block the callers ask only for the longest texts, which `cut` serves in
+        part."""
         self._asks_longest.set()
         yield
         self._asks_longest.clear()
 
     def _next(self, draw):
-        """The model and the place of the text that a caller asks for next."""
+        """The model and the index of the text that a caller asks for next."""
         if self._asks_longest.is_set():
             return "cut", draw.choice(self._longest)
         return draw.choice(("cut", "error")), draw.randrange(len(self._texts))
@@ -186,7 +188,7 @@ class Load:
 
 
 def write_folder(folder):
-    """A tiny BERT with rows of MOST_TOKENS tokens; its words are those of its family."""
+    """Writes a tiny BERT with rows of MOST_TOKENS tokens and its family's words."""
     content = family_folders.read_text_family("bert")
     content["files"]["config.json"]["max_position_embeddings"] = MOST_TOKENS
     content["files"]["tokenizer_config.json"]["model_max_length"] = MOST_TOKENS
@@ -205,7 +207,7 @@ def tokens_of(daemon, text):
 
 
 def make_texts(draw, daemon, tokens):
-    """(tokens, text) of lengths from 1 to `tokens`, as many short ones as long ones."""
+    """Texts as (tokens, text), with 1 to `tokens` tokens, as many short ones as long ones."""
     each = {word: tokens_of(daemon, word) - 2 for word in WORDS}
     texts = []
     for _ in range(TEXTS):
@@ -218,8 +220,8 @@ def make_texts(draw, daemon, tokens):
 
 
 def footprints(daemon, spared):
-    """Megabytes of the daemon, and of the worker that lives as long as it does; and of the segments
-    that the two share, which are populated in the worker."""
+    """Megabytes of the daemon, of the spared worker, and of the segments that the two share. The
+    segments are populated in the worker."""
     own = own_mb(spared)
     return {"daemon_mb": round(own_mb(daemon.pid), 1), "worker_mb": round(own, 1),
             "segments_mb": round(resident_mb(spared) - own, 1)}
@@ -262,7 +264,7 @@ def measure(options, folder):
 
 
 def broken_rules(figures):
-    """The rules that were not kept, for people."""
+    """The broken rules, for people."""
     rules = [f"{key} grew by {growth:.1%}" for key, growth in figures["growth"].items()
              if growth > GROWTH_MAX]
     if figures["faults"]:

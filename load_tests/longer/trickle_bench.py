@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What connections that trickle cost a good client: its latency alone, and beside 500 of them.
+"""The cost of trickling connections for a good client: its latency alone, and beside 500 of them.
 
-They send a byte a second each: of their handshake, of a call's headers, or of a message; one that the
-daemon ends begins anew. The good client is loaded with Poisson arrivals, and in a closed loop of one,
-by turns without them and beside them; medians of the rounds are compared. Exit status 0: the p99
-beside them is less than twice the p99 alone; 1: it is not; 2: the run failed.
+Each sends a byte a second: of its handshake, of a call's headers, or of a message. If the daemon
+ends one, it begins anew. The good client sends Poisson arrivals, and a closed loop of one, in turn
+without and beside the others. Medians of the rounds are compared. Exit status 0: the p99 beside
+them is less than twice the p99 alone; 1: it is not; 2: the run failed.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def parse_arguments():
 
 
 def load(arguments, daemon, *how):
-    """{p50, p99} in us of the good client's calls; each call must be answered."""
+    """The good client's {p50, p99} in us; each call must be answered."""
     command = [f"{arguments.binaries}/mpsd-bench", "--json", "--target", daemon.grpc, "--model",
                "identity", "--input", "INPUT0:FP32[1,256]", "--duration",
                f"{arguments.seconds * 1000:.0f}ms", "--warmup", "500ms", "--verify-identity", *how]
@@ -51,7 +51,8 @@ def load(arguments, daemon, *how):
 
 
 def measure(arguments, folder):
-    """{load: {tricklers: [latencies of a round]}}, and how many connections the daemon ended."""
+    """Returns {load: {tricklers: [latencies of a round]}}, and how many connections the daemon
+    ended."""
     loads = {f"{arguments.rate:g} calls a second": ("--rate", f"{arguments.rate}"),
              "one call after the other": ("--concurrency", "1")}
     samples = {name: {False: [], True: []} for name in loads}

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What `mpsd tune` finds, beside the best config that a person finds by trying.
+"""The config that `mpsd tune` finds, beside the best config that a person finds by trying.
 
-By hand: each placement of processes, lanes and threads that fills the cores, and that which leaves
-one of them to the front end, then the best three of them with a quarter and four times the rows of
-a batch, each measured by `mpsd bench --slo`. Then the best of them and what `tune` has written are
-measured in turn, round by round, and their medians compared. Exit status 0 when the tuned config
-serves at least as much, less what the rounds differ by; 1 when it does not, 2 when the run failed.
+By hand: each placement of processes, lanes and threads that fills the cores, and the one that
+leaves a core to the front end. Then the best three with a quarter and four times the rows of a
+batch. Each is measured by `mpsd bench --slo`. Then the best config by hand and the tuned one are
+measured in turn, round by round, and their medians compared. Exit status 0 if the tuned config
+serves at least as much, within the difference of the rounds; 1 if it does not, 2 if the run failed.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from bench_processes import Daemon, run_json  # noqa: E402
 
 BEST_BY_HAND = 3  # placements that are tried with other batches
 MOST_ROWS = 1024  # a config takes no more
-# What `bench` and `tune` send, where any number will not do.
+# Flags for the requests of `bench` and `tune` where arbitrary numbers do not fit.
 INPUTS = {"mlp": [], "minilm": ["--input", "input_ids=0..20000", "--input", "attention_mask=1"]}
 
 
@@ -43,7 +43,7 @@ def parse_arguments():
 
 
 def stanza_of(arguments, folder):
-    """The model as a user writes it, which leaves the placement to mpsd."""
+    """The model as a user writes it, with the placement left to mpsd."""
     name = {"mlp": "mlp_1024x6.pt", "minilm": "minilm"}[arguments.model]
     path = model_file(arguments, folder, name)
     return {"name": arguments.model, "path": path, "device": "cpu", "max_batch_size": 64}
@@ -54,7 +54,8 @@ def powers_to(most):
 
 
 def placements(cores):
-    """Those that fill the cores: (processes, lanes, threads); and lanes on all cores but one."""
+    """The placements (processes, lanes, threads) that fill the cores, and lanes on all cores but
+    one."""
     spared = [(1, cores - 1, 1)] if cores > 2 else []
     return spared + [(processes, lanes, cores // (processes * lanes))
                      for processes in powers_to(cores) for lanes in powers_to(cores // processes)]
@@ -72,10 +73,10 @@ class Contest:
 
     def __init__(self, arguments, folder):
         self.arguments, self.folder = arguments, folder
-        self.found = {}  # what each config served: {its text: [requests a second]}
+        self.found = {}  # {config's text: [requests a second]}
 
     def knee(self, stanza):
-        """How many requests a second the config serves within the SLO; 0: it meets it with none."""
+        """How many requests a second the config serves within the SLO; 0: none."""
         with Daemon(self.arguments.binaries, self.folder, [stanza]) as daemon:
             report, _ = run_json([f"{self.arguments.binaries}/mpsd", "bench", stanza["name"],
                                   "--address", daemon.grpc, "--slo", self.arguments.slo,
@@ -101,7 +102,7 @@ class Contest:
         return max(tried, key=lambda entry: entry[0])[2]
 
     def tuned(self, stanza):
-        """What `mpsd tune` makes of the stanza, verified by itself; and its report."""
+        """The stanza that `mpsd tune` writes, verified by itself; and its report."""
         config, output = f"{self.folder}/given.json", f"{self.folder}/tuned.json"
         with open(config, "w", encoding="utf-8") as file:
             json.dump({"models": [stanza]}, file)
@@ -119,7 +120,7 @@ class Contest:
             return json.load(file)["models"][0], report
 
     def compare(self, hand, tuned):
-        """The knees of both, in turn."""
+        """The knees of both configs, measured in turn."""
         if text_of(hand) == text_of(tuned):
             return [1.0], [1.0]
         rounds = [(self.knee(hand), self.knee(tuned)) for _ in range(self.arguments.rounds)]

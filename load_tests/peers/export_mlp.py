@@ -1,5 +1,5 @@
-"""Writes a network of dense layers with a ReLU behind each, a file of TorchScript, as ONNX:
-export_mlp.py FILE.pt FILE.onnx."""
+"""Writes a TorchScript network of dense layers, each followed by a ReLU, as ONNX: export_mlp.py
+FILE.pt FILE.onnx."""
 
 import sys
 

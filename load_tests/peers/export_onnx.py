@@ -1,6 +1,6 @@
-"""Writes the encoder of a folder of Hugging Face's as ONNX, with pooling by the mean and vectors of
-length 1: export_onnx.py FOLDER FILE. Its attention is plain products and a softmax; ONNX Runtime
-takes as long for that of torch's own kernel, and for one fused beforehand."""
+"""Writes the encoder of a Hugging Face folder as ONNX, with pooling by the mean and vectors of
+length 1: export_onnx.py FOLDER FILE. Its attention is plain products and a softmax. ONNX Runtime
+takes equally long for the attention of torch's own kernel, and for one fused beforehand."""
 
 import sys
 
@@ -11,7 +11,7 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class Embedder(torch.nn.Module):
-    """The encoder with what sentence-transformers does behind it."""
+    """The encoder, followed by the steps of sentence-transformers."""
 
     def __init__(self, encoder):
         super().__init__()

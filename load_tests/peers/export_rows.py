@@ -1,5 +1,5 @@
-"""Writes the encoder of a folder of Hugging Face's as TorchScript with one input, the ids of rows
-without padding, and one output, their vectors of length 1: export_rows.py FOLDER FILE."""
+"""Writes the encoder of a Hugging Face folder as TorchScript: export_rows.py FOLDER FILE. It has
+one input, the ids of rows without padding, and one output, their vectors of length 1."""
 
 import sys
 
@@ -9,7 +9,7 @@ from transformers import AutoModel
 
 
 class Rows(torch.nn.Module):
-    """Servers that batch one tensor a request can serve it."""
+    """A form for servers that batch one tensor a request."""
 
     def __init__(self, embedder):
         super().__init__()

@@ -1,5 +1,5 @@
-"""Writes the encoder of a folder of Hugging Face's as TorchScript, with pooling by the mean and
-vectors of length 1, for texts of any number and length: export_script.py FOLDER FILE."""
+"""Writes the encoder of a Hugging Face folder as TorchScript, for texts of any number and length:
+export_script.py FOLDER FILE. Pools by the mean; vectors have length 1."""
 
 import sys
 

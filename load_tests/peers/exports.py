@@ -1,4 +1,4 @@
-"""Models as other libraries read them: files that are made once, by Python with torch."""
+"""Models in other libraries' formats: files that are made once, by Python with torch."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def export(arguments, script, source, target):
-    """The file `target` of the model `source`, by `script SOURCE TARGET`; made again where one of
-    them is newer. `arguments.peers` is the folder with the Python environments."""
+    """Makes the file `target` of the model `source` by `script SOURCE TARGET`, and again if model
+    or script is newer. `arguments.peers` is the folder with the Python environments."""
     path = f"{HERE}/{script}"
     weights = f"{source}/model.safetensors" if os.path.isdir(source) else source
     newest = max(map(os.path.getmtime, (weights, path)))

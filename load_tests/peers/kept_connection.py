@@ -1,15 +1,15 @@
-"""A connection of HTTP that is kept, with at most one request inside; for clients of one thread."""
+"""A kept HTTP connection with at most one request inside; for clients of one thread."""
 
 import re
 import select
 import socket
 import time
 
-PATIENCE_S = 60  # for the next answer of any connection
+PATIENCE_S = 60  # longest wait for an answer on any connection
 
 
 def answer_body(data):
-    """The body of an answer that has come as a whole, else None. Anything but 200 is an error."""
+    """The body of an answer that has come whole, else None. Any status but 200 is an error."""
     end = data.find(b"\r\n\r\n")
     if end < 0:
         return None
@@ -31,7 +31,7 @@ def answer_body(data):
 
 
 def joined_chunks(data):
-    """The body that comes in chunks, and where it ends; 0 where more has to come."""
+    """A chunked body and where it ends; 0 if more has to come."""
     body, begin = b"", 0
     while (end := data.find(b"\r\n", begin)) >= 0:
         size = int(data[begin:end], 16)
@@ -55,18 +55,18 @@ class Connection:
         self._data = bytearray()
 
     def send(self, index, request):
-        """Sends a whole request, which is one of several."""
+        """Sends a whole request; `index` is its place among several."""
         self._data = bytearray()
         self.index = index
         self.begin = time.perf_counter()
         self.socket.sendall(request)
 
     def is_closed(self):
-        """Whether the server has closed it, where no request is inside: else nothing comes."""
+        """Whether the server has closed the idle connection: nothing else can come."""
         return bool(select.select([self.socket], [], [], 0)[0])
 
     def receive(self):
-        """Takes what has come; the answer's body once all of it has."""
+        """Takes the bytes that have come. Returns the answer's body once it is whole."""
         piece = self.socket.recv(1 << 20)
         if not piece:
             raise RuntimeError(f"the server closed a connection after {bytes(self._data[:200])}")

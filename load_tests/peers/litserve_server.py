@@ -1,4 +1,4 @@
-"""LitServe: one worker, batches of those who wait."""
+"""LitServe: one worker, batches of waiting requests."""
 
 import litserve
 import numpy
@@ -8,7 +8,7 @@ from peer_model import BATCH, NUMBERS, WAIT_S, PeerModel, parse_arguments
 class Api(litserve.LitAPI):
     """Its own JSON: {"input": [numbers]}."""
 
-    # The worker gets the object, and imports the class anew.
+    # The worker gets the object, and imports the class again.
     file = ""
     numbers = None
 

@@ -1,4 +1,4 @@
-"""MLServer: one worker process, batches of those who wait."""
+"""MLServer: one worker process, batches of waiting requests."""
 
 import json
 import os

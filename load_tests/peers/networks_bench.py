@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Networks on the daemon, beside libtorch and ONNX Runtime in loops that have no server.
 
-Encoders of texts of one length each, and dense layers. A network has one core and one thread; the
-daemon's front end and its clients have another one. The loops run with several numbers of rows, and
-their best counts; the daemon batches what clients in closed loops send, one row a request. Each
-round measures the three one after the other. Exit status 0: every target is met; 1: one is not; 2:
-the run failed.
+Encoders for texts of one length each, and dense layers. A network has one core and one thread; the
+daemon's front end and its clients have another core. The loops run with several numbers of rows,
+and the best counts. The daemon batches requests of one row from clients in closed loops. Each round
+measures the three one after the other. Exit status 0: every target is met; 1: one is not; 2: the
+run failed.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from text_loads import Load, text_of  # noqa: E402
 LIBTORCH, ONNXRUNTIME = "libtorch in a loop", "ONNX Runtime in a loop"
 TARGETS = {LIBTORCH: 0.95, ONNXRUNTIME: 0.9}
 LONGEST = 512  # tokens, as many as the network has positions for
-TOLD_TOKENS = "sentence_bert_config.json"  # the file that says fewer
+TOLD_TOKENS = "sentence_bert_config.json"  # the file with a lower limit
 TEXT_CLIENTS = 32
 ROW_CLIENTS = 128
 ONE_LANE = {"processes": 1, "lanes": 1, "threads": 1}
@@ -45,17 +45,17 @@ class Network:
 
     title: str
     rows: tuple
-    tokens: int = 0  # of each text; 0: dense layers
-    texts: int = 0   # of a pass
+    tokens: int = 0  # tokens of each text; 0: dense layers
+    texts: int = 0   # texts of a pass
 
     @property
     def dims(self):
-        """Of a row."""
+        """The dims of a row."""
         return self.tokens or MLP_INPUT
 
     @property
     def inputs(self):
-        """As mpsd-bare-loop wants them."""
+        """The inputs for mpsd-bare-loop."""
         return [f"INT64[{self.dims}]"] * 3 if self.tokens else [f"FP32[{self.dims}]"]
 
 
@@ -102,7 +102,7 @@ class Run:
                                        (encoder, "export_onnx.py", "minilm.onnx"),
                                        (layers, "export_mlp.py", "mlp.onnx")):
             export(arguments, script, os.path.abspath(source), f"{exported}/{target}")
-        # TorchScript and ONNX of a network, by whether it has tokens.
+        # A network's TorchScript and ONNX files, by whether it has tokens.
         self.files = {True: (f"{exported}/minilm.pt", f"{exported}/minilm.onnx"),
                       False: (layers, f"{exported}/mlp.onnx")}
         self.daemon = Daemon(arguments.binaries, folder, [
@@ -162,7 +162,7 @@ class Run:
                     {"served": served, "best": best, "settings": report["samples_per_second"]})
 
     def rows(self):
-        """The table's."""
+        """The rows of the table."""
         return [at_least("–", f"{network}: the daemon to {title}",
                          self.samples.values((network, title), "served"),
                          self.samples.values((network, title), "best"), TARGETS[title], " /s")

@@ -1,7 +1,8 @@
-"""A model on ONNX Runtime in a loop without a server, with one thread: onnxruntime_loop.py FILE SECONDS
-ROWS DIMS. ROWS and DIMS may be several, by commas; DIMS are those of an input without the batch.
+"""A model on ONNX Runtime in a loop without a server, with one thread: onnxruntime_loop.py FILE
+SECONDS ROWS DIMS. ROWS and DIMS may be lists with commas; DIMS are the dims of an input without the
+batch.
 
-Each number of rows runs so many seconds. Prints one line of JSON, as mpsd-bare-loop does:
+Each number of rows runs SECONDS seconds. Prints one line of JSON, like mpsd-bare-loop:
 {"samples_per_second": {"8": 120.5}}.
 """
 
@@ -16,7 +17,7 @@ TYPES = {"tensor(int64)": numpy.int64, "tensor(float)": numpy.float32}
 
 
 def load(path):
-    """A session; its other options are the default ones."""
+    """A session with one thread and otherwise default options."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])

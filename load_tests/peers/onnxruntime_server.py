@@ -1,5 +1,6 @@
 """ONNX Runtime behind /v1/embeddings: one thread reads, computes and answers, one request after the
-other, each padded to its longest text. The session has its default options but for its threads."""
+other. Each request is padded to its longest text. The session has default options, except its
+threads."""
 
 import argparse
 import asyncio
@@ -34,7 +35,7 @@ class Embedder:
 
 
 class Connection(asyncio.Protocol):
-    """One client's; its requests have a Content-Length."""
+    """One client's connection; its requests have a Content-Length."""
 
     def __init__(self, embedder):
         self.embedder = embedder
@@ -55,7 +56,7 @@ class Connection(asyncio.Protocol):
             self.answer(body)
 
     def answer(self, body):
-        """Computes, and writes the answer of OpenAI's form."""
+        """Computes, and writes the answer in OpenAI's form."""
         request = orjson.loads(body)
         texts = request["input"]
         vectors = self.embedder([texts] if isinstance(texts, str) else texts)
@@ -68,7 +69,7 @@ class Connection(asyncio.Protocol):
 
 
 async def serve(port, embedder):
-    """Until the process ends."""
+    """Serves until the process ends."""
     server = await asyncio.get_running_loop().create_server(lambda: Connection(embedder),
                                                             "127.0.0.1", port)
     await server.serve_forever()

@@ -1,5 +1,5 @@
-"""One request over HTTP at times drawn beforehand, by one thread. Latency counts from those times,
-whenever the request went out."""
+"""Sends one HTTP request again and again at times drawn beforehand, by one thread. Latency counts
+from those times, whenever the request went out."""
 
 import random
 import selectors
@@ -11,7 +11,7 @@ MOST_CONNECTIONS = 512  # select() takes no more than 1,024 descriptors
 
 
 def arrivals(rate, count, seed):
-    """So many times in seconds, Poisson."""
+    """`count` Poisson times, in seconds."""
     draw, now, times = random.Random(seed), 0.0, []
     for _ in range(count):
         now += draw.expovariate(rate)
@@ -24,7 +24,7 @@ class OpenLoop:
 
     def __init__(self, address, request):
         self._address, self._request = address, request
-        # Others round a wait up to whole milliseconds.
+        # Other selectors round a wait up to whole milliseconds.
         self._selector = selectors.SelectSelector()
         self._idle = []
 
@@ -37,7 +37,7 @@ class OpenLoop:
         self._selector.close()
 
     def run(self, times):
-        """The latencies in seconds of a request at each of these times."""
+        """The latencies in seconds of requests at these times."""
         latencies, sent, begin = [], 0, time.perf_counter()
         while len(latencies) < len(times):
             now = time.perf_counter() - begin
@@ -47,7 +47,7 @@ class OpenLoop:
                     break
                 connection.send(sent, self._request)
                 sent += 1
-            # Where all connections are busy, only an answer can help.
+            # If all connections are busy, only an answer can help.
             next_due = sent < len(times) and times[sent] > now
             wait = times[sent] - (time.perf_counter() - begin) if next_due else PATIENCE_S
             events = self._selector.select(max(wait, 0))
@@ -58,7 +58,7 @@ class OpenLoop:
         return latencies
 
     def _free_connection(self):
-        """An idle connection or a new one; None where there are enough."""
+        """An idle connection or a new one; None if there are enough."""
         while self._idle:
             connection = self._idle.pop()
             if not connection.is_closed():
@@ -71,9 +71,9 @@ class OpenLoop:
         return connection
 
     def _take(self, connections):
-        """Which requests these connections have had an answer to."""
+        """Takes the answers on these connections; returns the answered requests."""
         for connection in connections:
-            if connection in self._idle:  # its server has had enough of it
+            if connection in self._idle:  # the server closes it
                 self._idle.remove(connection)
                 self._drop(connection)
             elif connection.receive() is not None:
@@ -81,6 +81,6 @@ class OpenLoop:
                 yield connection.index
 
     def _drop(self, connection):
-        """A connection that its server has closed."""
+        """Drops a connection that its server has closed."""
         self._selector.unregister(connection.socket)
         connection.socket.close()

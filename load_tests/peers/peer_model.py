@@ -1,24 +1,24 @@
-"""The model that each of the other servers runs, and the command line of all of them."""
+"""The model that each of the other servers runs, and their common command line."""
 
 import argparse
 
 import numpy
 import torch
 
-BATCH = 64  # rows at most
-WAIT_S = 0.001  # how long a server that waits for more rows does
+BATCH = 64  # most rows in a batch
+WAIT_S = 0.001  # how long a server may wait for more rows
 NUMBERS = {"FP32": numpy.float32, "INT64": numpy.int64}
 
 
 class PeerModel:
-    """A TorchScript module on one thread, or without a file one that returns its rows."""
+    """A TorchScript module on one thread; without a file a model that returns its rows."""
 
     def __init__(self, path):
         torch.set_num_threads(1)
         self.module = torch.jit.load(path).eval() if path else None
 
     def __call__(self, rows):
-        """As many rows of FP32 as there are `rows`, which have the type of its input."""
+        """Runs `rows`, which have the input's type; returns as many rows of FP32."""
         if self.module is None:
             return numpy.asarray(rows)
         with torch.inference_mode():
@@ -26,7 +26,7 @@ class PeerModel:
 
 
 def parse_arguments():
-    """What peers_bench.py tells a server."""
+    """The arguments that peers_bench.py gives a server."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--name", required=True, help="the model's")
     parser.add_argument("--path", default="", help="of a TorchScript module")

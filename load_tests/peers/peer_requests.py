@@ -1,5 +1,4 @@
-"""The models that peers_bench.py serves, and one inference of each as the ways into a server have
-it."""
+"""The models that peers_bench.py serves, and one inference of each for each way into a server."""
 
 import json
 import random
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 
 import bench_http
 
-TOKENS = 20000  # ids below this are of words
+TOKENS = 20000  # ids below this are words
 FORMATS = {"FP32": "f", "INT64": "q"}
 
 
@@ -19,25 +18,25 @@ class Model:
     name: str
     input: str
     output: str
-    datatype: str  # of the input; the output has FP32
-    width: int     # numbers of an input's row
+    datatype: str  # the input's; the output has FP32
+    width: int     # numbers in an input row
     answer_width: int
-    file: str = ""  # of TorchScript; empty: the output is the input
+    file: str = ""  # a TorchScript file; empty: the output is the input
 
     def row(self):
-        """The numbers that are sent."""
+        """The numbers to send."""
         if self.datatype == "FP32":
             return bench_http.numbers(self.width)
         draw = random.Random(1)
         return [draw.randrange(TOKENS) for _ in range(self.width)]
 
     def generator_input(self):
-        """The same, nearly, as mpsd-bench makes it."""
+        """Nearly the same input, made by mpsd-bench."""
         content = f"=0..{TOKENS}" if self.datatype == "INT64" else ""
         return f"{self.input}:{self.datatype}[1,{self.width}]{content}"
 
     def loop_input(self):
-        """As mpsd-bare-loop makes it."""
+        """The input for mpsd-bare-loop."""
         return f"{self.datatype}[{self.width}]"
 
 
@@ -47,14 +46,14 @@ MINILM = Model("minilm", "input_ids", "output", "INT64", 16, 384, "minilm_rows.p
 
 
 def own_request(path, model):
-    """In a server's own JSON, which its script of this folder has given it."""
+    """A request in the server's own JSON, which its script in this folder defines."""
     return bench_http.HttpRequest(path.format(model.name),
                                   json.dumps({"input": model.row()}).encode(),
                                   {"Content-Type": "application/json"})
 
 
 def request_of(way, path, model):
-    """An inference of one row, as it goes over HTTP."""
+    """An inference of one row as an HTTP request."""
     if way == "own":
         return own_request(path, model)
     tensor = {"name": model.input, "shape": [1, model.width], "datatype": model.datatype}
@@ -73,7 +72,7 @@ def answer_of(way, body, model):
 
 
 def whole_request(address, request):
-    """The bytes of HTTP that ask for it."""
+    """The whole HTTP request as bytes."""
     headers = {"Host": address, "Content-Length": len(request.body), **request.headers}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return f"POST {request.path} HTTP/1.1\r\n{lines}\r\n".encode() + request.body

@@ -1,9 +1,9 @@
-"""The tables of peers_bench.py: what was measured, as medians of its rounds. Pure."""
+"""The tables of peers_bench.py: its measurements as medians of the rounds. Pure."""
 
 from bench_figures import median
 from peer_servers import OURS, WAYS
 
-FEW, MANY = 1, 64  # clients, or rows of a batch of the loop
+FEW, MANY = 1, 64  # clients, or rows of the loop's batch
 LOOP_WAY, LOOP = "no server", "libtorch in a loop, one thread"
 CLOSED_HEADS = ["way in", "model", "server", "c=1, a second", "p50", "mpsd has", "c=64, a second",
                 "p50", "p99", "mpsd has"]
@@ -19,7 +19,7 @@ class Figures:
         self.equal = {}   # {(way, model, server whose rate it is, server): [report]}
 
     def median(self, key, figure):
-        """Of a closed loop's rounds."""
+        """The median of a closed loop's rounds."""
         return median([report[figure] for report in self.closed[key]])
 
     def cases(self):
@@ -29,7 +29,7 @@ class Figures:
             ways.index(case[0]), case[1], case[2] != OURS.title, case[2]))
 
     def ours_within(self, way, model, p99_us):
-        """The most answers a second of the daemon whose p99 was no longer; None: it had none."""
+        """The daemon's most answers a second with a p99 no longer than this; None: no such load."""
         rates = [self.median(key, "throughput") for key in self.closed
                  if key[:3] == (our_way(way), model, OURS.title)
                  and self.median(key, "p99_us") <= p99_us]
@@ -37,17 +37,17 @@ class Figures:
 
 
 def our_way(way):
-    """The daemon's way in that a client of this one would take."""
+    """The daemon's way in for clients of this way."""
     return "json" if way == "own" else way
 
 
 def times(value):
-    """How many times as much, or nothing where nothing is compared."""
+    """The factor as text; "–" if nothing is compared."""
     return f"{value:.1f} ×" if value else "–"
 
 
 def milliseconds(microseconds):
-    """Nothing where nothing was measured."""
+    """Milliseconds as text; "–" if nothing was measured."""
     return f"{microseconds / 1e3:.2f} ms" if microseconds else "–"
 
 
@@ -58,7 +58,7 @@ def markdown(heads, rows):
 
 
 def closed_cells(figures, case, clients):
-    """What a closed loop gave, and how much more the daemon has."""
+    """The figures of a closed loop, and the daemon's factor."""
     way, model, server = case
     key = (*case, clients)
     rate, p50 = figures.median(key, "throughput"), figures.median(key, "p50_us")
@@ -71,7 +71,7 @@ def closed_cells(figures, case, clients):
 
 
 def closed_table(figures):
-    """Closed loops of one client and of many, by way and model; and the loop that has no server."""
+    """Closed loops of one client and of many, by way and model; and the loop without a server."""
     return markdown(CLOSED_HEADS, [
         [{LOOP_WAY: LOOP_WAY, **WAYS}[case[0]], *case[1:], *closed_cells(figures, case, FEW),
          *closed_cells(figures, case, MANY)] for case in figures.cases()])

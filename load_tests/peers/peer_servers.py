@@ -17,19 +17,19 @@ WAYS = {"own": "HTTP, its own JSON", "json": "HTTP, the protocol's JSON",
 
 @dataclass(frozen=True)
 class Peer:
-    """A server, and the ways into it that are measured."""
+    """A server, and the measured ways into it."""
 
     title: str
-    script: str  # of this folder, and its environment; empty: the daemon
+    script: str  # in this folder; also its environment's name; empty: the daemon
     ways: tuple
     own_path: str = "/predict"
 
     def request(self, way, model):
-        """An inference of one row, as it goes over HTTP."""
+        """An inference of one row as an HTTP request."""
         return request_of(way, self.own_path, model)
 
     def ask(self, server, way, model):
-        """The numbers that the server answers to it."""
+        """The numbers in the server's answer to this inference."""
         return answer_of(way, self.request(way, model).ask(server.http), model)
 
 
@@ -42,7 +42,7 @@ OTHERS = (Peer("Triton, a model in Python (PyTriton)", "pytriton", ("json", "bin
 
 
 class PeerProcess(Process):
-    """Another server with one model, answering."""
+    """Another server with one model, ready to answer."""
 
     def __init__(self, arguments, folder, peer, model):
         self.http, self.grpc = (f"127.0.0.1:{free_port()}" for _ in range(2))

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """The daemon beside other servers of PyTorch models, with the same model, clients and cores.
 
-identity returns 256 numbers as they came; mlp is six layers of Linear(1024) and ReLU; minilm is
-all-MiniLM-L6-v2 over rows of 16 tokens, as TorchScript. Each server has one process for the model
-with one thread for it, and batches of at most 64. The servers run one after the other, in each
-round, and the daemon last: with closed loops of more clients than they have, for what it answers
-within each one's p99, and at each one's load. Medians are compared. Exit status 2 when the run
-failed.
+identity returns its 256 numbers; mlp is six layers of Linear(1024) and ReLU; minilm is
+all-MiniLM-L6-v2 over rows of 16 tokens, as TorchScript. Each server has one process with one thread
+for the model, and batches of at most 64. In each round the servers run one after the other, the
+daemon last. The daemon also runs closed loops of more clients, to find its rate within each
+server's p99, and each server's load. Medians are compared. Exit status 2 if the run failed.
 """
 
 import argparse
@@ -31,9 +30,9 @@ from peer_rows import (FEW, LOOP, LOOP_WAY, MANY, Figures, closed_table, equal_t
 from peer_servers import OTHERS, OURS, start  # noqa: E402
 from text_loads import quantile  # noqa: E402
 
-MORE_CLIENTS = (16, 128, 256)  # of the daemon; more would not find room in its queue
-EQUAL_LOAD = 0.7    # of what the other server answers in a closed loop
-EQUAL_CALLS = 400   # at least, for a p99
+MORE_CLIENTS = (16, 128, 256)  # for the daemon; more would not fit its queue
+EQUAL_LOAD = 0.7    # part of the other server's closed-loop rate
+EQUAL_CALLS = 400   # least number of calls for a p99
 LONGEST_EQUAL_S = 8
 SEED = 1
 
@@ -55,8 +54,8 @@ def parse_arguments():
 
 
 def find_models(arguments):
-    """The models of this run, their files in `arguments.files`. One whose file cannot be made here
-    is left out by name."""
+    """The models of this run, with their files in `arguments.files`. Names and leaves out a model
+    whose file cannot be made here."""
     arguments.files = {MLP.name: os.path.abspath(f"{arguments.models}/{MLP.file}"),
                        MINILM.name: os.path.abspath(f"{arguments.peers}/networks/{MINILM.file}")}
     if not os.path.exists(f"{arguments.peers}/sentence-transformers/bin/python"):
@@ -74,11 +73,11 @@ class Run(bench_http.HttpLoads):
     def __init__(self, arguments, folder, models):
         self.arguments, self.folder, self.models = arguments, folder, models
         self.failed = []
-        self.reference = {}  # of each model: what the first server answered
+        self.reference = {}  # by model: the first server's answer
         self.figures = Figures()
 
     def check(self, server, peer, model):
-        """The answers to a request must be what the first server answered."""
+        """Checks that the answers equal the first server's."""
         for way in peer.ways:
             if way == "grpc":
                 continue
@@ -95,7 +94,7 @@ class Run(bench_http.HttpLoads):
                    "--model", model.name, "--input", model.generator_input(), "--warmup", "500ms",
                    "--verify-near", *flags]
         report, _ = run_json(command, 120)
-        not_sent = report.get("not_sent", 0)  # of an open loop, whose last one may be late
+        not_sent = report.get("not_sent", 0)  # in an open loop the last call may be late
         if report["errors"] or report["wrong"] or not_sent > 1:
             self.failed.append({"command": command, "wrong": report["wrong"],
                                 "errors": report["errors"] | {"not sent": not_sent}})
@@ -110,7 +109,7 @@ class Run(bench_http.HttpLoads):
         return self.wrk(server.http, peer.request(way, model), clients, server.pid)
 
     def open_loop(self, server, peer, model, way, rate):
-        """The report of so many calls a second at random."""
+        """The report of an open loop: `rate` calls a second at random times."""
         seconds = min(max(self.arguments.seconds, EQUAL_CALLS / rate), LONGEST_EQUAL_S)
         if way == "grpc":
             report = self.generate(server, model, "--rate", f"{rate:.2f}", "--duration",
@@ -128,12 +127,12 @@ class Run(bench_http.HttpLoads):
         return report["throughput"]
 
     def add_equal(self, server, peer, model, way, other, rate):
-        """Measures the load of the server `other` at this one."""
+        """Measures this server under the load of `other`."""
         self.figures.equal.setdefault((way, model.name, other.title, peer.title), []).append(
             self.open_loop(server, peer, model, our_way(way) if peer is OURS else way, rate))
 
     def measure_other(self, peer, model):
-        """All ways into one server with one model; returns the loads for the daemon."""
+        """Measures all ways into one server with one model; returns the loads for the daemon."""
         loads = []
         with self.started(peer, model) as server:
             self.check(server, peer, model)
@@ -145,7 +144,7 @@ class Run(bench_http.HttpLoads):
         return loads
 
     def measure_ours(self, model, loads):
-        """All ways into the daemon, and the loads of the others."""
+        """Measures all ways into the daemon, also under the others' loads."""
         with self.started(OURS, model) as server:
             self.check(server, OURS, model)
             for way in OURS.ways:
@@ -155,7 +154,7 @@ class Run(bench_http.HttpLoads):
                 self.add_equal(server, OURS, model, way, other, rate)
 
     def measure_loop(self, model):
-        """The model without a server."""
+        """Measures the model without a server."""
         if not model.file:
             return
         report, _ = run_json(
@@ -183,7 +182,7 @@ class Run(bench_http.HttpLoads):
 
 
 def chosen(arguments):
-    """The other servers of this run; one whose environment is missing is left out by name."""
+    """The other servers of this run; names and leaves out servers without an environment."""
     wanted = arguments.only.split(",") if arguments.only else None
     peers = []
     for peer in OTHERS:
@@ -197,7 +196,7 @@ def chosen(arguments):
 
 
 def samples(figures):
-    """All that was measured, for a file of JSON."""
+    """All measurements, for a file of JSON."""
     closed = [{"way": way, "model": model, "server": server, "clients": clients, "rounds": reports}
               for (way, model, server, clients), reports in figures.closed.items()]
     equal = [{"way": way, "model": model, "load_of": other, "server": server, "rounds": reports}

@@ -1,4 +1,4 @@
-"""Ray Serve: one replica, batches of those who wait."""
+"""Ray Serve: one replica, batches of waiting requests."""
 
 import time
 

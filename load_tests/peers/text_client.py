@@ -1,4 +1,4 @@
-"""A client of /v1/embeddings that costs little: one thread, requests encoded beforehand."""
+"""A cheap client of /v1/embeddings: one thread, requests encoded beforehand."""
 
 import json
 import resource
@@ -12,7 +12,7 @@ MODEL = "minilm"
 
 
 def encode_request(address, texts):
-    """A whole request of HTTP, for one text or several."""
+    """A whole HTTP request, for one text or several."""
     body = json.dumps({"model": MODEL, "input": texts[0] if len(texts) == 1 else texts}).encode()
     return (f"POST /v1/embeddings HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n").encode() + body
@@ -25,7 +25,7 @@ def vectors_of(body):
 
 
 class Clients:
-    """Connections in a closed loop, at one server. Used in a `with` block."""
+    """Connections to one server in a closed loop. Used in a `with` block."""
 
     def __init__(self, address, count):
         self._connections = [Connection(address) for _ in range(count)]
@@ -40,13 +40,14 @@ class Clients:
             connection.socket.close()
 
     def run(self, requests, seconds):
-        """Sends all requests, and again until so much time has passed; returns their latencies and
-        the last answer to each. Only whole passes, so that each server computes the same."""
+        """Sends all requests, again and again until `seconds` have passed. Returns the latencies
+        and the last answer to each. Makes only whole passes, so that each server computes the
+        same."""
         latencies, bodies, sent = [], [b""] * len(requests), 0
         begin = time.perf_counter()
 
         def send_next(connection):
-            """True where there is something to send."""
+            """Sends the next request; false if there is none."""
             nonlocal sent
             if sent and sent % len(requests) == 0 and time.perf_counter() - begin >= seconds:
                 return False
@@ -68,7 +69,7 @@ class Clients:
                     continue
                 latencies.append(time.perf_counter() - connection.begin)
                 bodies[connection.index] = body
-                if not send_next(connection):  # a server may close one that rests
+                if not send_next(connection):  # a server may close an idle connection
                     self._selector.unregister(connection.socket)
         return latencies, bodies
 
@@ -80,7 +81,7 @@ def cpu_seconds():
 
 
 def measure(address, load, seconds):
-    """A load's report. A request before it wakes the server up."""
+    """A load's report. One request before the load wakes the server up."""
     requests = [encode_request(address, texts) for texts in load.requests()]
     with Clients(address, 1) as clients:
         clients.run(requests[:1], 0)
@@ -93,7 +94,7 @@ def measure(address, load, seconds):
 
 
 def ask(address, load):
-    """The vectors of a load's texts, asked for as the load does."""
+    """The vectors of a load's texts, asked for in the load's way."""
     requests = [encode_request(address, texts) for texts in load.requests()]
     with Clients(address, load.clients) as clients:
         _, bodies = clients.run(requests, 0)

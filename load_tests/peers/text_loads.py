@@ -1,13 +1,13 @@
-"""The texts of the loads, and what a load gives. Pure."""
+"""The texts of the loads, and a load's report. Pure."""
 
 import random
 from dataclasses import dataclass, field, replace
 
-TEXTS = 128  # of a load: enough for four requests of 32 at once
+TEXTS = 128  # texts of a load: enough for four requests of 32 at once
 COMPARED = 64
 LONGEST = 256  # tokens, as many as all-MiniLM-L6-v2 takes
 SPECIAL = 2  # tokens that stand around a text
-# Each is one token of BERT's vocabulary, so a text's length is known without a tokenizer.
+# Each word is one token of BERT's vocabulary, so a text's length is known without a tokenizer.
 WORDS = """the of and to in is was for on that with by he at from his it an were are which this be
 had has but not they one also their new after two who first all her more time when would
 city world year state people school war group house family music film team area river
@@ -30,13 +30,13 @@ class Load:
                 for begin in range(0, len(self.texts), self.texts_a_request)]
 
     def sample(self):
-        """Some of its texts: those whose answers are compared."""
+        """The load with only the texts whose answers are compared."""
         return replace(self, texts=self.texts[:COMPARED])
 
 
 @dataclass
 class Report:
-    """What a load gave: whole passes over its texts."""
+    """The report of a load: whole passes over its texts."""
 
     texts: int
     seconds: float  # from the first request until the last answer
@@ -44,7 +44,7 @@ class Report:
     client_cpu_s: float = 0
 
     def figures(self):
-        """As they are compared and written down."""
+        """The figures for comparison and for JSON."""
         ordered = sorted(self.latencies_s)
         return {"texts_a_second": self.texts / self.seconds,
                 "p50_ms": 1e3 * quantile(ordered, 0.5), "p99_ms": 1e3 * quantile(ordered, 0.99),
@@ -52,17 +52,18 @@ class Report:
 
 
 def quantile(ordered, share):
-    """The smallest value that such a share of the ordered values does not exceed."""
+    """The smallest value that this share of the ordered values does not exceed."""
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
 def text_of(tokens, draw):
-    """Words that are so many tokens, with those around them."""
+    """A text with `tokens` tokens, special ones included."""
     return " ".join(draw.choice(WORDS) for _ in range(tokens - SPECIAL))
 
 
 def mixed_lengths(count, draw):
-    """Log-normal, 55 tokens in the mean and 250 in the 99th percentile, as mpsd-lane-bench's."""
+    """Log-normal lengths, 55 tokens in the mean and 250 in the 99th percentile, as in
+    mpsd-lane-bench."""
     return [min(max(round(draw.lognormvariate(3.703, 0.78)), 8), LONGEST) for _ in range(count)]
 
 
@@ -78,12 +79,12 @@ def make_loads(seed):
 
 
 def mean_tokens(load):
-    """Of a text."""
+    """The mean number of tokens in a text."""
     return sum(len(text.split()) + SPECIAL for text in load.texts) / len(load.texts)
 
 
 def farthest(vectors, wanted):
-    """The largest difference of two numbers in the same place; endless where a place is missing."""
+    """The largest difference of two numbers in the same place; infinite if a place is missing."""
     shapes = [[len(vector) for vector in rows] for rows in (vectors, wanted)]
     if shapes[0] != shapes[1]:
         return float("inf")

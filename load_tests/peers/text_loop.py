@@ -1,8 +1,8 @@
-"""sentence-transformers in a loop, without a server: what a program in Python has at best.
+"""sentence-transformers in a loop, without a server: the best that a Python program can have.
 
-text_loop.py FOLDER THREADS. Reads lines of JSON, {"requests": [[text…]…], "seconds": S}, and
-answers each with a line: whole passes over the requests until so much time has passed, and the
-vectors of the last one.
+text_loop.py FOLDER THREADS. Reads lines of JSON, {"requests": [[text…]…], "seconds": S}. For each
+line makes whole passes over the requests until S seconds have passed, and answers with one line
+that has the vectors of the last pass.
 """
 
 import json

@@ -2,9 +2,9 @@
 """A model of texts on the daemon and on other servers, over HTTP, with the same client and cores.
 
 The model is all-MiniLM-L6-v2 in FP32. All servers run at once, on the same two cores as the client,
-and are measured one after the other in each round. Before them each must answer some texts; the
-table says how far its numbers are from sentence-transformers'. Exit status 0: every target is met;
-1: one is not; 2: the run failed.
+and are measured one after the other in each round. Before the rounds each server must answer some
+texts; the table says how far its numbers are from sentence-transformers'. Exit status 0: every
+target is met; 1: one is not; 2: the run failed.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def parse_arguments():
 
 
 def export_onnx(arguments):
-    """The model's folder with a file of ONNX, for those that need one."""
+    """Makes a copy of the model's folder with an ONNX file, for servers that need one."""
     os.makedirs(arguments.exported, exist_ok=True)
     for name in os.listdir(arguments.model):
         with contextlib.suppress(FileExistsError):
@@ -71,23 +71,23 @@ class Run:
         self.loads = make_loads(arguments.seed)
         self.samples = Samples()
         self.farthest = {}   # by title
-        self.wanted = {}     # by texts: the first server's vectors
+        self.wanted = {}     # by texts: vectors of the first server
         self.left_out = {}   # why, by title
         self.rounds = {}     # by threads
 
     def say(self, text):
-        """A line on stderr."""
+        """Prints a line on stderr."""
         print(f"{time.monotonic() - self.begin:5.0f} s  {text}", file=sys.stderr, flush=True)
 
     def leave_out(self, title, why):
-        """Says so, and why; a failure of our own server ends the run."""
+        """Reports that a server is left out, and why. A failure of our own server ends the run."""
         if title in (MPSD, PLACED):
             raise RuntimeError(f"{title}: {why}")
         self.left_out[title] = str(why).strip()[-1000:]
         self.say(f"left out: {title}: {self.left_out[title]}")
 
     def export(self):
-        """Leaves out those that need ONNX where there is none."""
+        """Exports ONNX; without it leaves out the servers that need it."""
         try:
             export_onnx(self.arguments)
         except FAILURES as error:
@@ -96,7 +96,7 @@ class Run:
                     self.leave_out(entry.title, f"export_onnx.py: {error}")
 
     def chosen(self, threads):
-        """The servers of a phase; one that is not installed is left out by name."""
+        """The servers of a phase; names and leaves out servers that are not installed."""
         wanted = self.arguments.only.split(",") if self.arguments.only else [""]
         for entry in ENTRIES:
             if threads not in entry.threads or not entry.title.startswith(tuple(wanted)):
@@ -110,7 +110,7 @@ class Run:
             yield entry
 
     def start(self, entry, threads, stack):
-        """The server, checked; None where it does not start or not answer."""
+        """Starts and checks the server; None if it does not start or answer."""
         server = None
         try:
             server = entry.start(self.arguments, self.folder, threads)
@@ -142,7 +142,7 @@ class Run:
                 self.measure_bare(servers[MPSD], load, threads)
 
     def measure_bare(self, mpsd, load, threads):
-        """The loop without a front end, right behind the load that it is the ceiling of."""
+        """Measures the loop without a front end, right after the load that it is a ceiling for."""
         figures = bare_loop(self.arguments, mpsd, load)
         if figures:
             self.samples.samples.setdefault((load.name, threads, BARE), []).append(figures)
@@ -150,7 +150,7 @@ class Run:
             self.leave_out(BARE, "mpsd-lane-bench was not built, which comes with the tests")
 
     def phase(self, threads):
-        """All rounds with so many threads, as long as there is time."""
+        """All rounds with this number of threads, as long as there is time."""
         with contextlib.ExitStack() as stack:
             servers = {}
             for entry in self.chosen(threads):

@@ -1,6 +1,6 @@
-"""The tables of text_peers.py, from what was measured. Pure.
+"""The tables of text_peers.py, from its measurements. Pure.
 
-`samples` are bench_figures.Samples by (load, threads, server).
+`samples` is bench_figures.Samples by (load, threads, server).
 """
 
 from dataclasses import replace
@@ -15,8 +15,8 @@ OURS = (MPSD, PLACED)
 
 
 def best_of(samples, load, threads, figure, titles=None):
-    """The server with the best median that was measured in each of our rounds, or None: of these
-    titles, else of all others over HTTP."""
+    """The server with the best median, among servers that were measured in each of our rounds; or
+    None. Looks at these titles, by default at all other servers over HTTP."""
     rounds = max((len(rounds) for (name, count, title), rounds in samples.samples.items()
                   if (name, count) == (load, threads) and title in OURS), default=0)
     found = [title for (name, count, title), figures in samples.samples.items()
@@ -28,7 +28,7 @@ def best_of(samples, load, threads, figure, titles=None):
 
 
 def _compare(row, samples, quantity, load, threads, ours, target, titles=None, unit=""):
-    """A list with the row of our server and the best of the others; empty where one is missing."""
+    """A list with one row: our server and the best of the others. Empty if either is missing."""
     figure = "p50_ms" if row is at_most else "texts_a_second"
     best = best_of(samples, load, threads, figure, titles)
     if best is None or not samples.has((load, threads, ours)):
@@ -38,7 +38,7 @@ def _compare(row, samples, quantity, load, threads, ours, target, titles=None, u
 
 
 def peer_rows(samples):
-    """Against the best of the servers over HTTP."""
+    """Rows against the best server over HTTP."""
     rows = _compare(at_least, samples, "mixed lengths, c=64: mpsd to", MIXED, 2, MPSD, 1.3,
                     unit=" texts/s")
     many = _compare(at_least, samples, "32 texts a request, c=4: mpsd to", MANY, 2, MPSD, 0,
@@ -51,7 +51,7 @@ def peer_rows(samples):
 
 
 def infinity_rows(samples):
-    """Against infinity, under every load."""
+    """Rows against infinity, under every load."""
     rows = []
     for load, threads, ours in ((SHORT, 1, PLACED), (SHORT, 2, MPSD), (MIXED, 2, MPSD),
                                 (MANY, 2, MPSD)):
@@ -61,13 +61,14 @@ def infinity_rows(samples):
 
 
 def bare_rows(samples):
-    """Against the same lanes without a front end."""
+    """Rows against the same lanes without a front end."""
     return _compare(at_least, samples, "mixed lengths, c=64: mpsd to the", MIXED, 2, MPSD, 0.9,
                     (BARE,), " texts/s")
 
 
 def answer_rows(farthest):
-    """How far the daemon's numbers are from sentence-transformers'; `farthest` is by server."""
+    """A row for the distance of the daemon's numbers from sentence-transformers'; `farthest` is by
+    server."""
     ours = [value for title, value in farthest.items() if title in OURS]
     if not ours or LOOP not in farthest:
         return []
@@ -76,7 +77,7 @@ def answer_rows(farthest):
 
 
 def all_rows(samples, farthest):
-    """Every row that could be measured."""
+    """All rows with measurements."""
     return (peer_rows(samples) + infinity_rows(samples) + bare_rows(samples)
             + answer_rows(farthest))
 
@@ -97,7 +98,7 @@ def servers_table(samples, farthest, titles):
         cells = []
         for load, threads, figure, _ in COLUMNS:
             rounds = samples.samples.get((load, threads, title), [])
-            # The loop gets all texts of 64 clients at once: no time of one of them is known.
+            # The loop gets all texts of 64 clients at once, so no single time is known.
             has = rounds and figure in rounds[0] and not (
                 title == LOOP and load == MIXED and figure != "texts_a_second")
             cells.append(f"{samples.value((load, threads, title), figure):,.1f}" if has else "–")

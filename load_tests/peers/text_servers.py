@@ -1,6 +1,6 @@
 """The servers of text_peers.py: how each is started, asked and measured.
 
-All answer /v1/embeddings with the vectors of one model, but for the loop, which has no server.
+All answer /v1/embeddings with the vectors of one model, except the loop, which has no server.
 """
 
 import contextlib
@@ -23,25 +23,25 @@ ONE_TEXT = Load("ready", "", ("how far is it",))
 
 
 def thread_environment(threads):
-    """For a process whose inferences may use so many threads."""
+    """The environment of a process whose inferences may use `threads` threads."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
     return {**os.environ, **QUIET, **{name: str(threads) for name in names}}
 
 
 class HttpTexts:
-    """What is asked over HTTP, at its address `http`."""
+    """A server that is asked over HTTP at its address `http`."""
 
     def measure(self, load, seconds):
         """The report of a load."""
         return text_client.measure(self.http, load, seconds)
 
     def vectors(self, load):
-        """Of each of the load's texts."""
+        """The vectors of the load's texts."""
         return text_client.ask(self.http, load)
 
 
 class Mpsd(HttpTexts, Daemon):
-    """The daemon with the model, as `mpsd serve FOLDER` has it but for addresses."""
+    """The daemon with the model, like `mpsd serve FOLDER` except for its addresses."""
 
     def __init__(self, arguments, folder, placement=None):
         model = {"name": text_client.MODEL, "path": os.path.abspath(arguments.model)}
@@ -50,7 +50,7 @@ class Mpsd(HttpTexts, Daemon):
         super().__init__(arguments.binaries, folder, [model], f"mpsd-{free_port()}")
 
     def placed(self):
-        """(all lanes, rows of a batch at most) of the model."""
+        """The model's (number of lanes, most rows of a batch)."""
         connection = http.client.HTTPConnection(self.http, timeout=10)
         connection.request("GET", "/mpsd/status")
         model = json.loads(connection.getresponse().read())["models"][0]
@@ -59,7 +59,7 @@ class Mpsd(HttpTexts, Daemon):
 
 
 class Peer(HttpTexts, Process):
-    """Another server, answering."""
+    """Another server, ready to answer."""
 
     def __init__(self, command, port, folder, threads):
         self.http = f"127.0.0.1:{port}"
@@ -80,7 +80,7 @@ class Peer(HttpTexts, Process):
 
 
 class Loop:
-    """sentence-transformers in a process of its own, which computes when it is told."""
+    """sentence-transformers in a process of its own, which computes on demand."""
 
     def __init__(self, arguments, folder, threads):
         begin = time.monotonic()
@@ -98,7 +98,7 @@ class Loop:
         self.ready_s = time.monotonic() - begin
 
     def _run(self, load, seconds):
-        # What many clients ask for one by one, a program gives at once.
+        # A program gives all texts at once, where many clients ask one by one.
         requests = [list(load.texts)] if load.clients > load.texts_a_request else load.requests()
         self._popen.stdin.write(json.dumps({"requests": requests, "seconds": seconds}) + "\n")
         self._popen.stdin.flush()
@@ -115,7 +115,7 @@ class Loop:
         return Report(passes * len(load.texts), done["seconds"], done["latencies_s"])
 
     def vectors(self, load):
-        """Of each of the load's texts."""
+        """The vectors of the load's texts."""
         return self._run(load, 0)[0]["vectors"]
 
     def stop(self):
@@ -128,8 +128,9 @@ class Loop:
 
 
 def bare_loop(arguments, mpsd, load):
-    """Texts a second of the model on the daemon's lanes, without a front end: rows of such lengths
-    in the daemon's batches, by their tokens. None where the program was not built."""
+    """Texts a second of the model on the daemon's lanes, without a front end. Rows have the load's
+    lengths and the daemon's batch size; tokens are converted to texts. None if the program was not
+    built."""
     program = f"{arguments.binaries}/mpsd-lane-bench"
     if not os.path.exists(program):
         return None
@@ -146,14 +147,14 @@ class Entry:
     """A server of a run."""
 
     title: str
-    start: object  # (arguments, folder, threads) to the server
-    threads: tuple = (1, 2)  # those that the server can be told to use
+    start: object  # makes the server from (arguments, folder, threads)
+    threads: tuple = (1, 2)  # numbers of threads that the server can be set to
     program: str = ""  # in the folder of peers; empty: nothing to look for
     needs_onnx: bool = False
 
 
 def peer(make_command):
-    """How a server is started whose command line that gives."""
+    """A function that starts a server with the command line from `make_command`."""
     def start(arguments, folder, threads):
         port = free_port()
         return Peer(make_command(arguments, port, threads), port, folder, threads)
@@ -161,14 +162,14 @@ def peer(make_command):
 
 
 def onnxruntime_command(arguments, port, threads):
-    """onnxruntime_server.py."""
+    """The command line of onnxruntime_server.py."""
     return [f"{arguments.peers}/onnxruntime/bin/python", f"{HERE}/onnxruntime_server.py",
             "--folder", arguments.exported, "--port", str(port), "--threads", str(threads)]
 
 
 def infinity_command(engine, arguments, port, _):
-    """infinity with that engine and its defaults, but that it does not time itself first, and that
-    its engine for ONNX, which does not read how a model pools, is told."""
+    """infinity with that engine and its defaults, with two exceptions. It does not time itself
+    first. And the pooling is named, since its engine for ONNX does not read it from the model."""
     return [f"{arguments.peers}/infinity/bin/infinity_emb", "v2", "--model-id", arguments.exported,
             "--served-model-name", text_client.MODEL, "--engine", engine, "--device", "cpu",
             "--host", "127.0.0.1", "--port", str(port), "--url-prefix", "/v1",
@@ -176,8 +177,8 @@ def infinity_command(engine, arguments, port, _):
 
 
 def tei_command(engine, arguments, port, _):
-    """text-embeddings-inference's router with its defaults: it takes ONNX Runtime for a folder with
-    a file of ONNX, and Candle for others."""
+    """text-embeddings-inference's router with its defaults: ONNX Runtime for a folder with an ONNX
+    file, Candle for others."""
     folder = arguments.exported if engine == "onnx" else os.path.abspath(arguments.model)
     return [f"{arguments.peers}/tei/bin/text-embeddings-router", "--model-id", folder,
             "--hostname", "127.0.0.1", "--port", str(port), "--prometheus-port", str(free_port())]

@@ -1,4 +1,4 @@
-"""TorchServe: one worker, batches of those who wait. Needs Java."""
+"""TorchServe: one worker, batches of waiting requests. Needs Java."""
 
 import os
 import subprocess
@@ -43,7 +43,7 @@ def main():
     os.environ.update(MPSD_PEERS=HERE, MPSD_PEER_FILE=arguments.path,
                       MPSD_PEER_DATATYPE=arguments.datatype)
     home = sysconfig.get_path("purelib")
-    # What its own launcher runs, which does not pass a signal on.
+    # The command of TorchServe's own launcher, which does not pass signals on.
     os.execvp("java", ["java", f"-Dmodel_server_home={home}",
                        f"-Dlog4j.configurationFile=file://{arguments.folder}/log4j2.xml",
                        "-cp", f"{home}/ts/frontend/*", "org.pytorch.serve.ModelServer",

@@ -1,6 +1,6 @@
 """Line charts as SVG, by text alone: no library, no script, no network.
 
-A chart's colours are classes of the page that it stands in (page.py), for a light and a dark screen.
+A chart's colours are classes of its page (page.py), for a light and a dark screen.
 """
 
 import math
@@ -10,14 +10,14 @@ from html import escape
 WIDTH, HEIGHT = 640, 340
 LEFT, RIGHT, TOP, BOTTOM = 70, 16, 34, 48  # margins of the plot
 LEGEND_LINE = 18
-COLOURS = 8  # as many as page.py has
+COLOURS = 8  # number of colours in page.py
 TICKS = 6
-CHARACTER = 7  # the width of a letter, roughly
+CHARACTER = 7  # rough width of a letter
 
 
 @dataclass
 class Axis:
-    """A title with its unit; a logarithmic axis leaves out what is not above 0."""
+    """A title with its unit. A logarithmic axis leaves out values that are not above 0."""
 
     title: str
     is_log: bool = False
@@ -25,17 +25,17 @@ class Axis:
 
 @dataclass
 class Line:
-    """Named points; one that has no number interrupts it."""
+    """A named line of points; a point without a number interrupts it."""
 
     name: str
-    points: list  # of (x, y)
+    points: list  # a list of (x, y)
     is_dashed: bool = False
-    colour: int | None = None  # of the page; None: the chart's next one
+    colour: int | None = None  # index in the page; None: the chart's next one
 
 
 @dataclass
 class Scale:
-    """From an axis's values to pixels."""
+    """Maps an axis's values to pixels."""
 
     axis: Axis
     low: float
@@ -50,7 +50,7 @@ class Scale:
         return self.first + (value - low) / (high - low) * (self.last - self.first)
 
     def ticks(self):
-        """Round values, from the lowest to the highest that the scale has."""
+        """Round values, from the lowest to the highest of the scale."""
         return log_ticks(self.low, self.high) if self.axis.is_log else ticks(self.low, self.high)
 
 
@@ -69,7 +69,7 @@ def ticks(low, high):
 
 
 def log_ticks(low, high):
-    """The values of a logarithmic scale that begin with 1; of few decades others too."""
+    """The values of a logarithmic scale that begin with 1; for few decades others too."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for starts in ((1,), (1, 2, 5), range(1, 10)):
         found = [start * 10.0 ** power for power in powers for start in starts
@@ -80,7 +80,7 @@ def log_ticks(low, high):
 
 
 def number(value):
-    """A value as a tick shows it."""
+    """A value as a tick's text."""
     if value == 0:
         return "0"
     if abs(value) >= 10000:
@@ -89,7 +89,7 @@ def number(value):
 
 
 def can_be_drawn(axis, value):
-    """Whether the axis has a place for it."""
+    """Whether the axis has a place for the value."""
     return value is not None and math.isfinite(value) and (value > 0 or not axis.is_log)
 
 
@@ -105,7 +105,7 @@ def runs_of(line, x_axis, y_axis):
 
 
 def scale_of(axis, values, first, last):
-    """A scale that all values fit: a linear one begins at 0."""
+    """A scale that fits all values; a linear one begins at 0."""
     low, high = (min(values), max(values)) if values else (1, 2)
     if axis.is_log:
         low, high = low / 1.1, high * 1.1
@@ -148,7 +148,7 @@ class Drawing:
                   f' transform="rotate(-90 14 {middle:.1f})"')
 
     def line(self, line, colour):
-        """A line with a dot at each point, which tells its values to a mouse that rests on it."""
+        """A line with a dot at each point; a dot shows its values under the mouse."""
         dashed = " dashed" if line.is_dashed else ""
         runs = runs_of(line, self.x.axis, self.y.axis)
         for run in runs:
@@ -161,7 +161,7 @@ class Drawing:
                               f"{number(y)}</title></circle>")
 
     def legend(self, names):
-        """The names of (line, colour) below the plot; how many lines of text they take."""
+        """Writes the names of (line, colour) below the plot; returns the number of text lines."""
         x, y = LEFT, HEIGHT + 12
         for line, colour in names:
             width = 40 + CHARACTER * len(line.name)
@@ -176,7 +176,7 @@ class Drawing:
 
 
 def line_chart(title, x_axis, y_axis, lines):
-    """The SVG of these lines. Without a point that can be drawn it says so."""
+    """The SVG of these lines. If no point can be drawn, the chart says so."""
     points = [point for line in lines for run in runs_of(line, x_axis, y_axis) for point in run]
     drawing = Drawing(scale_of(x_axis, [x for x, _ in points], LEFT, WIDTH - RIGHT),
                       scale_of(y_axis, [y for _, y in points], HEIGHT - BOTTOM, TOP))

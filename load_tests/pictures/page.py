@@ -1,4 +1,4 @@
-"""One page of HTML with charts and tables: a file that needs no other one, and no network."""
+"""One page of HTML with charts and tables: a single file that needs no network."""
 
 from html import escape
 

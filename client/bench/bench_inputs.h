@@ -39,11 +39,11 @@ struct RequestWishes {
 
 inline constexpr int64_t kDefaultLength = 16;
 
-// Makes the plan of the requests. Without contents from the user there are several of each length,
-// so that a server sees different ones. Whole numbers are from 0 to 99, which most tables of ids
-// have; an `attention_mask` has 1; other elements are from 0 to 1. INVALID_ARGUMENT names the input
-// at fault: the model has none of that name, its dim 0 is not open for `rows`, or its range is
-// wrong. INVALID_ARGUMENT too if one request exceeds 64 MiB. Pure.
+// Makes the plan of the requests: without contents from the user, several different ones of each
+// length. Whole numbers are from 0 to 99, which most tables of ids have; an `attention_mask` has 1;
+// other elements are from 0 to 1. INVALID_ARGUMENT names an input that the model does not have,
+// whose dim 0 is not open for `rows`, or whose range is wrong; or says that one request exceeds 64
+// MiB. Pure.
 absl::StatusOr<traffic::RequestPlan> MakeRequestPlan(const client::ModelMetadata& metadata,
                                                      const RequestWishes& wishes);
 

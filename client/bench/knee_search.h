@@ -26,8 +26,8 @@ class KneeSearch {
 
   explicit KneeSearch(const Options& options);
 
-  // The load to try now; none when the search is over. The search is over when the knee is known,
-  // when no load was met down to 1/1024 of the first, or when all were met up to 1024 times it.
+  // The load to try now. None when the knee is known, when no load was met down to 1/1024 of the
+  // first, or when all were met up to 1024 times it.
   std::optional<double> Next() const;
 
   // Adds the result of a load, also of one that Next() did not name.

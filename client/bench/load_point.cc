@@ -30,8 +30,8 @@ std::map<std::string, uint64_t> ErrorsByName(const traffic::LoadCounts& counts) 
   return errors;
 }
 
-// The number of all requests that the latencies are about. A closed loop counts errors whenever
-// they come, so its number may be too high.
+// The number of requests behind the latencies. A closed loop counts errors whenever they come, so
+// its number may be too high.
 uint64_t DueCount(const Load& load, const traffic::LoadCounts& counts) {
   if (load.clients == 0) return counts.intended;
   uint64_t failed = counts.wrong;

@@ -14,7 +14,7 @@ namespace mpsd::bench {
 using traffic::kMaxRate;
 using traffic::kMinRate;
 
-// A load: a number of clients that each wait for their answer, or requests that come by themselves.
+// A load: clients that each wait for their answer, or requests that come by themselves.
 struct Load {
   uint32_t clients = 0;  // closed loop; 0: open loop
   double rate = 0;       // open loop: requests a second, Poisson arrivals
@@ -24,7 +24,7 @@ struct Load {
 std::string LoadText(const Load& load);
 
 // The figures of one run. Latencies count from the intended send time, over all requests. A failed
-// request counts as one that never came: INT64_MAX. Without requests all latencies are INT64_MAX.
+// request counts as INT64_MAX. Without requests all latencies are INT64_MAX.
 struct LoadPoint {
   Load load;
   uint64_t due = 0;     // number of requests that the latencies are about

@@ -1,8 +1,7 @@
 // elements: single elements of tensors as numbers. Pure functions, all thread-safe.
 //
-// The verbs show outputs to people and make random inputs without knowing a model's datatypes
-// beforehand. Only this file gives a datatype's bytes their meaning. Bytes are little endian and
-// without padding, as in the protocol.
+// Only this file gives a datatype's bytes their meaning. Bytes are little endian and without
+// padding, as in the protocol.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +15,7 @@
 
 namespace mpsd::cli {
 
-// The value of an FP16 or BF16, for which C++ has no type. Exact, since a double holds every value
-// of both; infinities and NaN stay.
+// The value of an FP16 or BF16, for which C++ has no type. Exact; infinities and NaN stay.
 double HalfToDouble(uint16_t bits);
 double BFloatToDouble(uint16_t bits);
 
@@ -27,8 +25,8 @@ double BFloatToDouble(uint16_t bits);
 std::vector<double> Numbers(const client::InferOutput& output);
 
 // A random array of `shape`, for `infer --input NAME=random`: floats in [0,1), integers from 0 to
-// 99, BOOL 0 or 1. Such small integers are valid indices of most tables, so models that take ids
-// accept them. The same `random` gives the same array on every platform.
+// 99, BOOL 0 or 1. Most tables have ids up to 99. The same `random` gives the same array on every
+// platform.
 //
 // INVALID_ARGUMENT for BYTES, for a negative dim, and for more than kMaxNpyBytes.
 absl::StatusOr<NpyArray> RandomArray(DataType datatype, const Dims& shape, std::mt19937_64* random);

@@ -1,8 +1,8 @@
 // npy: numpy's .npy files: one array with its datatype and shape.
 //
-// `infer` reads and writes tensors in this form, so numpy.save() and numpy.load() are all that a
-// user needs. A file is magic, version, the length of a header, the header and the elements. The
-// header is the literal of a Python dictionary with descr, fortran_order and shape.
+// `infer` reads and writes tensors in the form of numpy.save(). A file is magic, version, the
+// length of a header, the header and the elements. The header is the literal of a Python dictionary
+// with descr, fortran_order and shape.
 //
 // Files are untrusted: every length is checked before it is used, and nothing is evaluated.
 #pragma once
@@ -37,7 +37,7 @@ struct NpyArray {
 absl::StatusOr<NpyArray> ParseNpy(absl::string_view file);
 
 // The file of `array`, in version 1. BYTES become 'S' of the longest element's length, so zeros at
-// the end of an element do not come back when the file is read.
+// the end of an element are lost.
 //
 // INVALID_ARGUMENT for BF16, which numpy does not have, if bytes and shape contradict each other,
 // and if padding the elements of BYTES would take more than kMaxNpyBytes. Thread-safe.

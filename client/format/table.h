@@ -5,8 +5,7 @@
 //   out << table.Text();              MODEL  LANES
 //                                     mlp        4
 //
-// All verbs make their tables here, so that they look alike. A program reads the JSON that the same
-// verb prints with --json.
+// All verbs make their tables here, so that they look alike. Programs read --json instead.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +17,8 @@
 namespace mpsd::cli {
 
 // Collects rows and lays them out when asked for the text. A column is as wide as its widest cell.
-// Widths count characters, not bytes, so accents keep the columns straight, except characters that
-// a terminal draws twice as wide. Cells are printed unchanged, so they must hold no line breaks.
+// Widths count characters, not bytes; characters that a terminal draws twice as wide break the
+// columns. Cells are printed unchanged, so they must hold no line breaks.
 //
 // Owned by the verb that prints it. Thread-compatible.
 class Table {

@@ -1,8 +1,7 @@
 // AnswerCheck: checks whether the bytes of an answer are right for the request.
 //
-// A load that does not look at its answers also measures a server that sends nonsense. But parsing
-// an answer costs the client more than the call, and client and server share the machine's cores.
-// So the check walks the message's fields by hand, and reads contents only to compare them:
+// Parsing an answer would cost the client more than the call, on cores that it shares with the
+// server. So the check walks the message's fields by hand, and reads contents only to compare them:
 //
 //   ModelInferResponse         model_name │ … │ raw_output_contents │ raw_output_contents │
 //   kSameSize                  skips        …   adds up lengths
@@ -28,7 +27,6 @@ enum class Expectation {
   kEcho,       // the request itself, as mpsd-echo answers; compares its raw contents
 };
 
-// Walks the answer's outer fields without parsing it, so that a check costs far less than a call.
 // Owned by a pump's AnswerTally. Lives on one thread. The requests outlive it.
 class AnswerCheck {
  public:

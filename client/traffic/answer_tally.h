@@ -26,8 +26,8 @@ class AnswerTally {
  public:
   AnswerTally(const LoadPlan& plan, const std::vector<PreparedRequest>& requests);
 
-  // Counts a request that ended now and was meant to be sent at `intended_ns`. It ended with an
-  // answer, which is checked, or with an error.
+  // Counts a request that ended now, with an answer, which is checked, or with an error. It was
+  // meant to be sent at `intended_ns`.
   void Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
              grpc::StatusCode code, grpc::ByteBuffer* answer);
 

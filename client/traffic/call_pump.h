@@ -28,10 +28,9 @@
 
 namespace mpsd::traffic {
 
-// Keeps its open calls in records made at construction, so that nothing is allocated during the
-// run. A closed loop sends on its own thread. An open loop sends on a second thread, so that
-// waiting answers never delay a send. The caller owns the plan and the requests, which outlive the
-// pump. Lives on the thread that calls Run().
+// Keeps its open calls in records made at construction, so a run allocates nothing. An open loop
+// sends on a second thread, so that waiting answers never delay a send. The caller owns the plan
+// and the requests, which outlive the pump. Lives on the thread that calls Run().
 class CallPump final : public Pump {
  public:
   // The pump of the plan's thread `thread`. At most `call_count` calls are open at once. The pumps

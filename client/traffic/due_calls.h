@@ -32,8 +32,8 @@ class DueCalls {
   void Sent(int64_t intended_ns, int64_t now_ns);
   void NotSent(int64_t intended_ns);
 
-  // Reports that this call and all later ones until the window's end are not sent. There may be
-  // very many, so they are counted by the mean rate.
+  // Reports that this call and all later ones in the window are not sent. They are counted by the
+  // mean rate, since there may be very many.
   void NotSentFrom(int64_t intended_ns);
 
   // How many calls were due, sent and not sent, and how late.

@@ -1,9 +1,9 @@
 // GapArrivals: times whose gaps are drawn one by one, independent of each other.
 //
-// Requests of many independent clients arrive as a Poisson process: short gaps are common, and the
-// gaps' coefficient of variation is 1. With a larger one requests come in swarms: the gaps have a
-// gamma distribution, most of them tiny and a few very long. With a burst of n, groups of n arrive
-// at the same instant, with gaps n times as long. The rate stays.
+// Requests of many independent clients arrive as a Poisson process, whose gaps have a coefficient
+// of variation of 1. With a larger one requests come in swarms: the gaps have a gamma distribution,
+// most of them tiny and a few very long. With a burst of n, groups of n arrive at once, with gaps n
+// times as long. The rate stays.
 //
 //   cv 1      │ ││    │  │││ │     │ ││
 //   cv 4      ││││            │││││ │

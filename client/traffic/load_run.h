@@ -6,8 +6,8 @@
 //               count                  still to come
 //
 // A closed loop keeps a number of requests open: each answer sends the next request. An open loop
-// draws the send times beforehand and keeps to them, whatever the server does. Its latencies count
-// from the intended times, so a slow server cannot hide its queue.
+// keeps to send times drawn beforehand. Its latencies count from these times, so a slow server
+// cannot hide its queue.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,7 @@ struct WatchedProcess {
   pid_t pid = 0;
 };
 
-// The rates that command lines take, in calls a second: from one in 17 minutes to more than a
-// client can send.
+// The rates that command lines take, in calls a second.
 inline constexpr double kMinRate = 1e-3;
 inline constexpr double kMaxRate = 1e7;
 

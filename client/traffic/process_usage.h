@@ -1,8 +1,8 @@
 // ProcessUsage: the resources that a process has used so far, read from /proc.
 //
-// A rate alone does not tell a fast server from one that has more cores. At the window's begin and
-// end, the run reads its own usage and the usage of processes named on the command line. The growth
-// divided by the calls is their cost. Voluntary switches count how often they slept.
+// A rate alone does not tell a fast server from one that has more cores. So a run reads the usage
+// of itself and of named processes at the window's begin and end. The growth divided by the calls
+// is their cost; voluntary switches are their sleeps.
 #pragma once
 
 #include <sys/types.h>

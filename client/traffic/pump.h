@@ -1,9 +1,8 @@
 // Pump: one client thread's part of a run, and helpers for every kind of pump.
 //
-// A run (load_run.h) has one pump for each of its threads. CallPump sends unary calls, StreamPump
-// sends requests over streams; both send prepared requests (request_set.h) and count answers in an
-// AnswerTally. Pumps share only constants and a counter of tickets, so the client's threads never
-// wait for each other.
+// A run (load_run.h) has one pump for each of its threads: CallPump sends unary calls, StreamPump
+// sends requests over streams. Pumps share only constants and a counter of tickets, so the client's
+// threads never wait for each other.
 #pragma once
 
 #include <grpc/support/time.h>

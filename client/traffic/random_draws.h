@@ -1,5 +1,5 @@
-// Random numbers of several distributions, the same on every platform. The standard fixes the bits
-// of std::mt19937_64, but not the results of its own distributions.
+// Random numbers of several distributions, the same on every platform, unlike the results of the
+// standard's own distributions.
 #pragma once
 
 #include <cstdint>

@@ -4,10 +4,9 @@
 //   "ids:INT64[1,-1]=0..20000"  ──ParseInputPlan──▶  InputPlan
 //   RequestPlan: inputs, lengths 8, 16, 100         ──PrepareRequests──▶  three PreparedRequests
 //
-// A pump picks a request at random for each call (RequestPicker). So a server sees the same few
-// contents again and again, in an order that the seed decides. A server that remembers answers
-// would look too good. Texts are English words in random order, so that a tokenizer has its usual
-// work.
+// A pump picks a request at random for each call (RequestPicker). A server sees the same few
+// contents again and again, so one that remembers answers would look too good. Texts are English
+// words in random order, so that a tokenizer has its usual work.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -23,9 +22,9 @@
 
 namespace mpsd::traffic {
 
-// One input of the model as given on the command line: "NAME:DTYPE[dims]", optionally followed by
-// "=value" or "=low..high" for the elements. A dim of -1 stands for the request's length. An
-// element of BYTES is a text of `low` to `high` words.
+// One input as given on the command line: "NAME:DTYPE[dims]", then maybe "=value" or "=low..high"
+// for the elements. A dim of -1 is the request's length. An element of BYTES is a text of `low` to
+// `high` words.
 struct InputPlan {
   std::string name;
   DataType datatype = DataType::kInvalid;

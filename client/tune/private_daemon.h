@@ -34,8 +34,8 @@ struct PrivateDaemonOptions {
 // Owns the daemon: it runs as long as the object lives. Lives on one thread.
 class PrivateDaemon {
  public:
-  // Blocks until all workers of the model serve. On an error nothing is left of the daemon, and the
-  // error says why in words for the user. FAILED_PRECONDITION: the daemon ended or the model fails.
+  // Blocks until all workers of the model serve. On an error nothing is left of the daemon; the
+  // error's text is for the user. FAILED_PRECONDITION: the daemon ended or the model fails.
   // DEADLINE_EXCEEDED: `start_limit` has passed. CANCELLED: `stop` returned true. Any other code:
   // the program cannot be started.
   static absl::StatusOr<std::unique_ptr<PrivateDaemon>> Start(const PrivateDaemonOptions& options);

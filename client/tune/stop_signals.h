@@ -6,8 +6,8 @@
 namespace mpsd::tune {
 
 // While this object lives, SIGINT and SIGTERM wait, in this thread and in threads that it starts
-// later. A spawned program gets them as ever. The destructor lets them through: a signal that came
-// meanwhile takes effect then. Must be made before other threads are. Thread-compatible.
+// later. A spawned program gets them as ever. A signal that came meanwhile takes effect in the
+// destructor. Must be made before other threads are. Thread-compatible.
 class StopSignals {
  public:
   StopSignals();

@@ -50,16 +50,15 @@ struct Trial {
 // trial's reason. Blocks for all that.
 Trial RunTrial(const TrialSetup& setup, const TuneConfig& config, const Candidate& candidate);
 
-// Loads a daemon with `config`, which is not changed by a candidate, for three times the duration
-// of a load. Tries 0.9 of the `knee`, then 0.8 and 0.7 if more does not hold the SLO: a knee is the
-// best of several measurements, so it is often too high. Returns the first point that holds, or
-// else the last. An error if the daemon does not serve. Blocks.
+// Loads a daemon with `config` itself for three times the duration of a load, at 0.9 of the `knee`,
+// then 0.8 and 0.7 if the SLO does not hold. A knee is the best of several measurements, so it is
+// often too high. Returns the first point that holds, or else the last. An error if the daemon does
+// not serve. Blocks.
 absl::StatusOr<bench::LoadPoint> Verify(const TrialSetup& setup, const TuneConfig& config,
                                         double knee);
 
 // How long a load has to be: ten times the SLO's bound, but half a minute at most, and in any case
-// at least `wanted`. In a shorter time the queue of a server that falls behind does not grow enough
-// to show. Pure.
+// at least `wanted`. In a shorter time a growing queue does not show. Pure.
 absl::Duration LoadDuration(absl::Duration wanted, const bench::Slo& slo);
 
 // How many clients are enough to load `lanes` lanes. A `max_batch_size` of 0 means no batches.

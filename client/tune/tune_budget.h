@@ -8,8 +8,7 @@
 namespace mpsd::tune {
 
 // Expects the next candidate to take as long as the longest so far, and leaves half of that for the
-// verification. The first candidate always fits: without it there would be no result. Reads no
-// clock. Thread-compatible.
+// verification. The first candidate always fits. Reads no clock. Thread-compatible.
 class TuneBudget {
  public:
   explicit TuneBudget(absl::Duration total) : total_(total) {}

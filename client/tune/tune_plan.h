@@ -3,10 +3,10 @@
 //   as configured ─▶ lanes against threads ─▶ processes against lanes ─▶ batch caps ─▶ precisions
 //
 // Each step varies one thing of the best candidate so far, so a host of many cores has a dozen
-// candidates and not hundreds. If a batch cap is better, its neighbours are tried too. On a host
-// with other work, the error of one measurement may exceed the difference of two candidates. So a
-// candidate that seems a little better is tried again, right after the best so far, and these two
-// tries decide. The plan measures nothing itself:
+// candidates and not hundreds. If a batch cap is better, its neighbours are tried too. One
+// measurement's error may exceed the difference of two candidates. So a candidate that seems a
+// little better is tried again, right after the best so far, and these two tries decide. The plan
+// measures nothing itself:
 //
 //   TunePlan plan({.cores = 8});
 //   while (const auto candidate = plan.Next()) plan.Add(*candidate, RateOf(*candidate));
@@ -36,8 +36,7 @@ struct TuneFacts {
 // Thread-compatible.
 class TunePlan {
  public:
-  // A candidate must be better than the best so far by this part. A smaller difference is noise,
-  // and no reason to change a config.
+  // A candidate must be better than the best so far by this part; a smaller difference is noise.
   static constexpr double kWorthwhile = 0.05;
   static constexpr double kClear = 0.25;        // a clear difference needs no second try
   static constexpr uint32_t kMostBatch = 1024;  // a config takes no more
@@ -45,8 +44,7 @@ class TunePlan {
   // REQUIRES: facts.cores > 0.
   explicit TunePlan(TuneFacts facts);
 
-  // Adds facts about the model that the first candidate has shown. Called before the first Add(),
-  // or never.
+  // Adds facts that the first candidate has shown. Called before the first Add(), or never.
   void Learn(const std::string& device, uint32_t max_batch_size);
 
   // The candidate to try now; none when all have been tried.

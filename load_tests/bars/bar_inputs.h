@@ -11,9 +11,8 @@
 namespace mpsd::load {
 
 // Two inputs for each lane and task: the number of the task, one INT64, and random floats from -1
-// to 1. The floats differ from lane to lane. All inputs lie in one piece of read-only pages, which
-// can be registered with a device like a worker's slabs. Made on the main thread; constant and
-// thread-safe afterwards.
+// to 1, different for each lane. All lie in one piece of read-only pages, which can be registered
+// with a device like slabs. Made on the main thread; constant and thread-safe afterwards.
 class BarInputs {
  public:
   BarInputs(std::vector<BarTask> tasks, uint32_t lanes, uint64_t seed);

@@ -1,5 +1,5 @@
-// mpsd-lane-bars: checks whether many lanes on one device give the same answers as one lane alone,
-// and for how long, and how lanes and processes scale.
+// mpsd-lane-bars: checks that many lanes on one device give the same answers as one lane alone, and
+// measures how lanes and processes scale.
 //
 // Run with:
 //   mpsd-lane-bars --device mps --report lane-bars.json

@@ -11,10 +11,9 @@
 
 namespace mpsd::load {
 
-// The first input is the number of a task; the model runs that task on the second input. It uses
-// the same means as a worker's models: streams, copies from and to the host, waits, the guard of a
-// gpu's driver. Lanes share the weights, which are the same in each process. Thread-safe once made,
-// as every TorchModel.
+// Runs the task whose number is the first input on the second input. It runs like a worker's model:
+// streams, copies from and to the host, waits, the guard of a gpu's driver. Lanes share the
+// weights, which are the same in each process. Thread-safe once made, as every TorchModel.
 class OperatorModel final : public TorchModel {
  public:
   // Opens the order's device and makes the weights there. Called on the main thread, after

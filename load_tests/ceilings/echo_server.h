@@ -1,8 +1,7 @@
 // EchoServer: a gRPC server that does the least possible for a call: the ceiling of this machine.
 //
-// Every server has to take a call from gRPC and give one back, in this language, with this library,
-// over this network. The echo does only that, with the same means as the daemon. Figure T1 of
-// load_tests/README.md compares the daemon with it.
+// Every server has to take a call from gRPC and give one back. The echo does only that, with the
+// same means as the daemon. Figure T1 of load_tests/README.md compares the two.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

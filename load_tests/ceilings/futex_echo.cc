@@ -1,5 +1,5 @@
-// mpsd-futex-echo: measures how long this machine takes to hand a word to another process and back,
-// parked and awake, and to copy memory. Also measures a hop through the memory plane.
+// mpsd-futex-echo: measures a word's way to another process and back, parked and awake, a hop
+// through the memory plane, and copies of memory.
 //
 // Run with:
 //   mpsd-futex-echo            (prints JSON; microseconds a round trip, gigabytes a second)

@@ -1,7 +1,7 @@
 // HttpEchoServer: an HTTP server of Boost.Beast that does the least possible: the daemon's ceiling.
 //
-// Reads a request as the examples of Beast do, and answers it. Figures H1 and H2 of
-// load_tests/README.md compare the daemon's door with it.
+// Works like the examples of Beast. Figures H1 and H2 of load_tests/README.md compare the daemon's
+// door with it.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>

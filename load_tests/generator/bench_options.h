@@ -1,7 +1,6 @@
 // BenchOptions: the command line of mpsd-bench.
 //
-// Only this file of the folder knows flags; `mpsd-bench --help` lists them. After parsing, main
-// (bench.cc) calls PrepareRequests() and RunLoad(), and writes the report.
+// Only this file of the folder knows flags; `mpsd-bench --help` lists them.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // bench_report: the report of a run, for people and for programs.
 //
-// The text is made from the JSON and says the same. Scripts in load_tests/bench read the JSON, so
-// its keys stay: throughput, goodput, latency_us with p50, p90, p99, p99_9, max and mean, wrong,
-// errors and processes. Errors are keyed by the name of their code; the client is the first
-// process. An open loop also has offered, not_sent and lateness_us.
+// Both say the same. Scripts in load_tests/bench read the JSON, so its keys stay: throughput,
+// goodput, latency_us with p50, p90, p99, p99_9, max and mean, wrong, errors and processes. Errors
+// are keyed by the name of their code; the client is the first process. An open loop also has
+// offered, not_sent and lateness_us.
 #pragma once
 
 #include <string>

@@ -1,8 +1,7 @@
 // FrameConnection: unary gRPC calls over one connection, written as HTTP/2 frames without gRPC.
 //
-// gRPC's client takes 50 to 70 µs of a core for a call. If the client shares the cores with the
-// server, an overload of such calls measures the client. Here a call costs a few microseconds
-// besides the kernel's part:
+// gRPC's client takes 50 to 70 µs of a core for a call, so on shared cores an overload measures the
+// client. Here a call costs a few microseconds besides the kernel's part:
 //
 //   Start(call) ─▶ waits for one of the connection's streams ─▶ HEADERS, DATA ─▶ Write: all in one
 //   Read: all in one ─▶ HEADERS, DATA, trailers ─▶ Ended(call), with its code and its answer

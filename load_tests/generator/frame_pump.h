@@ -3,8 +3,8 @@
 //   turn   counts answers ─▶ starts due calls ─▶ gives up expired calls ─▶ writes
 //   sleep  until a call is due, and while some are open for a fifth of a millisecond
 //
-// A wake-up for each call and each answer would cost the machine more than the calls do. So the
-// thread polls, and a latency is at most a turn too long.
+// Wake-ups would cost the machine more than the calls do. So the thread polls, and a latency is at
+// most a turn too long.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -27,7 +27,7 @@
 namespace mpsd::load {
 
 // Keeps its open calls in records made at construction. The caller owns the plan and the requests,
-// and keeps them alive as long as the pump. Lives on the thread that calls Run().
+// which outlive the pump. Lives on the thread that calls Run().
 class FramePump final : public traffic::Pump {
  public:
   // The pump of the plan's thread `thread`, with that thread's part of the open calls. REQUIRES:

@@ -1,5 +1,5 @@
-// Measures the cost of one inference's JSON over HTTP, beside nlohmann's. A request of 1,000
-// numbers in 11 kB becomes a tensor; 384 floats, an embedding, become an answer.
+// The cost of one inference's JSON over HTTP, beside nlohmann's. A request of 1,000 numbers in 11
+// kB becomes a tensor; 384 floats, an embedding, become an answer.
 
 #include <benchmark/benchmark.h>
 

@@ -56,10 +56,10 @@ std::vector<int64_t> LeastTimes(const TrueCurve& curve, uint32_t max_batch_rows)
 
 }  // namespace
 
-// Some best schedule has only batches of consecutive arrivals. Suppose that a batch skips a request
-// between two of its own. That request can take the place of the batch's last one, which may wait
-// longer. So a schedule is a row of decisions, by arrival. Each either leaves a request out, or
-// begins a batch with it, as soon as the batch's last request is there.
+// Some best schedule has only batches of consecutive arrivals: a request that a batch skips can
+// take the place of the batch's last one, which may wait longer. So a schedule is a row of
+// decisions, by arrival. Each either leaves a request out, or begins a batch with it, as soon as
+// the batch's last request is there.
 uint64_t MostAnsweredInTime(const std::vector<int64_t>& arrivals_ns, int64_t deadline_ns,
                             uint32_t max_batch_rows, const TrueCurve& curve) {
   const size_t count = arrivals_ns.size();

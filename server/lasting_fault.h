@@ -8,7 +8,7 @@
 namespace mpsd {
 
 // FAILED_PRECONDITION "model 'm': why" for the first model that is refused, or whose workers have
-// all failed for good: no attempt would go better, such as for a file that holds no model.
+// all failed for good. No attempt would go better then: the file may hold no model, for example.
 // UNAVAILABLE while the last worker of such a model may be on its way out: the caller asks again.
 // OK otherwise, also for a model that loads or whose worker starts again. Called by main, at the
 // start. Thread-safe.

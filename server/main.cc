@@ -76,7 +76,7 @@ absl::Status CheckListenFlags(const ServeFlags& flags) {
                    flags.config, " the key 'listen' says where to listen"));
 }
 
-// What to do where the addresses, or the state folder, are another's.
+// Says how to go on where the addresses, or the state folder, are another daemon's.
 void TellOfOtherAddresses(const ServeFlags& flags, int exit_code) {
   if (flags.reads_config()) return;
   if (exit_code == kExitCannotListen || exit_code == kExitRunsAlready) {
@@ -122,7 +122,7 @@ int Check(std::string file) {
   return kExitOk;
 }
 
-// Those that stand in a config file otherwise.
+// Flags for keys that stand in a config file otherwise.
 void AddListenFlags(CLI::App* verb, ListenFlags* flags) {
   verb->add_option("--host", flags->host, "where to listen; default: 127.0.0.1");
   verb->add_option("--port", flags->port, "of gRPC; default: 8001");

@@ -42,6 +42,20 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// The word that `text` may have been meant to be; empty: there is none.
+std::string_view Nearest(std::string_view text, absl::Span<const std::string_view> words) {
+  std::string_view nearest;
+  size_t nearest_distance = text.size() / 3 + 2;  // a word this far away is another word
+  for (const std::string_view word : words) {
+    if (text.size() > kMaxWordBytes) break;
+    const size_t distance = EditDistance(text, word);
+    if (distance >= nearest_distance || distance >= word.size()) continue;
+    nearest = word;
+    nearest_distance = distance;
+  }
+  return nearest;
+}
+
 }  // namespace
 
 void JsonErrors::Add(std::string path, std::string what) {
@@ -62,7 +76,8 @@ absl::Status JsonErrors::ToStatus() const {
 }
 
 JsonObject::JsonObject(const nlohmann::json& json, std::string path,
-                       absl::Span<const std::string_view> keys, JsonErrors* errors)
+                       absl::Span<const std::string_view> keys, JsonErrors* errors,
+                       absl::Span<const Inner> inner)
     : json_(json.is_object() ? &json : nullptr),
       path_(std::move(path)),
       keys_(keys),
@@ -72,11 +87,18 @@ JsonObject::JsonObject(const nlohmann::json& json, std::string path,
     return;
   }
   for (const auto& item : json.items()) {
-    if (!Knows(item.key())) ReportUnknown(item.key());
+    if (!Knows(item.key())) ReportUnknown(item.key(), inner);
   }
 }
 
-void JsonObject::ReportUnknown(const std::string& key) const {
+void JsonObject::ReportUnknown(const std::string& key, absl::Span<const Inner> inner) const {
+  const bool is_near = !Nearest(key, keys_).empty();
+  for (const Inner& object : inner) {
+    const std::string_view nearest = Nearest(key, object.keys);
+    if (nearest.empty() || (is_near && nearest != key)) continue;
+    return Fail(key, absl::StrCat("unknown key; did you mean '", View(object.key), ".",
+                                  View(nearest), "'?"));
+  }
   Fail(key, absl::StrCat("unknown key", DidYouMean(key, keys_, "the keys here are")));
 }
 
@@ -242,15 +264,7 @@ std::string WrongType(std::string_view wanted, const nlohmann::json& json) {
 
 std::string DidYouMean(std::string_view text, absl::Span<const std::string_view> words,
                        std::string_view otherwise) {
-  std::string_view nearest;
-  size_t nearest_distance = text.size() / 3 + 2;  // a word this far away is another word
-  for (const std::string_view word : words) {
-    if (text.size() > kMaxWordBytes) break;
-    const size_t distance = EditDistance(text, word);
-    if (distance >= nearest_distance || distance >= word.size()) continue;
-    nearest = word;
-    nearest_distance = distance;
-  }
+  const std::string_view nearest = Nearest(text, words);
   if (!nearest.empty()) return absl::StrCat("; did you mean '", View(nearest), "'?");
   return absl::StrCat("; ", View(otherwise), " ",
                       absl::StrJoin(words, ", ", [](std::string* out, std::string_view word) {

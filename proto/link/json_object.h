@@ -62,9 +62,16 @@ class JsonErrors {
 // requested key is one of `keys`.
 class JsonObject {
  public:
-  // Reports unknown keys. If `json` is no object, reports that and behaves as an empty object.
+  // An object inside, which is found at `key`, and the keys that it may have.
+  struct Inner {
+    std::string_view key;
+    absl::Span<const std::string_view> keys;
+  };
+
+  // Reports unknown keys; one that is a key of `inner`, or nearly, is told to belong there. If `json`
+  // is no object, reports that and behaves as an empty object. `inner` is read here alone.
   JsonObject(const nlohmann::json& json, std::string path, absl::Span<const std::string_view> keys,
-             JsonErrors* errors);
+             JsonErrors* errors, absl::Span<const Inner> inner = {});
 
   void Get(std::string_view key, std::string* value) const;
   void Get(std::string_view key, double* value) const;
@@ -107,7 +114,7 @@ class JsonObject {
 
  private:
   bool Knows(std::string_view key) const;
-  void ReportUnknown(const std::string& key) const;
+  void ReportUnknown(const std::string& key, absl::Span<const Inner> inner) const;
 
   const nlohmann::json* json_;  // null: behaves as an empty object
   const std::string path_;

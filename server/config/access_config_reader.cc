@@ -203,6 +203,8 @@ void CheckKnown(const std::vector<std::string>& addresses, const std::string& pa
 
 }  // namespace
 
+absl::Span<const std::string_view> AccessKeys() { return kAccessKeys; }
+
 void ReadAccessConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                       AccessRules* access) {
   const JsonObject object(json, "access", kAccessKeys, errors);

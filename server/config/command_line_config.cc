@@ -99,7 +99,7 @@ absl::StatusOr<ModelConfig> ModelOf(const std::string& file) {
   return model;
 }
 
-// What is wrong with the flags, whatever the files are.
+// Looks for mistakes that are there whatever the files are.
 absl::Status CheckFlags(size_t file_count, const ModelFlags& flags) {
   const bool says_tensors = !flags.inputs.empty() || flags.max_batch_size > 0;
   if (file_count > 1 && says_tensors) {

@@ -39,7 +39,7 @@ inline constexpr std::string_view kConfigPlaces[] = {"mpsd.json", "/etc/mpsd/mps
 // Main calls it once: a reload reads the same file again, wherever another one has appeared since.
 absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places);
 
-// What the flags of `serve` say of the models.
+// The flags of `serve` that are about the models.
 struct ModelFlags {
   std::vector<TensorSpec> inputs;  // with whole shapes
   uint32_t max_batch_size = 0;     // 0: not said
@@ -54,15 +54,15 @@ struct ModelFlags {
 // nothing is left.
 //
 // Inputs, a batch size and a name are those of the only file; the device is that of all. The shapes
-// of `inputs` are whole, unlike those of a config: if the first dim of all of them is -1 the model
+// of `inputs` are whole, unlike those of a config. If the first dim of all of them is -1 the model
 // batches, up to `max_batch_size` rows (0: 64), and a ModelSpec leaves that dim out. Without inputs
 // the file says them.
 //
 // NOT_FOUND where there is no such file; for the name of a model at Hugging Face the text says how
-// to fetch one. INVALID_ARGUMENT for a suffix that tells no format, for a device or a name that
-// cannot be, for inputs of which only some begin with -1, for a batch size where none does, for
-// either or a name beside several files, for files whose models would have one name, and for more
-// than kMaxModels. REQUIRES: there is a file.
+// to fetch one. INVALID_ARGUMENT for a suffix that tells no format, and for a device or a name that
+// cannot be. The same for inputs if only some begin with -1, and for a batch size if none does. The
+// same for inputs, a batch size or a name beside several files, for files whose models would have
+// one name, and for more than kMaxModels. REQUIRES: there is a file.
 absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
                                             const ModelFlags& flags);
 
@@ -72,10 +72,10 @@ absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& file
 // folder's contents are read later, by ModelRepository. NOT_FOUND where there is no such folder.
 absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control);
 
-// What the flags of `serve` say of the addresses, where there is no config file.
+// The flags of `serve` that say the addresses, where there is no config file.
 struct ListenFlags {
   std::string host;                   // empty: 127.0.0.1
-  std::optional<uint16_t> port;       // of gRPC; nothing: 8001
+  std::optional<uint16_t> port;       // for gRPC; nothing: 8001
   std::optional<uint16_t> http_port;  // nothing: 8000 and 8002
   bool plaintext = false;             // as the key of a config
 

@@ -214,7 +214,13 @@ void ReadModels(const JsonObject& object, const std::string& folder, Config* con
 
 void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                         Config* config) {
-  const JsonObject object(json, "", kConfigKeys, errors);
+  const std::vector<std::string_view> limits = LimitNames();
+  const std::array<JsonObject::Inner, 5> objects = {{{"listen", ListenKeys()},
+                                                     {"limits", limits},
+                                                     {"log", kLogKeys},
+                                                     {"access", AccessKeys()},
+                                                     {"trace", kTraceKeys}}};
+  const JsonObject object(json, "", kConfigKeys, errors, objects);
   ReadStateDir(object, folder, &config->state_dir);
   config->listen.grpc = DefaultGrpcAddresses(config->state_dir);
   if (const nlohmann::json* listen = object.Find("listen"); listen != nullptr) {
@@ -228,8 +234,8 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   ReadServableName(object, "server_name", &config->server_name);
   ReadServableName(object, "server_version", &config->server_version);
   // The limits come first, because the queues of the models must fit them.
-  if (const nlohmann::json* limits = object.Find("limits"); limits != nullptr) {
-    ReadLimitsConfig(*limits, errors, &config->limits);
+  if (const nlohmann::json* found = object.Find("limits"); found != nullptr) {
+    ReadLimitsConfig(*found, errors, &config->limits);
   }
   if (const nlohmann::json* log = object.Find("log"); log != nullptr) {
     ReadLog(*log, folder, errors, &config->log);

@@ -25,7 +25,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "absl/types/span.h"
 #include "proto/link/json_object.h"
 #include "server/config/config.h"
 
@@ -39,13 +41,16 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
 
 // Reads the value of `listen`: at most 16 addresses of each list, none of which may stand twice.
 // The files of `listen.tls` must be there, and others may not read or write the key's. REQUIRES:
-// listen->grpc holds the default, with which the other addresses are compared.
+// listen->grpc holds the default, with which the other addresses are compared. ListenKeys() are its
+// keys.
+absl::Span<const std::string_view> ListenKeys();
 void ReadListenConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                       ListenConfig* listen);
 
 // Reads the value of `access`, and the file of tokens that it names; the texts of tokens are in no
 // config and in no file, only their digests. That the object is there puts rules in force, even if
-// it is empty: whatever no rule allows is refused then.
+// it is empty: whatever no rule allows is refused then. AccessKeys() are its keys.
+absl::Span<const std::string_view> AccessKeys();
 void ReadAccessConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                       AccessRules* access);
 

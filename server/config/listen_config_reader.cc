@@ -175,6 +175,8 @@ void ReadHosts(const JsonObject& object, ListenConfig* listen) {
 
 }  // namespace
 
+absl::Span<const std::string_view> ListenKeys() { return kListenKeys; }
+
 void ReadListenConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                       ListenConfig* listen) {
   const JsonObject object(json, "listen", kListenKeys, errors);

@@ -70,6 +70,15 @@ constexpr std::array<std::string_view, 4> kTextKeys = {"tokenizer", "max_tokens"
 constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
 constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
 
+// Keys that are often written a level too high.
+constexpr std::array<JsonObject::Inner, 7> kModelObjects = {{{"placement", kPlacementKeys},
+                                                             {"batching", kBatchingKeys},
+                                                             {"queue", kQueueKeys},
+                                                             {"text", kTextKeys},
+                                                             {"circuit", kCircuitKeys},
+                                                             {"recycle", kRecycleKeys},
+                                                             {"rate_limiter", kRateKeys}}};
+
 constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
 constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;
 constexpr uint32_t kMaxVersion = 2'000'000'000;
@@ -394,7 +403,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
                             const std::string& folder, const LimitsConfig& limits,
                             JsonErrors* errors) {
   ModelConfig model;
-  const JsonObject object(json, path, kModelKeys, errors);
+  const JsonObject object(json, path, kModelKeys, errors, kModelObjects);
   if (!json.is_object()) return model;
   object.Require("name");
   object.Get("name", &model.name);

@@ -85,6 +85,22 @@ TEST(JsonObject, ReadsAsEmptyWhenItIsNone) {
   EXPECT_EQ(errors.ToStatus(), absl::InvalidArgumentError("at: must be an object, not a number"));
 }
 
+TEST(JsonObject, AKeyOfAnInnerObjectIsToldToBelongThere) {
+  constexpr std::array<std::string_view, 2> kInnerKeys = {"size", "names"};
+  const std::array<JsonObject::Inner, 1> kInner = {{{"in", kInnerKeys}}};
+  const auto error = [&kInner](const char* key) {
+    JsonErrors errors;
+    const Json json = {{key, 1}};
+    const JsonObject object(json, "", kWords, &errors, kInner);
+    return errors.errors()[0].what;
+  };
+  EXPECT_EQ(error("size"), "unknown key; did you mean 'in.size'?");
+  EXPECT_EQ(error("siez"), "unknown key; did you mean 'in.size'?");
+  EXPECT_EQ(error("names"), "unknown key; did you mean 'in.names'?");
+  EXPECT_EQ(error("namee"), "unknown key; did you mean 'name'?");  // near both: nearer is this
+  EXPECT_EQ(error("zzz"), "unknown key; the keys here are name, max_delay, id");
+}
+
 TEST(JsonObjectDeathTest, IsAskedOnlyForKeysThatItKnows) {
   const Json json = Json::object();
   JsonErrors errors;

@@ -75,6 +75,16 @@ TEST(ConfigError, UnknownKeyWithANearOne) {
             "c.json:4: models[0].batching.max_dleay: unknown key; did you mean 'max_delay'?");
 }
 
+TEST(ConfigError, UnknownKeyThatBelongsALevelDeeper) {
+  EXPECT_EQ(Error("\"grpc\": 1"), "c.json:3: grpc: unknown key; did you mean 'listen.grpc'?");
+  EXPECT_EQ(Error("\"messages\": 1"),
+            "c.json:3: messages: unknown key; did you mean 'limits.message'?");
+  EXPECT_EQ(ModelErrorWithPath("\"max_dleay\": \"1ms\""),
+            "c.json:3: models[0].max_dleay: unknown key; did you mean 'batching.max_delay'?");
+  EXPECT_EQ(ModelErrorWithPath("\"lanes\": 1"),
+            "c.json:3: models[0].lanes: unknown key; did you mean 'placement.lanes'?");
+}
+
 TEST(ConfigError, UnknownKeyWithoutANearOne) {
   EXPECT_EQ(Error("\"log\": {\n\"zzz\": 1}"),
             "c.json:4: log.zzz: unknown key; the keys here are level, file, requests");

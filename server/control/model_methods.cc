@@ -52,9 +52,9 @@ uint64_t StateOf(const ModelDirectory& models) {
 
 constexpr int kServiceUnknown = 3;  // only Watch answers this
 
-constexpr const char* kExtensions[] = {"classification",   "logging",    "model_configuration",
-                                       "model_repository", "parameters", "sequence",
-                                       "statistics"};
+constexpr const char* kExtensions[] = {"binary_tensor_data",  "classification",   "logging",
+                                       "model_configuration", "model_repository", "parameters",
+                                       "schedule_policy",     "sequence",         "statistics"};
 
 void Describe(const TensorSpec& tensor, bool batches,
               pb::ModelMetadataResponse::TensorMetadata* metadata) {

@@ -19,19 +19,21 @@ absl::Status NotEnabled(const std::string& why) {
   return absl::UnimplementedError(absl::StrCat(why, "; send tensors in raw_input_contents"));
 }
 
-// Clients that clean up first unregister all regions of both kinds, whatever the server allows.
-template <typename UnregisterRequest, typename UnregisterResponse>
+// Clients that clean up first list and unregister all regions of both kinds, whatever the server
+// allows. Only a region of a name is refused, since there can be none.
+template <typename StatusRequest, typename StatusResponse, typename UnregisterRequest,
+          typename UnregisterResponse>
 void AddRefusal(absl::string_view kind, const std::string& why, MethodTable* table) {
-  for (const char* verb : {"Status", "Register"}) {
-    table->Add(
-        InferenceMethodName(absl::StrCat(kind, "SharedMemory", verb)), Kind::kUnary,
-        [why](const CallerInfo&, absl::string_view, std::string*) { return NotEnabled(why); });
-  }
+  const auto refuse_names = [why](const CallerInfo&, const auto& request, auto*) {
+    return request.name().empty() ? absl::OkStatus() : NotEnabled(why);
+  };
+  table->Add(InferenceMethodName(absl::StrCat(kind, "SharedMemoryRegister")), Kind::kUnary,
+             [why](const CallerInfo&, absl::string_view, std::string*) { return NotEnabled(why); });
+  table->AddTyped<StatusRequest, StatusResponse>(
+      InferenceMethodName(absl::StrCat(kind, "SharedMemoryStatus")), Kind::kUnary, refuse_names);
   table->AddTyped<UnregisterRequest, UnregisterResponse>(
       InferenceMethodName(absl::StrCat(kind, "SharedMemoryUnregister")), Kind::kUnary,
-      [why](const CallerInfo&, const auto& request, auto*) {
-        return request.name().empty() ? absl::OkStatus() : NotEnabled(why);
-      });
+      refuse_names);
 }
 
 absl::Status Register(ClientRegions* regions, const CallerInfo& caller,
@@ -118,13 +120,15 @@ void AddSharedMemoryMethods(ClientRegions* regions, MethodTable* table) {
   if (regions->Takes(RegionKind::kObject)) {
     AddSystemMethods(regions, table);
   } else {
-    AddRefusal<pb::SystemSharedMemoryUnregisterRequest, pb::SystemSharedMemoryUnregisterResponse>(
+    AddRefusal<pb::SystemSharedMemoryStatusRequest, pb::SystemSharedMemoryStatusResponse,
+               pb::SystemSharedMemoryUnregisterRequest, pb::SystemSharedMemoryUnregisterResponse>(
         "System", "shared memory regions of clients are not enabled on this server", table);
   }
   if (regions->Takes(RegionKind::kDevice)) {
     AddCudaMethods(regions, table);
   } else {
-    AddRefusal<pb::CudaSharedMemoryUnregisterRequest, pb::CudaSharedMemoryUnregisterResponse>(
+    AddRefusal<pb::CudaSharedMemoryStatusRequest, pb::CudaSharedMemoryStatusResponse,
+               pb::CudaSharedMemoryUnregisterRequest, pb::CudaSharedMemoryUnregisterResponse>(
         "Cuda", "CUDA shared memory regions of clients are not enabled on this server", table);
   }
 }

@@ -13,6 +13,8 @@
 #include "server/door/text_page.h"
 #include "server/door/text_task.h"
 #include "server/door/tokenize_task.h"
+#include "server/embedders/text_error.h"
+#include "server/embedders/text_route.h"
 #include "server/page/page_files.h"
 #include "server/rest/json_text.h"
 #include "server/route/body_coding.h"
@@ -40,7 +42,9 @@ const MethodAccess& AccessOfRoute(const Route& route) {
   }
 }
 
-HttpReply NoSuchPath() { return {404, kJsonType, ErrorJson("there is no such path")}; }
+HttpReply NoSuchPath(absl::string_view path) {
+  return {404, kJsonType, NoSuchPathJson(FormOfUnknownPath(path))};
+}
 
 HttpReply WrongMethod(const Route& route) {
   const absl::Status status =
@@ -85,7 +89,7 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
   } else if (route.kind == RouteKind::kDocs) {
     call->Reply({200, kJsonType, std::string(kRoutesFile)});
   } else if (route.kind == RouteKind::kNone) {
-    call->Reply(NoSuchPath());
+    call->Reply(NoSuchPath(request.path));
   } else if (route.kind == RouteKind::kWrongMethod) {
     call->Reply(WrongMethod(route));
   } else {

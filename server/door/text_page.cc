@@ -9,6 +9,7 @@
 #include "proto/base/limits.h"
 #include "server/door/error_reply.h"
 #include "server/door/text_task.h"
+#include "server/embedders/ollama_json.h"
 #include "server/embedders/text_error.h"
 #include "server/embedders/text_listing.h"
 #include "server/embedders/text_model.h"
@@ -16,12 +17,14 @@
 namespace mpsd {
 namespace {
 
-std::string ListOf(const DoorContext& context, const Grant& grant) {
+// The answer about all models that the caller may use.
+std::string ListOf(const DoorContext& context, TextRoute route, const Grant& grant) {
+  if (route == TextRoute::kOllamaVersion) return OllamaVersionJson(MPSD_VERSION);
   std::vector<TextModel> models = AllTextModels(*context.models);
   std::erase_if(models, [&](const TextModel& model) {
     return !context.gate->Sees(kModelInferAccess, model.name(), grant);
   });
-  return ModelListJson(models);
+  return IsOllamas(route) ? OllamaModelsJson(route, models) : ModelListJson(models);
 }
 
 }  // namespace
@@ -41,7 +44,8 @@ absl::StatusOr<TextModel> FindForCaller(const DoorContext& context, const HttpCa
 HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Route& route,
                      Grant* grant) {
   const bool is_info = route.text.route == TextRoute::kInfo;
-  if (!is_info && route.model.empty()) return {200, kJsonType, ListOf(context, *grant)};
+  if (!is_info && route.model.empty())
+    return {200, kJsonType, ListOf(context, route.text.route, *grant)};
   const absl::StatusOr<TextModel> model = FindForCaller(context, call, route.model, grant);
   if (!model.ok()) return RouteError(route, model.status(), 0, context.style);
   if (!is_info) return {200, kJsonType, ModelEntryJson(*model)};

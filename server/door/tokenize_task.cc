@@ -2,6 +2,7 @@
 
 #include "server/door/body_fault.h"
 #include "server/door/text_page.h"
+#include "server/embedders/ollama_json.h"
 #include "server/embedders/tokenize.h"
 
 namespace mpsd {
@@ -17,9 +18,18 @@ void TokenizeTask::Serve(BodyEnd body) {
   call_->Reply({200, kJsonType, *std::move(json)});
 }
 
+absl::StatusOr<std::string> TokenizeTask::Show(std::string body) {
+  const absl::StatusOr<std::string> name = ReadOllamaShow(std::move(body));
+  if (!name.ok()) return name.status();
+  const absl::StatusOr<TextModel> model = FindForCaller(*context_, *call_, *name, &grant_);
+  if (!model.ok()) return model.status();
+  return OllamaShowJson(*model);
+}
+
 absl::StatusOr<std::string> TokenizeTask::Answer() {
   TokenizeRequest request;
-  const std::string bytes(call_->request().body.view());
+  std::string bytes(call_->request().body.view());
+  if (route_.text.route == TextRoute::kOllamaShow) return Show(std::move(bytes));
   absl::Status status = ReadTokenizeRequest(bytes, context_->text_rows, &request);
   if (!status.ok()) return status;
   const absl::StatusOr<TextModel> model = FindForCaller(*context_, *call_, request.model, &grant_);

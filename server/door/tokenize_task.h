@@ -1,4 +1,4 @@
-// TokenizeTask: one request for the tokens of texts.
+// TokenizeTask: one request for the tokens of texts, or for what Ollama's clients ask of a model.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace mpsd {
 
-// Answers POST /tokenize on its own thread, with the tokenizer of the model that the body names; no
-// worker takes part. The body is small, so that the thread's other requests wait for a few
-// milliseconds at most.
+// Answers POST /tokenize on its own thread, with the tokenizer of the model that the body names. It
+// answers POST /api/show too, by what is known of the model. No worker takes part. The body is
+// small, so that the thread's other requests wait for a few milliseconds at most.
 //
 // Errors are in the words of the route (RouteError):
 //
 //   413                a body of more than kMaxBodyBytes
-//   INVALID_ARGUMENT   the body is no TokenizeRequest, or has more texts than limits.texts; the
-//                      model takes no texts
+//   INVALID_ARGUMENT   the body is no TokenizeRequest, or has more texts than limits.texts; or
+//                      names no model to show; the model takes no texts
 //   as FindForCaller() the model is unknown or not loaded, or the caller may not use it: the task
 //                      asks the gate for that once the body was read
 //   UNAVAILABLE        the model's tokenizer could not be used
@@ -52,6 +52,7 @@ class TokenizeTask final : public HttpTask {
   ~TokenizeTask() = default;
 
   absl::StatusOr<std::string> Answer();
+  absl::StatusOr<std::string> Show(std::string body);
 
   const DoorContext* const context_;
   HttpCall* const call_;

@@ -61,11 +61,14 @@ int TeiCode(int code) {
   return code == 500 ? kFailedOfTei : code;
 }
 
-std::string OpenAiJson(absl::string_view text, int code) {
+// A 404 of `has_path` is that of a model.
+std::string OpenAiJson(absl::string_view text, int code, bool has_path = true) {
+  const bool is_model = code == 404 && has_path;
   std::string json = R"({"error":{"message":)";
   PutJsonText(text, &json);
   absl::StrAppend(&json, R"(,"type":")", OpenAiType(code), R"(","param":)",
-                  code == 404 ? "\"model\"" : "null", R"(,"code":)", OpenAiCode(code),
+                  is_model ? "\"model\"" : "null", R"(,"code":)",
+                  code == 404 && !has_path ? "\"unknown_url\"" : OpenAiCode(code),
                   R"(},"detail":)");
   PutJsonText(text, &json);
   json += '}';
@@ -92,6 +95,12 @@ TextError TextErrorOf(const absl::Status& status, int code, ErrorForm form) {
       break;
   }
   return {code, ErrorJson(status.message())};
+}
+
+std::string NoSuchPathJson(ErrorForm form) {
+  constexpr char kText[] = "there is no such path";
+  if (form == ErrorForm::kOpenAi) return OpenAiJson(kText, 404, /*has_path=*/false);
+  return TextErrorOf(absl::NotFoundError(kText), 404, form).json;
 }
 
 }  // namespace mpsd

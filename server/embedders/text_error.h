@@ -27,4 +27,7 @@ struct TextError {
 // Pure.
 TextError TextErrorOf(const absl::Status& status, int code, ErrorForm form);
 
+// The body of a 404 for a path that is not there: no model is missing. Pure.
+std::string NoSuchPathJson(ErrorForm form);
+
 }  // namespace mpsd

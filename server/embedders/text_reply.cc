@@ -125,6 +125,16 @@ absl::Status PutOllama(const TextRequest& request, const TextModel& model, const
   return status;
 }
 
+absl::Status PutOllamaOne(const TextRequest& request, size_t most_bytes, TextValues* values,
+                          std::string* json) {
+  // The list of the only row.
+  std::string list;
+  const absl::Status status = PutLists(request, most_bytes, values, &list);
+  if (!status.ok()) return status;
+  absl::StrAppend(json, R"({"embedding":)", list.substr(1, list.size() - 2), "}");
+  return status;
+}
+
 // The places of the scores, the highest first, of equal ones the first.
 std::vector<size_t> Ranked(const std::vector<float>& scores) {
   std::vector<size_t> order(scores.size());
@@ -246,6 +256,8 @@ absl::Status WriteTextReply(TextRoute route, const TextRequest& request, const T
       return PutLists(request, most_bytes, values, json);
     case TextRoute::kOllama:
       return PutOllama(request, model, usage, most_bytes, values, json);
+    case TextRoute::kOllamaOne:
+      return PutOllamaOne(request, most_bytes, values, json);
     case TextRoute::kRerank:
       return PutRanking(request, model, usage, most_bytes, values, json);
     case TextRoute::kPredict:

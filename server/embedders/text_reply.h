@@ -57,6 +57,7 @@ struct TextUsage {
 //   kEmbed        [[…]]
 //   kOllama       {"model","embeddings":[[…]],"total_duration","load_duration",
 //                  "prompt_eval_count"}
+//   kOllamaOne    {"embedding":[…]}
 //   kRerank       {"id","model","results":[{"index","relevance_score","document"?}],"usage"},
 //                 or of TEI [{"index","score","text"?}]; the highest first, of equal ones the first
 //   kPredict      [{"label","score"}], the highest first; a list of them for a list of rows

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "server/embedders/ollama_json.h"
 #include "server/request/too_long.h"
 #include "server/rest/body_padding.h"
 #include "server/rest/json_walk.h"
@@ -28,9 +29,10 @@ class TextReader {
 
   absl::Status ReadField(absl::string_view key, ondemand::value value) {
     if (IsNull(value)) return absl::OkStatus();
-    if (key == "model") return ReadString(value, key, &request_->model);
+    if (key == "model") return ReadModel(value);
     if (route_ == TextRoute::kRerank) return ReadRerankField(key, value);
     if (key == RowsKey()) {
+      if (route_ == TextRoute::kOllamaOne) return ReadOnlyText(value);
       return route_ == TextRoute::kPredict ? ReadPairs(key, value) : ReadRows(key, value);
     }
     if (route_ == TextRoute::kPredict) return ReadScoreField(key, value);
@@ -48,6 +50,7 @@ class TextReader {
 
  private:
   absl::string_view RowsKey() const {
+    if (route_ == TextRoute::kOllamaOne) return "prompt";
     const bool is_input = route_ == TextRoute::kEmbeddings || route_ == TextRoute::kOllama;
     return is_input ? "input" : "inputs";
   }
@@ -56,6 +59,12 @@ class TextReader {
     absl::string_view view;
     absl::Status status = ReadText(value, key, &view);
     if (status.ok()) *text = std::string(view);
+    return status;
+  }
+
+  absl::Status ReadModel(ondemand::value value) {
+    absl::Status status = ReadString(value, "model", &request_->model);
+    if (IsOllamas(route_)) request_->model = std::string(WithoutOllamaTag(request_->model));
     return status;
   }
 
@@ -72,6 +81,13 @@ class TextReader {
   absl::Status CheckRoom(absl::string_view key, size_t rows) const {
     if (rows < most_rows_) return absl::OkStatus();
     return TooLong(absl::StrCat("'", key, "' has more than ", most_rows_, " rows"));
+  }
+
+  absl::Status ReadOnlyText(ondemand::value value) {
+    has_rows_ = true;
+    request_->is_list = false;
+    request_->texts.clear();
+    return ReadString(value, RowsKey(), &request_->texts.emplace_back());
   }
 
   absl::Status ReadRows(absl::string_view key, ondemand::value value) {

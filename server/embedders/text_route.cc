@@ -13,7 +13,7 @@ struct Row {
   ErrorForm errors;
   bool is_get;
 };
-constexpr std::array<Row, 10> kPaths = {{
+constexpr std::array<Row, 15> kPaths = {{
     {"/v1/models", TextRoute::kModels, ErrorForm::kOpenAi, true},
     {"/v1/embeddings", TextRoute::kEmbeddings, ErrorForm::kOpenAi, false},
     {"/v1/rerank", TextRoute::kRerank, ErrorForm::kOpenAi, false},
@@ -24,9 +24,34 @@ constexpr std::array<Row, 10> kPaths = {{
     {"/tokenize", TextRoute::kTokenize, ErrorForm::kTei, false},
     {"/info", TextRoute::kInfo, ErrorForm::kTei, true},
     {"/api/embed", TextRoute::kOllama, ErrorForm::kPlain, false},
+    {"/api/embeddings", TextRoute::kOllamaOne, ErrorForm::kPlain, false},
+    {"/api/tags", TextRoute::kOllamaTags, ErrorForm::kPlain, true},
+    {"/api/ps", TextRoute::kOllamaPs, ErrorForm::kPlain, true},
+    {"/api/show", TextRoute::kOllamaShow, ErrorForm::kPlain, false},
+    {"/api/version", TextRoute::kOllamaVersion, ErrorForm::kPlain, true},
 }};
 
+// Paths of TEI that are no routes here.
+constexpr std::array<absl::string_view, 4> kOtherPathsOfTei = {"/decode", "/embed_all",
+                                                               "/embed_sparse", "/similarity"};
+
+// Whether `path` is `known`, or lies below it.
+bool IsAtOrBelow(absl::string_view path, absl::string_view known) {
+  return absl::ConsumePrefix(&path, known) && (path.empty() || path.front() == '/');
+}
+
 }  // namespace
+
+ErrorForm FormOfUnknownPath(absl::string_view path) {
+  if (IsAtOrBelow(path, "/v1")) return ErrorForm::kOpenAi;
+  for (const Row& row : kPaths) {
+    if (row.errors == ErrorForm::kTei && IsAtOrBelow(path, row.path)) return ErrorForm::kTei;
+  }
+  for (const absl::string_view other : kOtherPathsOfTei) {
+    if (IsAtOrBelow(path, other)) return ErrorForm::kTei;
+  }
+  return ErrorForm::kPlain;
+}
 
 TextPath FindTextPath(absl::string_view path) {
   for (const Row& row : kPaths) {

@@ -8,18 +8,23 @@
 namespace mpsd {
 
 // The routes of programs that other servers of embedders have taught their clients. A model answers
-// those that Infers(), by its workers; a tokenizer answers kTokenize; the door answers kModels and
-// kInfo of what it knows. The order counts: Infers() takes a part of it.
+// those that Infers(), by its workers; a tokenizer answers kTokenize; the door answers the others of
+// what it knows. The order counts: Infers() takes a part of it.
 enum class TextRoute : uint8_t {
   kNone,
-  kModels,      // GET   /v1/models, and one of them: /v1/models/NAME
-  kEmbeddings,  // POST  /v1/embeddings, OpenAI's
-  kEmbed,       // POST  /embed, that of text-embeddings-inference ("TEI"); / is a path of it too
-  kRerank,      // POST  /rerank, /v1/rerank, /v2/rerank: TEI's, Jina's and Cohere's
-  kPredict,     // POST  /predict, TEI's
-  kOllama,      // POST  /api/embed, Ollama's
-  kTokenize,    // POST  /tokenize, TEI's
-  kInfo,        // GET   /info, likewise
+  kModels,         // GET   /v1/models, and one of them: /v1/models/NAME
+  kEmbeddings,     // POST  /v1/embeddings, OpenAI's
+  kEmbed,          // POST  /embed, that of text-embeddings-inference ("TEI"); / is a path of it too
+  kRerank,         // POST  /rerank, /v1/rerank, /v2/rerank: TEI's, Jina's and Cohere's
+  kPredict,        // POST  /predict, TEI's
+  kOllama,         // POST  /api/embed, Ollama's
+  kOllamaOne,      // POST  /api/embeddings, of its older clients: one text
+  kTokenize,       // POST  /tokenize, TEI's
+  kInfo,           // GET   /info, likewise
+  kOllamaTags,     // GET   /api/tags, Ollama's list of models
+  kOllamaPs,       // GET   /api/ps, those that are loaded
+  kOllamaShow,     // POST  /api/show, one of them
+  kOllamaVersion,  // GET   /api/version
 };
 
 // Whose words a refusal has, so that the library of a client finds its own fields in it: the form
@@ -28,7 +33,7 @@ enum class TextRoute : uint8_t {
 //
 //   kOpenAi   /v1/models, /v1/embeddings, /v1/rerank, /v2/rerank
 //   kTei      /embed and /, /rerank, /predict, /tokenize, /info
-//   kPlain    /api/embed
+//   kPlain    /api/…
 enum class ErrorForm : uint8_t {
   kOpenAi,  // {"error":{"message","type","param","code"},"detail"}
   kTei,     // {"error":TEXT,"error_type"}
@@ -50,11 +55,21 @@ struct TextPath {
 // says. A view of `path`. Pure.
 TextPath FindTextPath(absl::string_view path);
 
+// Whose words a path has that is none of these, nor of the server's others: OpenAI's below /v1, TEI's
+// where TEI has the path or one below which it lies. Pure.
+ErrorForm FormOfUnknownPath(absl::string_view path);
+
+// Whether Ollama's clients ask: the names of models may have a tag. Pure.
+constexpr bool IsOllamas(TextRoute route) {
+  return route == TextRoute::kOllama || route == TextRoute::kOllamaOne ||
+         route >= TextRoute::kOllamaTags;
+}
+
 // Whether a model answers the route. The body then has texts or tokens, and ReadTextRequest() reads
 // it; a TextTask (server/door) serves the request. Else nothing is queued and no worker takes part.
 // Pure.
 constexpr bool Infers(TextRoute route) {
-  return route >= TextRoute::kEmbeddings && route <= TextRoute::kOllama;
+  return route >= TextRoute::kEmbeddings && route <= TextRoute::kOllamaOne;
 }
 
 }  // namespace mpsd

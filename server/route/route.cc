@@ -135,6 +135,7 @@ Route RouteOfText(const TextPath& text) {
   if (!model.has_value()) return {};
   RouteKind kind = Infers(text.route) ? RouteKind::kText : RouteKind::kTextPage;
   if (text.route == TextRoute::kTokenize) kind = RouteKind::kTokenize;
+  if (text.route == TextRoute::kOllamaShow) kind = RouteKind::kTokenize;
   Route route = Of(kind, text.is_get ? kGet : kPost);
   route.text = text;
   route.text.name = {};

@@ -19,7 +19,7 @@ enum class RouteKind : uint8_t {
   kGenerateStream,
   kText,      // Route::text, which a model answers
   kTextPage,  // likewise, which the door answers
-  kTokenize,
+  kTokenize,  // Route::text likewise, with a body that the door reads
   kServerMetadata,
   kFrontPage,  // the status for a browser, see StatusPage
   kStatus,     // the same as JSON

@@ -13,8 +13,9 @@ namespace mpsd {
 // Thread-safe.
 class HttpReplies {
  public:
-  static constexpr std::array<int, 19> kCodes = {200, 400, 401, 403, 404, 405, 408, 409, 413, 415,
-                                                 417, 429, 431, 499, 501, 503, 504, 505, 500};
+  static constexpr std::array<int, 21> kCodes = {200, 400, 401, 403, 404, 405, 408,
+                                                 409, 413, 415, 417, 422, 424, 429,
+                                                 431, 499, 501, 503, 504, 505, 500};
 
   void Add(int code) {
     size_t index = 0;

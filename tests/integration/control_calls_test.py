@@ -21,8 +21,8 @@ SERVICES = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
             "grpc.reflection.v1alpha.ServerReflection", "inference.GRPCInferenceService",
             "mpsd.control.v1.Control"]
 # Those that no config turns off.
-EXTENSIONS = ["classification", "logging", "model_configuration", "model_repository", "parameters",
-              "sequence", "statistics"]
+EXTENSIONS = ["binary_tensor_data", "classification", "logging", "model_configuration",
+              "model_repository", "parameters", "schedule_policy", "sequence", "statistics"]
 
 
 class ControlCalls(unittest.TestCase):
@@ -186,6 +186,12 @@ class ControlCalls(unittest.TestCase):
                 request = getattr(service_pb2, f"{kind}SharedMemory{verb}Request")(name="region")
                 self.refused(getattr(self.stub, f"{kind}SharedMemory{verb}"), request,
                              UNIMPLEMENTED, "shared memory regions of clients are not")
+
+    def test_the_list_of_all_where_nothing_can_be_registered(self):
+        for kind in ("System", "Cuda"):
+            request = getattr(service_pb2, f"{kind}SharedMemoryStatusRequest")()
+            answer = getattr(self.stub, f"{kind}SharedMemoryStatus")(request)
+            self.assertEqual(dict(answer.regions), {})
 
     def test_unregister_all_where_nothing_can_be_registered(self):
         self.stub.SystemSharedMemoryUnregister(service_pb2.SystemSharedMemoryUnregisterRequest())

@@ -1,5 +1,6 @@
 """Health, readiness and /readyz tell the truth, and soon."""
 import contextlib
+import json
 import os
 import queue
 import signal
@@ -58,6 +59,9 @@ class Health(unittest.TestCase):
         self.assertTrue(infer.ServerReady(calls.service_pb2.ServerReadyRequest()).ready)
         for path in ("/readyz", "/livez", "/v2/health/ready", "/v2/health/live"):
             self.assertEqual(daemon.get(path)[0], 200, path)
+        # As KServe's client reads them.
+        self.assertIs(json.loads(daemon.get("/v2/health/live")[1])["live"], True)
+        self.assertIs(json.loads(daemon.get("/v2/health/ready")[1])["ready"], True)
         self.assertEqual(daemon.get("/nothing")[0], 404)
 
     def test_unknown_name(self):

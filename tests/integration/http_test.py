@@ -192,6 +192,21 @@ class Http(unittest.TestCase):
         self.assertEqual(self.ask("GET", "/v2/nothing")[0], 404)
         self.assertEqual(self.ask("GET", "/v2/models/m/infer")[0], 405)
 
+    def test_a_path_that_is_not_there_has_the_errors_of_its_server(self):
+        self.serve()
+        for path, keys in (("/v1/chat/completions", ["error", "detail"]),
+                           ("/embed_all", ["error", "error_type"]), ("/v2/nothing", ["error"])):
+            status, _, answer = self.ask("POST", path, "{}", JSON)
+            self.assertEqual((status, list(json.loads(answer))), (404, keys), path)
+        status, _, answer = self.ask("POST", "/v1/chat/completions", "{}", JSON)
+        self.assertEqual(json.loads(answer)["error"]["code"], "unknown_url")
+
+    def test_the_status_line_has_the_codes_own_words(self):
+        daemon = self.serve()
+        answer = self.raw(b"POST /embed HTTP/1.0\r\nContent-Length: 2\r\n\r\n[]")
+        self.assertTrue(answer.startswith(b"HTTP/1.1 422 Unprocessable Content\r\n"), answer)
+        self.assertEqual(daemon.metric("mpsd_http_replies_total", code="422"), 1)
+
     def test_requests_of_both_doors_share_batches_and_statistics(self):
         daemon = self.serve()
         with calls.stub(daemon.address) as stub:

@@ -1,5 +1,6 @@
 #include "server/telemetry/http/http_answer.h"
 
+#include "absl/strings/match.h"
 #include "nlohmann/json.hpp"
 
 namespace mpsd {
@@ -8,32 +9,34 @@ namespace {
 constexpr char kTextType[] = "text/plain; charset=utf-8";
 constexpr char kJsonType[] = "application/json";
 
-HttpAnswer Ok() { return {200, kTextType, "ok"}; }
+// The protocol's paths say in JSON what the code says.
+bool IsOfProtocol(absl::string_view path) { return absl::StartsWith(path, "/v2/"); }
 
-HttpAnswer Unavailable(const char* content_type, std::string body) {
-  return {503, content_type, std::move(body)};
+HttpAnswer LiveAnswer(absl::string_view path, HealthSource* health) {
+  const bool live = health->Live();
+  const int code = live ? 200 : 503;
+  if (!IsOfProtocol(path)) return {code, kTextType, live ? "ok" : "not live"};
+  return {code, kJsonType, live ? R"({"live":true})" : R"({"live":false})"};
 }
 
-HttpAnswer LiveAnswer(HealthSource* health) {
-  return health->Live() ? Ok() : Unavailable(kTextType, "not live");
-}
-
-HttpAnswer ReadyAnswer(HealthSource* health) {
+HttpAnswer ReadyAnswer(absl::string_view path, HealthSource* health) {
   const Readiness readiness = health->Ready();
-  if (readiness.ready) return Ok();
+  if (readiness.ready) {
+    if (!IsOfProtocol(path)) return {200, kTextType, "ok"};
+    return {200, kJsonType, R"({"ready":true})"};
+  }
   const nlohmann::json json = {
       {"ready", false}, {"reason", readiness.reason}, {"unready_models", readiness.unready_models}};
-  return Unavailable(kJsonType,
-                     json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return {503, kJsonType, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
 }  // namespace
 
 HttpAnswer AnswerTo(absl::string_view path, const MetricsPage& page, HealthSource* health) {
   if (path == "/metrics") return {200, MetricsPage::kContentType, page.Text()};
-  if (path == "/livez" || path == "/v2/health/live") return LiveAnswer(health);
+  if (path == "/livez" || path == "/v2/health/live") return LiveAnswer(path, health);
   if (path == "/readyz" || path == "/health" || path == "/v2/health/ready") {
-    return ReadyAnswer(health);
+    return ReadyAnswer(path, health);
   }
   return {404, kTextType, "not found"};
 }

@@ -37,6 +37,15 @@ TEST(TextError, TeisClientsGetItsCodes) {
   check(504, 504, "Backend");
 }
 
+TEST(TextError, APathThatIsNotThereIsNoMissingModel) {
+  EXPECT_EQ(NoSuchPathJson(ErrorForm::kOpenAi),
+            R"({"error":{"message":"there is no such path","type":"invalid_request_error",)"
+            R"("param":null,"code":"unknown_url"},"detail":"there is no such path"})");
+  EXPECT_EQ(NoSuchPathJson(ErrorForm::kTei),
+            R"({"error":"there is no such path","error_type":"Validation"})");
+  EXPECT_EQ(NoSuchPathJson(ErrorForm::kPlain), R"({"error":"there is no such path"})");
+}
+
 TEST(TextError, TooLongIsTooLargeEverywhere) {
   for (const ErrorForm form : {ErrorForm::kOpenAi, ErrorForm::kTei, ErrorForm::kPlain}) {
     EXPECT_EQ(TextErrorOf(TooLong("x"), 400, form).code, 413);

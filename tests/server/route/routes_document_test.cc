@@ -46,7 +46,7 @@ TEST(RoutesDocument, HasEachRoute) {
   for (int kind = static_cast<int>(RouteKind::kPage); kind <= last; ++kind) {
     EXPECT_EQ(kinds.count(static_cast<RouteKind>(kind)), 1U) << "the route of kind " << kind;
   }
-  for (int text = 0; text <= static_cast<int>(TextRoute::kInfo); ++text) {
+  for (int text = 0; text <= static_cast<int>(TextRoute::kOllamaVersion); ++text) {
     EXPECT_EQ(texts.count(static_cast<TextRoute>(text)), 1U) << "the route for texts " << text;
   }
 }

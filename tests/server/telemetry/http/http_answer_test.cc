@@ -39,10 +39,13 @@ TEST_F(HttpAnswerTest, ServesTheMetricsPage) {
 }
 
 TEST_F(HttpAnswerTest, AnswersProbesOnBothTheirNames) {
-  for (const char* path : {"/livez", "/readyz", "/v2/health/live", "/v2/health/ready"}) {
+  for (const char* path : {"/livez", "/readyz", "/health"}) {
     EXPECT_EQ(Ask(path).code, 200) << path;
     EXPECT_EQ(Ask(path).body, "ok");
   }
+  EXPECT_EQ(Ask("/v2/health/live").body, R"({"live":true})");
+  EXPECT_EQ(Ask("/v2/health/ready").body, R"({"ready":true})");
+  EXPECT_STREQ(Ask("/v2/health/ready").content_type, "application/json");
 }
 
 TEST_F(HttpAnswerTest, NotReadyIs503AndNamesTheModels) {
@@ -52,6 +55,7 @@ TEST_F(HttpAnswerTest, NotReadyIs503AndNamesTheModels) {
     EXPECT_EQ(answer.code, 503) << path;
     const auto json = nlohmann::json::parse(answer.body, nullptr, false);
     ASSERT_TRUE(json.is_object()) << answer.body;
+    EXPECT_EQ(json["ready"], false);
     EXPECT_EQ(json["reason"], "models are starting");
     EXPECT_EQ(json["unready_models"], nlohmann::json({"bert", "resnet"}));
   }
@@ -62,6 +66,7 @@ TEST_F(HttpAnswerTest, NotLiveIs503) {
   health_.live = false;
   EXPECT_EQ(Ask("/livez").code, 503);
   EXPECT_EQ(Ask("/v2/health/live").code, 503);
+  EXPECT_EQ(Ask("/v2/health/live").body, R"({"live":false})");
 }
 
 TEST_F(HttpAnswerTest, OtherPathsAre404) { EXPECT_EQ(Ask("/metric").code, 404); }

@@ -138,10 +138,13 @@ class PageInABrowser(Page):
     def click(self, selector):
         self.browser.run(f"document.querySelector({json.dumps(selector)}).click()")
 
+    def open_form(self):
+        self.browser.run("document.querySelector('article details:nth-of-type(2)').open = true; null")
+        self.wait_for("!!document.querySelector('article form button')", "the form")
+
     def try_it(self, **values):
         """Fills the form of the only model, sends it, and returns the answer's text."""
-        self.click("article details:nth-of-type(2) summary")
-        self.wait_for("!!document.querySelector('article form button')", "the form")
+        self.open_form()
         for name, value in values.items():
             self.browser.run(f"""[...document.querySelectorAll('article form label')]
                 .find(label => label.textContent.startsWith({json.dumps(name + ' ')}))
@@ -158,7 +161,12 @@ class PageInABrowser(Page):
         self.wait_live()
         self.wait_text("m 1", "other 1", "ready", "Limits", "serving")
         self.assertEqual(self.browser.run("document.querySelectorAll('article').length"), 2)
-        self.wait_text("requests 0/s", "waiting 0")
+        self.wait_text("requests 0/s", "waiting 0", "nothing in the last minute")
+        legends = self.wait_for("""[...document.querySelectorAll('figcaption')][1].children.length
+            === 3 && [...document.querySelectorAll('figcaption')][1].innerText""", "two legends")
+        self.assertRegex(legends, r"latency \S*\s+queued ")
+        gap = self.browser.run("getComputedStyle(document.querySelector('figcaption')).columnGap")
+        self.assertNotIn(gap, ("normal", "0px"))
         self.check_quiet()
 
     def test_a_killed_worker(self):
@@ -188,6 +196,16 @@ class PageInABrowser(Page):
         self.assertEqual(answer["outputs"][0]["data"], [2, 4, 5, 6, 3, 2, 5, 3, 0, 0])
         self.check_quiet()
 
+    def test_a_model_that_takes_texts_has_boxes_for_texts_alone(self):
+        """It is there without a click, and asks for no tokens."""
+        self.show(text_model(self.folder()))
+        self.wait_live()
+        self.wait_for("""(box => box !== null && box.checkVisibility())
+            (document.querySelector('article form textarea'))""", "the box")
+        labels = self.browser.run("document.querySelector('article form').textContent")
+        self.assertTrue(labels.startswith("text BYTES"), labels)
+        self.assertNotIn("INT64", labels)
+
     def test_the_form_tells_an_error(self):
         self.show()
         self.wait_live()
@@ -206,8 +224,7 @@ class PageInABrowser(Page):
         self.wait_live()
         for element in ("article", "form"):
             self.wait_for(f"!!document.querySelector('{element}')", element)
-        self.click("article details:nth-of-type(2) summary")
-        self.wait_for("!!document.querySelector('article form button')", "the form")
+        self.open_form()
         wide = "document.documentElement.scrollWidth"
         self.assertLessEqual(self.browser.run(wide), 320)
         self.browser.set_script(False)

@@ -100,7 +100,7 @@ set(MPSD_EDGES_consume           base link shm execute model absl)
 set(MPSD_EDGES_tools             link model json absl torch)
 # -- other programs
 set(MPSD_EDGES_copier  base confine link absl)
-set(MPSD_EDGES_client  base encoding proto grpc absl)
+set(MPSD_EDGES_client  base encoding proto protobuf grpc absl)
 set(MPSD_EDGES_web     base client boost openssl absl json)
 set(MPSD_EDGES_traffic base link client proto protobuf grpc absl)
 set(MPSD_EDGES_bench   base client traffic json absl)

@@ -104,7 +104,7 @@ std::string ClientOptions(const ReadyTableFacts& facts) {
   }
   const bool is_tls = facts.plain_count == 0;
   if (best == kDefaultAddress && !is_tls) return "";
-  return absl::StrCat(" --address ", ShellWord(best), is_tls ? " --tls" : "");
+  return absl::StrCat(" --server ", ShellWord(best), is_tls ? " --tls" : "");
 }
 
 std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& models,

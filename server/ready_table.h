@@ -10,7 +10,7 @@
 //     bert    NOT READY  -       1x4      waits for its worker
 //
 //   Try:
-//     mpsd infer resnet --input x=random --address 127.0.0.1:9001
+//     mpsd infer resnet --input x=random --server 127.0.0.1:9001
 //
 // A line to try names the server unless that listens where a client looks by itself. WORKERS is
 // processes times lanes. A model that is not ready shows the last words of its first worker, if
@@ -35,7 +35,7 @@ struct ReadyTableFacts {
 };
 
 // The options with which a verb of the command line reaches the server at the best of its
-// addresses: none for the default address, " --address HOST:PORT" for another one, and with
+// addresses: none for the default address, " --server HOST:PORT" for another one, and with
 // " --tls" where all have TLS. A wildcard address becomes the loopback one of its family. Pure.
 std::string ClientOptions(const ReadyTableFacts& facts);
 

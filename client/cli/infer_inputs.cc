@@ -3,7 +3,9 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/typed_input.h"
 #include "client/format/elements.h"
+#include "proto/link/json_object.h"
 
 namespace mpsd::cli {
 namespace {
@@ -18,6 +20,14 @@ const client::TensorMetadata* FindInput(const client::ModelMetadata& metadata,
 
 absl::Status InputError(absl::string_view name, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("input '", name, "': ", what));
+}
+
+absl::Status NoSuchInput(absl::string_view name, const client::ModelMetadata& metadata) {
+  std::vector<std::string_view> names;
+  for (const client::TensorMetadata& input : metadata.inputs) names.push_back(input.name);
+  return InputError(name,
+                    absl::StrCat("model '", metadata.name, "' has none of this name",
+                                 DidYouMean({name.data(), name.size()}, names, "its inputs are")));
 }
 
 absl::StatusOr<Dims> RandomShape(const InferPlan& plan, const client::TensorMetadata& input,
@@ -47,28 +57,35 @@ absl::Status Reshape(const InferPlan& plan, const std::string& name, NpyArray* a
 }  // namespace
 
 absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
-                                                     std::vector<NpyArray> files,
+                                                     std::vector<InputFile> files,
                                                      const client::ModelMetadata& metadata,
                                                      int64_t batch, uint64_t seed) {
   std::vector<NamedArray> arrays;
   std::mt19937_64 random(seed);
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    const std::string& name = plan.inputs[i].name;
-    if (!plan.inputs[i].path.empty()) {
-      const absl::Status status = Reshape(plan, name, &files[i]);
+    const InputSource& source = plan.inputs[i];
+    if (!source.path.empty() && files[i].json.empty()) {
+      const absl::Status status = Reshape(plan, source.name, &files[i].array);
       if (!status.ok()) return status;
-      arrays.push_back({name, std::move(files[i])});
+      arrays.push_back({source.name, std::move(files[i].array)});
       continue;
     }
-    const client::TensorMetadata* input = FindInput(metadata, name);
-    if (input == nullptr) {
-      return InputError(name, absl::StrCat("model '", metadata.name, "' has none of this name"));
+    const client::TensorMetadata* input = FindInput(metadata, source.name);
+    if (input == nullptr) return NoSuchInput(source.name, metadata);
+    if (source.path.empty() && source.words.empty()) {
+      const absl::StatusOr<Dims> shape = RandomShape(plan, *input, batch);
+      if (!shape.ok()) return shape.status();
+      absl::StatusOr<NpyArray> array = RandomArray(input->datatype, *shape, &random);
+      if (!array.ok()) return InputError(source.name, array.status().message());
+      arrays.push_back({source.name, *std::move(array)});
+      continue;
     }
-    const absl::StatusOr<Dims> shape = RandomShape(plan, *input, batch);
-    if (!shape.ok()) return shape.status();
-    absl::StatusOr<NpyArray> array = RandomArray(input->datatype, *shape, &random);
-    if (!array.ok()) return InputError(name, array.status().message());
-    arrays.push_back({name, *std::move(array)});
+    const auto asked = plan.shapes.find(source.name);
+    const Dims* const shape = asked == plan.shapes.end() ? nullptr : &asked->second;
+    absl::StatusOr<NpyArray> array = source.path.empty() ? WordsArray(source.words, *input, shape)
+                                                         : JsonArray(files[i].json, *input, shape);
+    if (!array.ok()) return InputError(source.name, array.status().message());
+    arrays.push_back({source.name, *std::move(array)});
   }
   return arrays;
 }

@@ -30,15 +30,17 @@ struct NamedArray {
 
 // The arrays of `plan`, in the order of its inputs. `files` are those of ReadInputFiles().
 //
-//   NAME=@FILE    the file's array; with --shape the same elements in that shape
+//   NAME=@FILE    the file's array; with --shape the same elements in that shape; of a file of JSON
+//                 JsonArray()
+//   NAME=1,2,3    WordsArray()
 //   NAME=random   RandomArray() of the model's datatype, in the shape of --shape or else of the
 //                 model, whose open dims become 1, but dim 0 becomes `batch` if that is not 0
 //
-// INVALID_ARGUMENT names the input: a file has not as many elements as its --shape, the model has
-// no random input of that name, or takes no --batch. The same `seed` gives the same arrays. Pure,
-// thread-safe.
+// INVALID_ARGUMENT names the input, where a file has not as many elements as its --shape, or the
+// input takes no --batch. The model must have the input where the model says its datatype. The same
+// `seed` gives the same arrays. Pure, thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
-                                                     std::vector<NpyArray> files,
+                                                     std::vector<InputFile> files,
                                                      const client::ModelMetadata& metadata,
                                                      int64_t batch, uint64_t seed);
 

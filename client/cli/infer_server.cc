@@ -20,6 +20,14 @@ class ServerOver final : public InferServer {
     return client_->GetModelMetadata(model, version, deadline);
   }
 
+  absl::StatusOr<std::vector<client::ListedModel>> ListModels(absl::Time deadline) override {
+    return client_->ListModels(deadline);
+  }
+
+  absl::StatusOr<client::DaemonStatus> GetDaemonStatus(absl::Time deadline) override {
+    return client_->GetDaemonStatus(deadline);
+  }
+
   absl::StatusOr<client::InferReply> Infer(const client::InferRequest& request,
                                            absl::Time deadline) override {
     return client_->Infer(request, deadline);
@@ -35,7 +43,7 @@ absl::StatusOr<std::unique_ptr<InferServer>> ConnectInferServer(const ServerOpti
                                                                 absl::Time deadline,
                                                                 ExitCode* code) {
   if (client::IsServerUrl(options.address)) {
-    auto http = ConnectHttp(options.address, options, deadline, code);
+    auto http = ConnectHttp(options, deadline, code);
     if (!http.ok()) return http.status();
     auto rest = std::make_unique<client::RestClient>(*std::move(http));
     return std::make_unique<ServerOver<client::RestClient>>(std::move(rest));

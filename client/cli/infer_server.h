@@ -1,4 +1,4 @@
-// InferServer: the server that `infer` asks, whatever it speaks.
+// InferServer: the server that `infer`, `list` and `ps` ask, whatever it speaks.
 //
 //   "127.0.0.1:8001", "unix:/path"                     gRPC    client::Client
 //   "http://127.0.0.1:8000", "https://host:8443"       HTTP    client::RestClient
@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -25,6 +26,12 @@ class InferServer {
   virtual absl::StatusOr<client::ModelMetadata> GetModelMetadata(const std::string& model,
                                                                  const std::string& version,
                                                                  absl::Time deadline) = 0;
+
+  // All versions of models that the server knows.
+  virtual absl::StatusOr<std::vector<client::ListedModel>> ListModels(absl::Time deadline) = 0;
+
+  // The state of a daemon of mpsd.
+  virtual absl::StatusOr<client::DaemonStatus> GetDaemonStatus(absl::Time deadline) = 0;
 
   // The tensors of `request` must stay valid until the call returns.
   virtual absl::StatusOr<client::InferReply> Infer(const client::InferRequest& request,

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
@@ -20,11 +21,14 @@ namespace {
 
 absl::StatusOr<InputSource> ParseInput(const std::string& value) {
   auto [name, source] = SplitName(value);
-  if (!name.empty() && source == "random") return InputSource{name, ""};
-  if (name.empty() || !absl::ConsumePrefix(&source, "@") || source.empty()) {
-    return WrongOption("input", value, "NAME=@FILE.npy or NAME=random");
+  if (!name.empty() && source == "random") return InputSource{name, "", ""};
+  const bool has_file = absl::ConsumePrefix(&source, "@");
+  if (name.empty() || source.empty()) {
+    return WrongOption("input", value,
+                       "NAME=1,2,3, NAME=@FILE.npy, NAME=@FILE.json or NAME=random");
   }
-  return InputSource{name, std::string(source)};
+  if (!has_file) return InputSource{name, "", std::string(source)};
+  return InputSource{name, std::string(source), ""};
 }
 
 absl::StatusOr<OutputTarget> ParseOutput(const std::string& value) {
@@ -89,7 +93,7 @@ class InferRun {
 
   const InferOptions& options_;
   const InferPlan plan_;
-  std::vector<NpyArray> files_;
+  std::vector<InputFile> files_;
   std::unique_ptr<InferServer> server_;
   std::vector<NamedArray> arrays_;
   client::InferReply reply_;
@@ -172,22 +176,24 @@ absl::StatusOr<InferPlan> MakePlan(const InferOptions& options) {
   return plan;
 }
 
-absl::StatusOr<std::vector<NpyArray>> ReadInputFiles(const InferPlan& plan) {
-  std::vector<NpyArray> arrays;
-  for (const InputSource& input : plan.inputs) {
-    if (input.path.empty()) {
-      arrays.emplace_back();
+absl::StatusOr<std::vector<InputFile>> ReadInputFiles(const InferPlan& plan) {
+  std::vector<InputFile> files(plan.inputs.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string& path = plan.inputs[i].path;
+    if (path.empty()) continue;
+    absl::StatusOr<std::string> content = ReadWholeFile(path, kMaxNpyBytes);
+    if (!content.ok()) return content.status();
+    if (absl::EndsWith(path, ".json")) {
+      files[i].json = *std::move(content);
       continue;
     }
-    const absl::StatusOr<std::string> file = ReadWholeFile(input.path, kMaxNpyBytes);
-    if (!file.ok()) return file.status();
-    absl::StatusOr<NpyArray> array = ParseNpy(*file);
+    absl::StatusOr<NpyArray> array = ParseNpy(*content);
     if (!array.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(input.path, ": ", array.status().message()));
+      return absl::InvalidArgumentError(absl::StrCat(path, ": ", array.status().message()));
     }
-    arrays.push_back(*std::move(array));
+    files[i].array = *std::move(array);
   }
-  return arrays;
+  return files;
 }
 
 int RunInfer(const InferOptions& options, std::ostream& out, std::ostream& err) {

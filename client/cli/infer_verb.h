@@ -34,7 +34,7 @@ struct InferOptions {
   std::string model;
   std::string version;
   std::string id;
-  std::vector<std::string> inputs;  // NAME=@FILE.npy, NAME=random
+  std::vector<std::string> inputs;  // NAME=1,2,3, NAME=@FILE.npy, NAME=@FILE.json, NAME=random
   std::vector<std::string> shapes;  // NAME=1,16
   std::vector<std::string> texts;
   std::vector<std::string> outputs;  // NAME, NAME=@FILE.npy
@@ -45,7 +45,14 @@ struct InferOptions {
 // Where an input's array comes from: an --input.
 struct InputSource {
   std::string name;
-  std::string path;  // empty: random
+  std::string path;   // its file; empty: there is none
+  std::string words;  // the elements as they were typed; empty, as `path`: random
+};
+
+// The contents of the file of an --input.
+struct InputFile {
+  NpyArray array;
+  std::string json;  // the text of a .json file, which is read once the model is known
 };
 
 // A wanted output, and the file that keeps it: an --output. None at all means every output.
@@ -67,10 +74,10 @@ struct InferPlan {
 // INVALID_ARGUMENT names the wrong option and the form that it should have. Pure, thread-safe.
 absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 
-// Reads the plan's files, in the order of its inputs; the arrays of random inputs stay empty. A
+// Reads the plan's files, in the order of its inputs. An input without a file has an empty one. A
 // file has at most kMaxNpyBytes. Errors name the file, and are those of ReadWholeFile() and
 // ParseNpy(). Blocks for the reading. Thread-safe.
-absl::StatusOr<std::vector<NpyArray>> ReadInputFiles(const InferPlan& plan);
+absl::StatusOr<std::vector<InputFile>> ReadInputFiles(const InferPlan& plan);
 
 // Does the steps above; writes the answer to `out`, or the error to `err`. Each call to the server
 // has the option `timeout` for itself: connecting, metadata and the inference. Never

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/time/clock.h"
+#include "client/cli/infer_server.h"
 #include "client/client.h"
 #include "client/format/table.h"
 
@@ -47,9 +48,9 @@ int RunList(const ServerOptions& options, std::ostream& out, std::ostream& err) 
   const absl::StatusOr<absl::Duration> timeout = ParseTimeout(options);
   if (!timeout.ok()) return Fail(err, kExitUsage, timeout.status());
   ExitCode code = kExitOk;
-  const auto client = Connect(options, absl::Now() + *timeout, &code);
-  if (!client.ok()) return Fail(err, code, client.status());
-  const auto models = (*client)->ListModels(absl::Now() + *timeout);
+  const auto server = ConnectInferServer(options, absl::Now() + *timeout, &code);
+  if (!server.ok()) return Fail(err, code, server.status());
+  const auto models = (*server)->ListModels(absl::Now() + *timeout);
   if (!models.ok()) return Fail(err, kExitServerError, models.status());
   return WriteReport(out, err, options.json ? ListJson(*models) : ListText(*models));
 }

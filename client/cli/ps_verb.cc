@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "client/cli/infer_server.h"
 #include "client/client.h"
 #include "client/format/table.h"
 #include "proto/base/units.h"
@@ -292,9 +293,9 @@ int RunPs(const PsOptions& options, std::ostream& out, std::ostream& err) {
   const absl::StatusOr<absl::Duration> timeout = ParseTimeout(options.server);
   if (!timeout.ok()) return Fail(err, kExitUsage, timeout.status());
   ExitCode code = kExitOk;
-  const auto client = Connect(options.server, absl::Now() + *timeout, &code);
-  if (!client.ok()) return Fail(err, code, client.status());
-  auto daemon = (*client)->GetDaemonStatus(absl::Now() + *timeout);
+  const auto server = ConnectInferServer(options.server, absl::Now() + *timeout, &code);
+  if (!server.ok()) return Fail(err, code, server.status());
+  auto daemon = (*server)->GetDaemonStatus(absl::Now() + *timeout);
   if (!daemon.ok()) return Fail(err, kExitServerError, daemon.status());
   if (!options.model.empty()) {
     std::erase_if(daemon->models,

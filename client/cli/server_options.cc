@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/web/server_url.h"
 #include "proto/base/units.h"
@@ -12,6 +13,10 @@ namespace mpsd::cli {
 namespace {
 
 constexpr uint64_t kMaxSecretBytes = 1 << 20;
+
+bool AsksForTls(const ServerOptions& options) {
+  return options.tls || !options.tls_ca.empty() || !options.tls_certificate.empty();
+}
 
 // The steps that both ways to a server share.
 template <class Server>
@@ -28,18 +33,21 @@ absl::StatusOr<std::unique_ptr<Server>> ConnectTo(const std::string& where,
 
 }  // namespace
 
+absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text) {
+  const absl::StatusOr<int64_t> duration_ns = ParseDurationNs(text);
+  if (duration_ns.ok()) return absl::Nanoseconds(*duration_ns);
+  return absl::InvalidArgumentError(absl::StrCat(flag, ": ", duration_ns.status().message()));
+}
+
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options) {
-  const absl::StatusOr<int64_t> timeout_ns = ParseDurationNs(options.timeout);
-  if (!timeout_ns.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--timeout: ", timeout_ns.status().message()));
-  }
-  if (*timeout_ns <= 0) return absl::InvalidArgumentError("--timeout: must be more than 0");
-  return absl::Nanoseconds(*timeout_ns);
+  absl::StatusOr<absl::Duration> timeout = ParseDuration("--timeout", options.timeout);
+  if (!timeout.ok() || *timeout > absl::ZeroDuration()) return timeout;
+  return absl::InvalidArgumentError("--timeout: must be more than 0");
 }
 
 absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& options) {
   client::ConnectOptions read;
-  read.tls = options.tls || !options.tls_ca.empty() || !options.tls_certificate.empty();
+  read.tls = AsksForTls(options);
   const std::pair<const std::string&, std::string*> files[] = {
       {options.tls_ca, &read.tls_ca},
       {options.tls_certificate, &read.tls_certificate},
@@ -55,20 +63,31 @@ absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& o
   return read;
 }
 
+absl::Status CheckSpeaksGrpc(const ServerOptions& options) {
+  if (!client::IsServerUrl(options.address)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "this verb speaks gRPC, so --server takes HOST:PORT and not '", options.address, "'"));
+}
+
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code) {
-  if (client::IsServerUrl(options.address)) {
-    *code = kExitUsage;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "this verb speaks gRPC, so --address takes HOST:PORT and not '", options.address, "'"));
-  }
+  *code = kExitUsage;
+  if (absl::Status fit = CheckSpeaksGrpc(options); !fit.ok()) return fit;
   return ConnectTo<client::Client>(options.address, options, deadline, code);
 }
 
-absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const std::string& url,
-                                                                const ServerOptions& options,
+absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const ServerOptions& options,
                                                                 absl::Time deadline,
                                                                 ExitCode* code) {
+  if (absl::StartsWith(options.address, "unix:")) {
+    *code = kExitUsage;
+    return absl::InvalidArgumentError(
+        absl::StrCat("this verb speaks HTTP, so --server takes HOST:PORT or a URL and not '",
+                     options.address, "'"));
+  }
+  const std::string scheme = AsksForTls(options) ? "https://" : "http://";
+  const std::string url =
+      absl::StrContains(options.address, "://") ? options.address : scheme + options.address;
   return ConnectTo<client::HttpClient>(url, options, deadline, code);
 }
 

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/cli/exit_code.h"
 #include "client/client.h"
@@ -24,11 +25,15 @@
 
 namespace mpsd::cli {
 
+// Where a daemon is by default.
+inline constexpr char kDefaultGrpcAddress[] = "127.0.0.1:8001";
+inline constexpr char kDefaultHttpAddress[] = "127.0.0.1:8000";
+
 // The options as they stand on the command line, unchecked. verbs.cc fills them. The token stands
 // in a file and never on the command line, which every user of the host can read.
 struct ServerOptions {
-  std::string address = "127.0.0.1:8001";  // of gRPC, or "unix:/path"; of `infer` also a url
-  std::string url = "http://127.0.0.1:8000";
+  // HOST:PORT, where the verb's own protocol is spoken; "unix:/path" of gRPC; or a url.
+  std::string address = kDefaultGrpcAddress;
   std::string timeout = "30s";  // for each call
   bool json = false;
   bool tls = false;
@@ -43,21 +48,26 @@ struct ServerOptions {
 // is dropped, so that a file may end with a newline. Errors name the file. Thread-safe.
 absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& options);
 
+// INVALID_ARGUMENT where the address is a url, which says that HTTP is spoken there. Pure.
+absl::Status CheckSpeaksGrpc(const ServerOptions& options);
+
 // Connects as the options say; blocks until `deadline` at the latest. On failure `*code` is the
 // verb's exit code; on success it means nothing: kExitNoInput for a file, kExitUsage for options
 // that Client::Connect() refuses, kExitNotReachable otherwise.
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code);
 
-// The same over HTTP, to `url`.
-absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const std::string& url,
-                                                                const ServerOptions& options,
+// The same over HTTP. An address without a scheme is one of https where the options ask for TLS.
+absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const ServerOptions& options,
                                                                 absl::Time deadline,
                                                                 ExitCode* code);
 
 // The option `timeout`, a number with a unit such as "500ms", which must be positive;
 // INVALID_ARGUMENT says why it is not. Thread-safe.
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options);
+
+// The duration that stands behind the flag; INVALID_ARGUMENT names the flag. Thread-safe.
+absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text);
 
 // The failure of a step: its error, and the verb's exit code. False where there is none.
 struct Failure {

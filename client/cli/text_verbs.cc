@@ -1,11 +1,11 @@
 #include "client/cli/text_verbs.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
@@ -17,6 +17,7 @@
 #include "client/cli/text_report.h"
 #include "client/format/text_input.h"
 #include "client/web/http_client.h"
+#include "client/web/rest_client.h"
 #include "client/web/text_bodies.h"
 #include "proto/files/whole_file.h"
 
@@ -24,9 +25,11 @@ namespace mpsd::cli {
 namespace {
 
 using client::HttpClient;
+using client::ListedModel;
 using client::TextModel;
 
-constexpr size_t kRequestBytes = 1 << 20;   // a server takes 4 MiB by default
+constexpr size_t kRequestBytes = 1 << 20;                       // a server takes 4 MiB by default
+constexpr absl::Duration kLookEvery = absl::Milliseconds(200);  // whether a model still loads
 constexpr size_t kTokenizeBytes = 8 << 10;  // 64 KiB of JSON, in which a byte may take six
 
 // What one verb asks of the server.
@@ -54,20 +57,27 @@ absl::StatusOr<std::string> OnlyModel(const std::vector<TextModel>& models,
       absl::StrCat("--model must name one of those ", kind, ": ", absl::StrJoin(names, ", ")));
 }
 
-absl::Status CheckTextOptions(const TextOptions& options, const Console& console,
-                              const std::vector<std::string>& outputs) {
+absl::Status CheckTextOptions(const TextOptions& options, const Console& console) {
   if (options.texts.empty() && options.file.empty()) {
     return absl::InvalidArgumentError("a text or a file of texts is needed");
   }
-  if (!absl::c_linear_search(outputs, options.output)) {
-    return absl::InvalidArgumentError(absl::StrCat("--output ", options.output, ": ",
-                                                   absl::StrJoin(outputs, " or "), " is expected"));
+  if (options.npy && options.server.json) {
+    return absl::InvalidArgumentError("--npy and --json exclude each other");
   }
-  if (options.output == "npy" && options.output_file.empty() && console.out_is_terminal) {
+  if (options.npy && options.output_file.empty() && console.out_is_terminal) {
     return absl::InvalidArgumentError(
-        "--output npy is not for a terminal: name an --output-file, or redirect it");
+        "--npy is not for a terminal: name an --output-file, or redirect it");
   }
   return absl::OkStatus();
+}
+
+// The first model that loads and that texts may be for: the named one, or any where none is named.
+// Empty where there is none.
+std::string LoadingModel(const std::vector<ListedModel>& models, const std::string& name) {
+  for (const ListedModel& model : models) {
+    if (model.state == "LOADING" && (name.empty() || model.name == name)) return model.name;
+  }
+  return "";
 }
 
 // One run of a verb; each step leaves what the next one needs. Lives on one thread.
@@ -76,8 +86,8 @@ class TextRun {
   TextRun(const TextOptions& options, const Console& console)
       : options_(options), console_(console) {}
 
-  // Steps 1 to 5. `outputs` are the forms that the verb has.
-  Failure Run(const Question& question, const std::vector<std::string>& outputs);
+  // Steps 1 to 5.
+  Failure Run(const Question& question);
 
   // The last step; returns the verb's exit code.
   int Write(const absl::StatusOr<std::string>& report) const;
@@ -87,9 +97,11 @@ class TextRun {
  private:
   absl::Time Deadline() const { return absl::Now() + timeout_; }
 
-  Failure Read(const std::vector<std::string>& outputs);
+  Failure Read();
   Failure Connect();
   Failure FindModel(const std::string& task);
+  Failure FindOnce(const std::string& task);
+  bool AwaitsLoading();
   Failure SendAll(const Question& question);
   absl::Status Send(const Question& question, absl::Span<const std::string> texts);
   void ShowProgress(size_t done_count) const;
@@ -98,12 +110,14 @@ class TextRun {
   const TextOptions& options_;
   const Console& console_;
   absl::Duration timeout_;
+  absl::Time wait_until_;  // for a model that loads
+  bool has_told_wait_ = false;
   std::unique_ptr<HttpClient> client_;
   SentTexts sent_;
 };
 
-Failure TextRun::Run(const Question& question, const std::vector<std::string>& outputs) {
-  Failure failure = Read(outputs);
+Failure TextRun::Run(const Question& question) {
+  Failure failure = Read();
   if (!failure) failure = Connect();
   if (!failure) failure = FindModel(question.task);
   if (!failure) failure = SendAll(question);
@@ -111,11 +125,14 @@ Failure TextRun::Run(const Question& question, const std::vector<std::string>& o
   return failure;
 }
 
-Failure TextRun::Read(const std::vector<std::string>& outputs) {
+Failure TextRun::Read() {
   const absl::StatusOr<absl::Duration> timeout = ParseTimeout(options_.server);
   if (!timeout.ok()) return {kExitUsage, timeout.status()};
   timeout_ = *timeout;
-  const absl::Status status = CheckTextOptions(options_, console_, outputs);
+  const absl::StatusOr<absl::Duration> wait = ParseDuration("--wait", options_.wait);
+  if (!wait.ok()) return {kExitUsage, wait.status()};
+  wait_until_ = absl::Now() + *wait;
+  const absl::Status status = CheckTextOptions(options_, console_);
   if (!status.ok()) return {kExitUsage, status};
   auto texts = ReadTexts(options_.texts, options_.file);
   if (!texts.ok()) return {kExitNoInput, texts.status()};
@@ -128,7 +145,7 @@ Failure TextRun::Read(const std::vector<std::string>& outputs) {
 
 Failure TextRun::Connect() {
   ExitCode code = kExitOk;
-  auto client = ConnectHttp(options_.server.url, options_.server, Deadline(), &code);
+  auto client = ConnectHttp(options_.server, Deadline(), &code);
   if (!client.ok()) return {code, client.status()};
   client_ = *std::move(client);
   return {};
@@ -137,6 +154,31 @@ Failure TextRun::Connect() {
 Failure TextRun::FindModel(const std::string& task) {
   sent_.model = options_.model;
   if (!sent_.model.empty()) return {};
+  Failure failure = FindOnce(task);
+  while (absl::IsNotFound(failure.status) && AwaitsLoading()) {
+    absl::SleepFor(kLookEvery);
+    failure = FindOnce(task);
+  }
+  return failure;
+}
+
+// Whether a model loads that the texts may be for, and there is time to wait for it.
+bool TextRun::AwaitsLoading() {
+  if (absl::Now() >= wait_until_) return false;
+  const auto reply = client_->Call(client::ListRequest(), std::min(Deadline(), wait_until_));
+  if (!reply.ok()) return false;
+  const auto models = client::ReadListedModels(reply->body);
+  const std::string loading = models.ok() ? LoadingModel(*models, sent_.model) : "";
+  if (loading.empty()) return false;
+  if (!has_told_wait_) {
+    console_.err << "mpsd: waits for model " << loading << ", which loads (--wait " << options_.wait
+                 << ")" << std::endl;
+  }
+  has_told_wait_ = true;
+  return true;
+}
+
+Failure TextRun::FindOnce(const std::string& task) {
   const auto reply = client_->Call({"GET", "/v1/models"}, Deadline());
   if (!reply.ok()) return {kExitServerError, reply.status()};
   const auto models = client::ReadTextModels(reply->body);
@@ -154,7 +196,11 @@ Failure TextRun::SendAll(const Question& question) {
   for (size_t done_count = 0; done_count < texts.size();) {
     const absl::Span<const std::string> rest = texts.subspan(done_count);
     const size_t row_count = RequestRows(rest, question.shared_bytes, question.most_bytes);
-    const absl::Status status = Send(question, rest.first(row_count));
+    absl::Status status = Send(question, rest.first(row_count));
+    while (absl::IsUnavailable(status) && AwaitsLoading()) {
+      absl::SleepFor(kLookEvery);
+      status = Send(question, rest.first(row_count));
+    }
     if (!status.ok()) {
       ShowProgress(texts.size());
       // The server counts the texts of a request from 0 on.
@@ -218,10 +264,10 @@ int RunEmbed(const EmbedOptions& options, const Console& console) {
   question.keep = [&](const std::string& body, size_t text_count) {
     return client::AddEmbeddings(body, text_count, &embeddings);
   };
-  const Failure failure = run.Run(question, {"table", "json", "npy"});
+  const Failure failure = run.Run(question);
   if (failure) return Fail(console.err, failure.code, failure.status);
-  if (options.output == "npy") return run.Write(EmbedNpy(embeddings));
-  const bool is_json = options.output == "json";
+  if (options.npy) return run.Write(EmbedNpy(embeddings));
+  const bool is_json = options.server.json;
   return run.Write(is_json ? EmbedJson(run.sent(), embeddings) : EmbedText(run.sent(), embeddings));
 }
 
@@ -239,9 +285,9 @@ int RunRerank(const RerankOptions& options, const Console& console) {
   question.keep = [&](const std::string& body, size_t text_count) {
     return client::AddScores(body, text_count, &ranking);
   };
-  const Failure failure = run.Run(question, {"table", "json"});
+  const Failure failure = run.Run(question);
   if (failure) return Fail(console.err, failure.code, failure.status);
-  const bool is_json = options.output == "json";
+  const bool is_json = options.server.json;
   return run.Write(is_json ? RerankJson(run.sent(), ranking, options.top_count)
                            : RerankText(run.sent(), ranking, options.top_count));
 }
@@ -256,9 +302,9 @@ int RunTokenize(const TextOptions& options, const Console& console) {
   question.keep = [&](const std::string& body, size_t text_count) {
     return client::AddTokens(body, text_count, &tokens);
   };
-  const Failure failure = run.Run(question, {"table", "json"});
+  const Failure failure = run.Run(question);
   if (failure) return Fail(console.err, failure.code, failure.status);
-  const bool is_json = options.output == "json";
+  const bool is_json = options.server.json;
   return run.Write(is_json ? TokenizeJson(run.sent(), tokens) : TokenizeText(run.sent(), tokens));
 }
 

@@ -7,13 +7,15 @@
 //   1. the options are checked                                  kExitUsage
 //   2. the texts are read                                       kExitNoInput
 //   3. Connect: files of credentials, then the server           kExitNoInput, kExitNotReachable
-//   4. the model is found, where none is named                  kExitServerError, kExitUsage
+//   4. the model is found where none is named, and waited for   kExitServerError, kExitUsage
+//      while it loads
 //   5. the texts are sent, kMostRequestRows at most at a time   kExitServerError
 //   6. report                                                   kExitCannotWrite
 //
-// The report comes when all texts are answered; nothing is repeated. On stderr, beside errors: the
-// model that was found, how many texts the server has cut, and, on a terminal, the progress of
-// lists that are more than one request.
+// The report comes when all texts are answered. A request is sent again only if the model refused it
+// because the model still loads. On stderr, beside errors: the model that was found, the model that
+// is waited for, and how many texts the server has cut. A terminal also shows the progress of lists
+// that are more than one request.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +32,10 @@ struct TextOptions {
   ServerOptions server;
   std::string model;  // empty: the only one of the task
   std::vector<std::string> texts;
-  std::string file;  // of further texts, one a line; "-": stdin
-  std::string output = "table";
-  std::string output_file;  // empty: stdout
+  std::string file;          // with further texts, one a line; "-": stdin
+  std::string output_file;   // empty: stdout
+  std::string wait = "60s";  // for a model that loads
+  bool npy = false;          // an array instead of a table; `embed` alone has it
 };
 
 struct EmbedOptions : TextOptions {

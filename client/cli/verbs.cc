@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -39,11 +40,21 @@ void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
       ->envname("MPSD_TOKEN_FILE");
 }
 
-void AddCommonOptions(CLI::App* verb, ServerOptions* options,
-                      const char* address = "the server: HOST:PORT or unix:PATH") {
-  verb->add_option("--address", options->address, address)
-      ->envname("MPSD_ADDRESS")
+constexpr char kEitherAddress[] =
+    "the server: HOST:PORT or unix:PATH of gRPC, or http(s)://HOST:PORT";
+
+// `environment` names the variable that says the server where the command line does not.
+void AddServerOption(CLI::App* verb, ServerOptions* options, const char* environment,
+                     const char* help) {
+  verb->add_option("--server,--address", options->address, help)
+      ->envname(environment)
       ->capture_default_str();
+}
+
+void AddCommonOptions(CLI::App* verb, ServerOptions* options,
+                      const char* help = "the server: HOST:PORT or unix:PATH of gRPC") {
+  const bool has_grpc_address = std::getenv("MPSD_ADDRESS") != nullptr;
+  AddServerOption(verb, options, has_grpc_address ? "MPSD_ADDRESS" : "MPSD_SERVER", help);
   verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--tls", options->tls, "with TLS; trusts the system's authorities");
   AddAccessOptions(verb, options);
@@ -63,7 +74,8 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<InferOptions>();
   CLI::App* verb = app.add_subcommand("infer", "send one request to a running daemon");
   verb->add_option("model", options->model, "the model's name")->required();
-  AddList(verb, "--input", &options->inputs, "NAME=@FILE.npy or NAME=random; may be repeated");
+  AddList(verb, "--input", &options->inputs,
+          "NAME=1,2,3, NAME=@FILE.npy, NAME=@FILE.json or NAME=random; may be repeated");
   AddList(verb, "--shape", &options->shapes, "NAME=1,16: the shape of that input");
   AddList(verb, "--text", &options->texts,
           "a text for a model that takes texts; several become the rows of one batch");
@@ -74,8 +86,7 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
   verb->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
   verb->add_option("--model-version", options->version, "default: the highest that is ready");
   verb->add_option("--id", options->id, "the request's id");
-  AddCommonOptions(verb, &options->server,
-                   "the server: HOST:PORT or unix:PATH by gRPC, http(s)://HOST:PORT by HTTP");
+  AddCommonOptions(verb, &options->server, kEitherAddress);
   verb->callback([options, exit_code] { *exit_code = RunInfer(*options, std::cout, std::cerr); });
 }
 
@@ -86,14 +97,14 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
   verb->add_flag(
       "--why", options->why,
       "why workers ended: the last exit, the last lines that they wrote, the next start");
-  AddCommonOptions(verb, &options->server);
+  AddCommonOptions(verb, &options->server, kEitherAddress);
   verb->callback([options, exit_code] { *exit_code = RunPs(*options, std::cout, std::cerr); });
 }
 
 void AddListVerb(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<ServerOptions>();
   CLI::App* verb = app.add_subcommand("list", "show the models that a running server knows");
-  AddCommonOptions(verb, options.get());
+  AddCommonOptions(verb, options.get(), kEitherAddress);
   verb->callback([options, exit_code] { *exit_code = RunList(*options, std::cout, std::cerr); });
 }
 
@@ -181,17 +192,19 @@ Console ThisConsole() {
   return {std::cout, std::cerr, isatty(STDOUT_FILENO) == 1, isatty(STDERR_FILENO) == 1};
 }
 
-void AddTextOptions(CLI::App* verb, TextOptions* options, const char* file, const char* outputs) {
+void AddTextOptions(CLI::App* verb, TextOptions* options, const char* file) {
   verb->add_option("TEXT", options->texts,
                    "the texts; behind -- also those that begin with a dash");
   verb->add_option(file, options->file, "a file of further texts, one a line; - is stdin");
   verb->add_option("--model", options->model, "default: the only one that does this");
-  verb->add_option("--output", options->output, outputs)->capture_default_str();
+  verb->add_flag("--json", options->server.json, "write JSON");
   verb->add_option("--output-file", options->output_file, "the file to write; default: stdout");
-  verb->add_option("--server", options->server.url,
-                   "the server: http://HOST:PORT or https://HOST:PORT")
-      ->envname("MPSD_SERVER")
+  verb->add_option("--wait", options->wait, "how long to wait for a model that loads")
       ->capture_default_str();
+  options->server.address = kDefaultHttpAddress;
+  AddServerOption(verb, &options->server, "MPSD_SERVER",
+                  "the server: HOST:PORT of HTTP, or http(s)://HOST:PORT");
+  verb->add_flag("--tls", options->server.tls, "with TLS; trusts the system's authorities");
   AddAccessOptions(verb, &options->server);
 }
 
@@ -200,7 +213,8 @@ void AddTextOptions(CLI::App* verb, TextOptions* options, const char* file, cons
 void AddTextVerbs(CLI::App& app, int* exit_code) {
   const auto embed = std::make_shared<EmbedOptions>();
   CLI::App* verb = app.add_subcommand("embed", "make vectors of texts");
-  AddTextOptions(verb, embed.get(), "--file", "table, json or npy");
+  AddTextOptions(verb, embed.get(), "--file");
+  verb->add_flag("--npy", embed->npy, "write an array of numpy's");
   verb->add_option("--prompt", embed->prompt,
                    "the name of the model's prompt that goes in front of each text");
   verb->callback([embed, exit_code] { *exit_code = RunEmbed(*embed, ThisConsole()); });
@@ -208,14 +222,14 @@ void AddTextVerbs(CLI::App& app, int* exit_code) {
   const auto rerank = std::make_shared<RerankOptions>();
   verb = app.add_subcommand("rerank", "sort documents by how well they answer a query");
   verb->add_option("QUERY", rerank->query, "the query")->required();
-  AddTextOptions(verb, rerank.get(), "--documents", "table or json");
+  AddTextOptions(verb, rerank.get(), "--documents");
   verb->add_option("--top-n", rerank->top_count, "only the best so many")
       ->check(CLI::PositiveNumber);
   verb->callback([rerank, exit_code] { *exit_code = RunRerank(*rerank, ThisConsole()); });
 
   const auto tokenize = std::make_shared<TextOptions>();
   verb = app.add_subcommand("tokenize", "show the tokens of texts, uncut");
-  AddTextOptions(verb, tokenize.get(), "--file", "table or json");
+  AddTextOptions(verb, tokenize.get(), "--file");
   verb->callback([tokenize, exit_code] { *exit_code = RunTokenize(*tokenize, ThisConsole()); });
 }
 
@@ -268,6 +282,23 @@ std::string VerbFault(const CLI::App& app, const std::string& word) {
   return absl::StrCat("there is no verb '", word, "'", DidYouMean(word, verbs, "there are"));
 }
 
+// Why the parser could make nothing of a word; empty: there is no such word.
+std::string FlagFault(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  const CLI::App& place = parsed.empty() ? app : *parsed.front();
+  const std::vector<std::string> rest = place.remaining();
+  if (rest.empty()) return "";
+  const std::string word = rest.front().substr(0, rest.front().find('='));
+  const std::string name = &place == &app ? "mpsd" : absl::StrCat("mpsd ", place.get_name());
+  if (word.front() != '-') return absl::StrCat(name, " takes no '", word, "' there");
+  std::vector<std::string> names;
+  for (const CLI::Option* option : place.get_options()) {
+    for (const std::string& flag : option->get_lnames()) names.push_back("--" + flag);
+  }
+  const std::vector<std::string_view> flags(names.begin(), names.end());
+  return absl::StrCat(name, " has no flag '", word, "'", DidYouMean(word, flags, "it has"));
+}
+
 // `help VERB` as CLI11 understands it: `VERB --help`.
 std::vector<const char*> WithoutHelpVerb(std::vector<const char*> words) {
   if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
@@ -280,6 +311,7 @@ std::vector<const char*> WithoutHelpVerb(std::vector<const char*> words) {
 void AddHelpVerb(CLI::App& app) { app.add_subcommand("help", "explain a verb: help VERB"); }
 
 int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code) {
+  app.name("mpsd");
   if (argc < 2) {
     std::cerr << app.help();
     return kExitUsage;
@@ -290,7 +322,10 @@ int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exi
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    const std::string flag_fault = FlagFault(app);
+    const std::string text = flag_fault.empty() ? error.what() : flag_fault;
+    return Fail(std::cerr, kExitUsage, absl::InvalidArgumentError(text));
   }
   return *exit_code;
 }

@@ -83,6 +83,26 @@ double BFloatToDouble(uint16_t bits) {
   return value;
 }
 
+uint16_t DoubleToHalf(double value) {
+  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  if (std::isnan(value)) return 0x7E00;
+  const double size = std::fabs(value);
+  if (size >= 65520) return sign | 0x7C00;
+  if (size < 0x1p-14) return sign | static_cast<uint16_t>(std::nearbyint(size * 0x1p24));
+  int exponent = 0;
+  const double fraction = std::frexp(size, &exponent) * 2 - 1;
+  // A fraction that rounds up to 1 carries into the exponent.
+  return sign + static_cast<uint16_t>((exponent + 14) << 10) +
+         static_cast<uint16_t>(std::nearbyint(fraction * 1024));
+}
+
+uint16_t FloatToBFloat(float value) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(bits));
+  if (std::isnan(value)) return 0x7FC0;
+  return static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+
 std::vector<double> Numbers(const client::InferOutput& output) {
   switch (output.datatype) {
     case DataType::kBool:

@@ -19,6 +19,10 @@ namespace mpsd::cli {
 double HalfToDouble(uint16_t bits);
 double BFloatToDouble(uint16_t bits);
 
+// The nearest FP16 or BF16, of two equally near ones the even one; infinite where it is too large.
+uint16_t DoubleToHalf(double value);
+uint16_t FloatToBFloat(float value);
+
 // The elements of an output in their order, for tables, means and cosines. None for BYTES. Rounds
 // integers beyond 2^53; a report that must be exact uses client::Values() instead. Leaves out bytes
 // after the last whole element.

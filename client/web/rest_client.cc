@@ -1,6 +1,8 @@
 #include "client/web/rest_client.h"
 
 #include "absl/strings/str_cat.h"
+#include "client/status_json.h"
+#include "client/web/answer_json.h"
 #include "client/web/infer_bodies.h"
 
 namespace mpsd::client {
@@ -9,7 +11,39 @@ namespace {
 constexpr char kJsonLength[] = "Inference-Header-Content-Length";
 constexpr char kJsonLengthLower[] = "inference-header-content-length";  // as HttpReply has it
 
+// The text at a key; empty where there is none: servers leave out what they have nothing to say of.
+std::string TextAt(const Json& entry, const char* key) {
+  const Json& text = Field(entry, key);
+  return text.is_string() ? text.get<std::string>() : "";
+}
+
 }  // namespace
+
+HttpRequest ListRequest() { return {"POST", "/v2/repository/index"}; }
+
+absl::StatusOr<std::vector<ListedModel>> ReadListedModels(absl::string_view body) {
+  const Json list = ParseAnswer(body);
+  if (!list.is_array()) return WrongAnswer("is no list of models");
+  std::vector<ListedModel> models;
+  for (const Json& entry : list) {
+    models.push_back({TextAt(entry, "name"), TextAt(entry, "version"), TextAt(entry, "state"),
+                      TextAt(entry, "reason")});
+    if (models.back().name.empty()) return WrongAnswer("has a model without a name");
+  }
+  return models;
+}
+
+absl::StatusOr<std::vector<ListedModel>> RestClient::ListModels(absl::Time deadline) {
+  const auto reply = http_->Call(ListRequest(), deadline);
+  if (!reply.ok()) return reply.status();
+  return ReadListedModels(reply->body);
+}
+
+absl::StatusOr<DaemonStatus> RestClient::GetDaemonStatus(absl::Time deadline) {
+  const auto reply = http_->Call({"GET", "/mpsd/status"}, deadline);
+  if (!reply.ok()) return reply.status();
+  return ReadDaemonStatus(reply->body);
+}
 
 absl::StatusOr<ModelMetadata> RestClient::GetModelMetadata(const std::string& model,
                                                            const std::string& version,

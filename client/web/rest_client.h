@@ -9,13 +9,20 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/client.h"
 #include "client/web/http_client.h"
 
 namespace mpsd::client {
+
+// The request for the models that a server knows, and what its answer says. A server may be
+// anybody's: INTERNAL says what is wrong with the answer. Pure.
+HttpRequest ListRequest();
+absl::StatusOr<std::vector<ListedModel>> ReadListedModels(absl::string_view body);
 
 // Calls one at a time over the connection that it owns. Each blocks until it is answered, but not
 // beyond `deadline`, which the server sees too. Errors are those of HttpClient::Call(); an answer
@@ -29,6 +36,12 @@ class RestClient {
   // when the server has no such model or version.
   absl::StatusOr<ModelMetadata> GetModelMetadata(const std::string& model,
                                                  const std::string& version, absl::Time deadline);
+
+  // All versions of models that the server knows.
+  absl::StatusOr<std::vector<ListedModel>> ListModels(absl::Time deadline);
+
+  // The state of a daemon of mpsd.
+  absl::StatusOr<DaemonStatus> GetDaemonStatus(absl::Time deadline);
 
   // Runs one inference; tensors go and come as bytes. REQUIRES: none of them lies in a region.
   absl::StatusOr<InferReply> Infer(const InferRequest& request, absl::Time deadline);

@@ -62,5 +62,28 @@ TEST(Elements, RandomArraysOfBytesAndOfTooManyElementsAreRefused) {
   EXPECT_FALSE(RandomArray(DataType::kFp32, {1LL << 40}, &random).ok());
 }
 
+TEST(DoubleToHalf, IsTheNearestHalf) {
+  for (uint32_t bits = 0; bits < 0x7C00; ++bits) {
+    const auto half = static_cast<uint16_t>(bits);
+    ASSERT_EQ(DoubleToHalf(HalfToDouble(half)), half);
+    ASSERT_EQ(DoubleToHalf(-HalfToDouble(half)), half | 0x8000);
+  }
+  EXPECT_EQ(DoubleToHalf(1 + 0x1p-11), 0x3C00);      // the even one, where two are equally near
+  EXPECT_EQ(DoubleToHalf(1 + 3 * 0x1p-11), 0x3C02);  // likewise
+  EXPECT_EQ(DoubleToHalf(2 - 0x1p-12), 0x4000);      // carries into the exponent
+  EXPECT_EQ(DoubleToHalf(65519), 0x7BFF);
+  EXPECT_EQ(DoubleToHalf(65520), 0x7C00);
+  EXPECT_EQ(DoubleToHalf(-INFINITY), 0xFC00);
+  EXPECT_TRUE(std::isnan(HalfToDouble(DoubleToHalf(NAN))));
+}
+
+TEST(FloatToBFloat, IsTheNearestBFloat) {
+  EXPECT_EQ(FloatToBFloat(1.0F), 0x3F80);
+  EXPECT_EQ(FloatToBFloat(1 + 0x1p-8F), 0x3F80);
+  EXPECT_EQ(FloatToBFloat(1 + 3 * 0x1p-8F), 0x3F82);
+  EXPECT_EQ(FloatToBFloat(-INFINITY), 0xFF80);
+  EXPECT_TRUE(std::isnan(BFloatToDouble(FloatToBFloat(NAN))));
+}
+
 }  // namespace
 }  // namespace mpsd::cli

@@ -90,6 +90,34 @@ TEST_F(InferVerbTest, SendsAFileAndKeepsAnOutput) {
   EXPECT_EQ(ParseNpy(*ReadWholeFile(output, 4096))->bytes, BytesOf<float>({1, 0}));
 }
 
+TEST_F(InferVerbTest, SendsElementsThatWereTyped) {
+  options_.inputs = {"x=1,-2.5,3e1,4,5,6"};
+  EXPECT_EQ(Run(), 0) << err_.str();
+  const ModelInferRequest sent = server_.LastInfer();
+  EXPECT_EQ(sent.raw_input_contents(0), BytesOf<float>({1, -2.5, 30, 4, 5, 6}));
+  EXPECT_EQ(sent.inputs(0).shape(0), 2);
+  EXPECT_EQ(sent.inputs(0).shape(1), 3);
+}
+
+TEST_F(InferVerbTest, SendsAFileOfJson) {
+  const std::string input = server_.folder() + "/x.json";
+  ASSERT_TRUE(WriteWholeFile(input, "[[1, 2, 3], [4, 5, 6]]").ok());
+  options_.inputs = {"x=@" + input};
+  EXPECT_EQ(Run(), 0) << err_.str();
+  EXPECT_EQ(server_.LastInfer().raw_input_contents(0), BytesOf<float>({1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(server_.LastInfer().inputs(0).shape(0), 2);
+}
+
+TEST_F(InferVerbTest, Exits64ForElementsThatDoNotFitTheModel) {
+  options_.inputs = {"x=1,2"};
+  EXPECT_EQ(Run(), 64);
+  options_.inputs = {"x=1,two,3"};
+  EXPECT_EQ(RunInfer(options_, out_, err_), 64);
+  EXPECT_EQ(err_.str(),
+            "mpsd: input 'x': 2 elements do not make up [-1,3]\n"
+            "mpsd: input 'x': 'two' is no FP32\n");
+}
+
 TEST_F(InferVerbTest, MakesRandomInputsOfTheModelsShape) {
   options_.inputs = {"x=random"};
   EXPECT_EQ(Run(), 0) << err_.str();
@@ -208,7 +236,7 @@ TEST_F(InferVerbTest, Exits64ForACommandLineWithoutSense) {
 TEST_F(InferVerbTest, Exits64ForAnInputThatTheModelHasNot) {
   options_.inputs = {"z=random"};
   EXPECT_EQ(Run(), 64);
-  EXPECT_EQ(err_.str(), "mpsd: input 'z': model 'm' has none of this name\n");
+  EXPECT_EQ(err_.str(), "mpsd: input 'z': model 'm' has none of this name; its inputs are x\n");
 }
 
 TEST_F(InferVerbTest, Exits64WhereTheModelTakesNoTexts) {

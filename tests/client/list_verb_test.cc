@@ -9,6 +9,7 @@
 #include "client/cli/exit_code.h"
 #include "tests/client/full_output.h"
 #include "tests/fakes/fake_inference_server.h"
+#include "tests/fakes/fake_web_server.h"
 
 namespace mpsd::cli {
 namespace {
@@ -49,6 +50,20 @@ TEST_F(ListVerbTest, WritesJsonForPrograms) {
   const auto report = nlohmann::json::parse(out_.str());
   ASSERT_EQ(report.size(), 2u);
   EXPECT_EQ(report[1]["reason"], "its file\nis no model");
+}
+
+TEST_F(ListVerbTest, AsksAServerOfHttpToo) {
+  FakeWebServer web;
+  web.handler = [](const FakeWebServer::Request& request) {
+    EXPECT_EQ(request.line, "POST /v2/repository/index");
+    return FakeWebServer::Reply{200, R"([{"name":"bert","version":"2","state":"READY"}])"};
+  };
+  web.Start();
+  options_.address = web.url();
+  EXPECT_EQ(RunList(options_, out_, err_), kExitOk) << err_.str();
+  EXPECT_EQ(out_.str(),
+            "MODEL  VERSION  STATE  REASON\n"
+            "bert   2        READY  -\n");
 }
 
 TEST_F(ListVerbTest, AReportThatCannotBeWrittenIsAnError) {

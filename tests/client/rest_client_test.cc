@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/status_json.h"
 #include "tests/client/soon.h"
 #include "tests/fakes/fake_web_server.h"
 
@@ -56,6 +57,37 @@ TEST_F(RestClientTest, AsksForTheMetadataOfAModel) {
   ASSERT_TRUE(metadata.ok()) << metadata.status();
   EXPECT_EQ(metadata->name, "m");
   EXPECT_EQ(server_.Requests()[0].line, "GET /v2/models/m");
+}
+
+TEST_F(RestClientTest, AsksForTheModelsThatAreKnown) {
+  server_.handler = [](const FakeWebServer::Request&) {
+    return FakeWebServer::Reply{
+        200, R"([{"name":"m","version":"1","state":"LOADING","reason":"r"},{"name":"n"}])"};
+  };
+  const auto models = Start()->ListModels(Soon());
+  ASSERT_TRUE(models.ok()) << models.status();
+  ASSERT_EQ(models->size(), 2U);
+  EXPECT_EQ((*models)[0].state, "LOADING");
+  EXPECT_EQ((*models)[0].reason, "r");
+  EXPECT_EQ((*models)[1].version, "");
+  EXPECT_EQ(server_.Requests()[0].line, "POST /v2/repository/index");
+  for (const char* body : {"{}", "[{}]", "[7]", "no"}) {
+    EXPECT_TRUE(absl::IsInternal(ReadListedModels(body).status())) << body;
+  }
+}
+
+TEST_F(RestClientTest, AsksForTheStateOfADaemon) {
+  server_.handler = [](const FakeWebServer::Request&) {
+    return FakeWebServer::Reply{200, R"({"server_name":"mpsd","ready":true,"of_tomorrow":1,)"
+                                     R"("models":[{"name":"m","workers":[{"pid":7}]}]})"};
+  };
+  const auto status = Start()->GetDaemonStatus(Soon());
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_EQ(status->server_name, "mpsd");
+  EXPECT_TRUE(status->ready);
+  EXPECT_EQ(status->models.at(0).workers.at(0).pid, 7);
+  EXPECT_EQ(server_.Requests()[0].line, "GET /mpsd/status");
+  EXPECT_TRUE(absl::IsInternal(ReadDaemonStatus("[]").status()));
 }
 
 TEST_F(RestClientTest, ARefusalHasTheServersText) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -27,6 +28,7 @@ constexpr char kTwo[] = "AAAAQA==";
 
 // Vectors of one number: 1 for the text "a", 2 for others. Scores are the lengths of documents.
 Reply Answer(const FakeWebServer::Request& request) {
+  if (request.line == "POST /v2/repository/index") return {200, "[]"};
   if (request.line == "GET /v1/models") {
     return {200, R"({"data":[{"id":"e","task":"embedding"},{"id":"r","task":"rerank"},)"
                  R"({"id":"s","task":"rerank"}]})"};
@@ -61,14 +63,14 @@ class TextVerbsTest : public testing::Test {
     Options options;
     static_cast<TextOptions&>(options) = std::move(texts);
     return Start([&](const Console& console) {
-      options.server.url = server_.url();
+      options.server.address = server_.url();
       return verb(options, console);
     });
   }
 
   int Rerank(RerankOptions options) {
     return Start([&](const Console& console) {
-      options.server.url = server_.url();
+      options.server.address = server_.url();
       return RunRerank(options, console);
     });
   }
@@ -119,7 +121,7 @@ TEST_F(TextVerbsTest, EmbedsByTheOnlyModelOfTheTaskAndNamesIt) {
 TEST_F(TextVerbsTest, ANamedModelIsNotLookedFor) {
   TextOptions options = Texts({"a"});
   options.model = "other";
-  options.output = "json";
+  options.server.json = true;
   EXPECT_EQ(Run(RunEmbed, options), kExitOk) << err_.str();
   EXPECT_EQ(server_.Requests().size(), 1U);
   EXPECT_EQ(Json::parse(server_.Requests()[0].body)["model"], "other");
@@ -129,10 +131,10 @@ TEST_F(TextVerbsTest, ANamedModelIsNotLookedFor) {
 TEST_F(TextVerbsTest, AReportThatCannotBeWrittenIsAnError) {
   EmbedOptions options;
   options.texts = {"a"};
-  options.output = "npy";
+  options.npy = true;
   FullOutput full;
   const int code = Start([&](const Console&) {
-    options.server.url = server_.url();
+    options.server.address = server_.url();
     return RunEmbed(options, Console{full, err_});
   });
   EXPECT_EQ(code, kExitCannotWrite);
@@ -154,6 +156,57 @@ TEST_F(TextVerbsTest, NoModelOfTheTaskIsAnError) {
   EXPECT_EQ(err_.str(), "mpsd: NOT_FOUND: there are no models of the task embedding\n");
 }
 
+TEST_F(TextVerbsTest, AModelThatLoadsIsWaitedFor) {
+  std::atomic<int> looks = 0;
+  server_.handler = [&looks](const FakeWebServer::Request& request) {
+    if (request.line == "POST /v2/repository/index") {
+      ++looks;
+      return Reply{200, R"([{"name":"e","version":"1","state":"LOADING"}])"};
+    }
+    if (request.line == "GET /v1/models" && looks < 2) return Reply{200, R"({"data":[]})"};
+    return Answer(request);
+  };
+  EXPECT_EQ(Run(RunEmbed, Texts({"a"})), kExitOk) << err_.str();
+  EXPECT_EQ(looks, 2);
+  EXPECT_THAT(
+      err_.str(),
+      testing::StartsWith("mpsd: waits for model e, which loads (--wait 60s)\nmpsd: model e\n"));
+}
+
+TEST_F(TextVerbsTest, ANamedModelThatLoadsIsWaitedFor) {
+  std::atomic<int> refused = 0;
+  server_.handler = [&refused](const FakeWebServer::Request& request) {
+    if (request.line == "POST /v2/repository/index") {
+      return Reply{200, R"([{"name":"o","state":"READY"},{"name":"e","state":"LOADING"}])"};
+    }
+    if (refused++ < 2) return Reply{503, R"({"error":"it loads"})"};
+    return Answer(request);
+  };
+  TextOptions options = Texts({"a"});
+  options.model = "e";
+  EXPECT_EQ(Run(RunEmbed, options), kExitOk) << err_.str();
+  EXPECT_THAT(err_.str(), testing::StartsWith("mpsd: waits for model e, "));
+}
+
+TEST_F(TextVerbsTest, NothingIsWaitedForThatDoesNotLoadOrNotForTooLong) {
+  std::string state = "UNAVAILABLE";
+  server_.handler = [&state](const FakeWebServer::Request& request) {
+    if (request.line != "POST /v2/repository/index") return Reply{503, R"({"error":"no"})"};
+    return Reply{200,
+                 R"([{"name":"e","state":")" + state + R"("},{"name":"f","state":"LOADING"}])"};
+  };
+  TextOptions options = Texts({"a"});
+  options.model = "e";
+  EXPECT_EQ(Run(RunEmbed, options), kExitServerError);
+  EXPECT_EQ(err_.str(), "mpsd: UNAVAILABLE: no\n");
+  state = "LOADING";
+  options.wait = "0";
+  EXPECT_EQ(Run(RunEmbed, options), kExitServerError);
+  EXPECT_EQ(err_.str(), "mpsd: UNAVAILABLE: no\n");
+  options.wait = "1ms";
+  EXPECT_EQ(Run(RunEmbed, options), kExitServerError);
+}
+
 TEST_F(TextVerbsTest, ALongFileGoesInSeveralRequestsInOrder) {
   const std::string path = testing::TempDir() + "/lines";
   std::string lines;
@@ -161,7 +214,7 @@ TEST_F(TextVerbsTest, ALongFileGoesInSeveralRequestsInOrder) {
   ASSERT_TRUE(WriteWholeFile(path, lines + "a\n").ok());
   TextOptions options;
   options.file = path;
-  options.output = "npy";
+  options.npy = true;
   options.output_file = path + ".npy";
   EXPECT_EQ(Run(RunEmbed, options), kExitOk) << err_.str();
   EXPECT_EQ(RowCounts("input"), (std::vector<size_t>{kMostRequestRows, kMostRequestRows, 1}));
@@ -210,7 +263,7 @@ TEST_F(TextVerbsTest, RanksDocumentsOfAllRequestsTogether) {
             "   2    1      2  aa\n"
             "\nmodel r, 0 tokens\n");
   EXPECT_EQ(RowCounts("documents"), (std::vector<size_t>{kMostRequestRows, 2}));
-  options.output = "json";
+  options.server.json = true;
   EXPECT_EQ(Rerank(options), kExitOk) << err_.str();
   EXPECT_EQ(Json::parse(out_.str())["results"][0],
             Json({{"index", 64}, {"score", 4.0}, {"document", "best"}}));
@@ -219,7 +272,7 @@ TEST_F(TextVerbsTest, RanksDocumentsOfAllRequestsTogether) {
 TEST_F(TextVerbsTest, TokenizesInRequestsThatAServerTakes) {
   TextOptions options = Texts(std::vector<std::string>(3, std::string(5 << 10, 'a')));
   options.model = "r";
-  options.output = "json";
+  options.server.json = true;
   EXPECT_EQ(Run(RunTokenize, options), kExitOk) << err_.str();
   EXPECT_EQ(RowCounts("inputs"), (std::vector<size_t>{1, 1, 1}));
   EXPECT_EQ(Json::parse(out_.str())["rows"][2]["tokens"][0]["id"], 7);
@@ -229,12 +282,16 @@ TEST_F(TextVerbsTest, RefusesOptionsBeforeItAsks) {
   EXPECT_EQ(Run(RunEmbed, {}), kExitUsage);
   EXPECT_EQ(err_.str(), "mpsd: a text or a file of texts is needed\n");
   TextOptions options = Texts({"a"});
-  options.output = "npy";
-  EXPECT_EQ(Run(RunTokenize, options), kExitUsage);
-  EXPECT_EQ(err_.str(), "mpsd: --output npy: table or json is expected\n");
+  options.npy = options.server.json = true;
+  EXPECT_EQ(Run(RunEmbed, options), kExitUsage);
+  EXPECT_EQ(err_.str(), "mpsd: --npy and --json exclude each other\n");
+  options.server.json = false;
   is_terminal_ = true;
   EXPECT_EQ(Run(RunEmbed, options), kExitUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("--output npy is not for a terminal"));
+  EXPECT_THAT(err_.str(), HasSubstr("--npy is not for a terminal"));
+  options.wait = "soon";
+  EXPECT_EQ(Run(RunEmbed, options), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("mpsd: --wait: "));
   options = {};
   options.file = testing::TempDir() + "/no/file";
   EXPECT_EQ(Run(RunEmbed, options), kExitNoInput);
@@ -247,10 +304,10 @@ TEST_F(TextVerbsTest, RefusesOptionsBeforeItAsks) {
 TEST_F(TextVerbsTest, SaysWhatKeepsItFromTheServerAndFromItsFile) {
   EmbedOptions options;
   options.texts = {"a"};
-  options.server.url = "127.0.0.1:8000";
+  options.server.address = "unix:/run/mpsd.sock";
   EXPECT_EQ(RunEmbed(options, Console{out_, err_}), kExitUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("http://HOST:PORT"));
-  options.server.url = FakeWebServer().url();
+  EXPECT_THAT(err_.str(), HasSubstr("--server takes HOST:PORT or a URL and not 'unix:"));
+  options.server.address = FakeWebServer().url();
   EXPECT_EQ(RunEmbed(options, Console{out_, err_}), kExitNotReachable);
   options.output_file = testing::TempDir() + "/no/folder";
   EXPECT_EQ(Run(RunEmbed, options), kExitCannotWrite);

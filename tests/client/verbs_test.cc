@@ -48,6 +48,7 @@ TEST_F(CommandLineTest, AVerbThatIsWrittenWronglyIsAnsweredWithTheNearest) {
 TEST_F(CommandLineTest, NoVerbAtAllIsAnsweredWithTheHelp) {
   EXPECT_EQ(Run({}), kExitUsage);
   EXPECT_THAT(err_, HasSubstr("show a running daemon's models and workers"));
+  EXPECT_THAT(err_, HasSubstr("mpsd [OPTIONS] SUBCOMMAND"));
   EXPECT_EQ(out_, "");
 }
 
@@ -65,6 +66,37 @@ TEST_F(CommandLineTest, ARateThatNoClientCanSendIsRefused) {
   for (const char* rate : {"1e30", "1e12", "1e-9", "0", "-1"}) {
     EXPECT_EQ(Run({"bench", "m", "--rate", rate}), kExitUsage) << rate;
     EXPECT_THAT(err_, HasSubstr("--rate")) << rate;
+  }
+}
+
+TEST_F(CommandLineTest, AFlagThatIsWrittenWronglyIsAnsweredWithTheNearest) {
+  EXPECT_EQ(Run({"ps", "--timout", "1s"}), kExitUsage);
+  EXPECT_EQ(err_, "mpsd: mpsd ps has no flag '--timout'; did you mean '--timeout'?\n");
+  EXPECT_EQ(Run({"ps", "--adress=h:1"}), kExitUsage);
+  EXPECT_EQ(err_, "mpsd: mpsd ps has no flag '--adress'; did you mean '--address'?\n");
+  EXPECT_EQ(Run({"ps", "--frobnicate"}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("mpsd: mpsd ps has no flag '--frobnicate'; it has --"));
+  EXPECT_EQ(Run({"ps", "m", "n"}), kExitUsage);
+  EXPECT_EQ(err_, "mpsd: mpsd ps takes no 'n' there\n");
+}
+
+TEST_F(CommandLineTest, EveryMistakeIsSaidByName) {
+  EXPECT_EQ(Run({"infer"}), kExitUsage);
+  EXPECT_THAT(err_, testing::StartsWith("mpsd: model is required"));
+  EXPECT_EQ(Run({"infer", "m", "--seed", "x"}), kExitUsage);
+  EXPECT_THAT(err_, testing::StartsWith("mpsd: "));
+}
+
+TEST_F(CommandLineTest, AServerHasOneFlagInAllVerbs) {
+  AddTextVerbs(app_, &exit_code_);
+  for (const char* flag : {"--server", "--address"}) {
+    for (const char* verb : {"ps", "list"}) {
+      EXPECT_EQ(Run({verb, flag, "unix:/none", "--timeout", "10ms"}), kExitNotReachable) << err_;
+    }
+    EXPECT_EQ(Run({"infer", "m", "--input", "x=1", flag, "http://a:b"}), kExitUsage);
+    EXPECT_THAT(err_, HasSubstr("http://a:b"));
+    EXPECT_EQ(Run({"embed", "text", flag, "a:b"}), kExitUsage);
+    EXPECT_THAT(err_, HasSubstr("http://a:b: http://HOST:PORT"));
   }
 }
 

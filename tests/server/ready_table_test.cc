@@ -90,8 +90,8 @@ TEST_F(ReadyTableTest, AHandfulOfModelsHaveExamples) {
 TEST_F(ReadyTableTest, ExamplesNameAnAddressThatIsNotTheDefault) {
   Add("m", {{"x", DataType::kFp32, {1}}});
   Listen({"127.0.0.1:9001", "unix:/run/mpsd.sock"});
-  EXPECT_THAT(Table(), HasSubstr("--input x=random --address 127.0.0.1:9001\n"));
-  EXPECT_THAT(Table(), HasSubstr("mpsd ps --address 127.0.0.1:9001\n"));
+  EXPECT_THAT(Table(), HasSubstr("--input x=random --server 127.0.0.1:9001\n"));
+  EXPECT_THAT(Table(), HasSubstr("mpsd ps --server 127.0.0.1:9001\n"));
 }
 
 TEST_F(ReadyTableTest, TheDefaultAddressNeedsNoOption) {
@@ -104,9 +104,9 @@ TEST_F(ReadyTableTest, TheDefaultAddressNeedsNoOption) {
 
 TEST_F(ReadyTableTest, AWildcardAddressIsReachedByLoopback) {
   Listen({"0.0.0.0:9001"});
-  EXPECT_EQ(ClientOptions(facts_), " --address 127.0.0.1:9001");
+  EXPECT_EQ(ClientOptions(facts_), " --server 127.0.0.1:9001");
   Listen({"[::]:9001"});
-  EXPECT_EQ(ClientOptions(facts_), " --address '[::1]:9001'");
+  EXPECT_EQ(ClientOptions(facts_), " --server '[::1]:9001'");
   facts_.http = {"unix:/run/http.sock", "0.0.0.0:8002", "127.0.0.1:8443"};
   EXPECT_THAT(Table(), Not(HasSubstr("curl")));  // all have TLS
   facts_.plain_http_count = 2;
@@ -115,9 +115,9 @@ TEST_F(ReadyTableTest, AWildcardAddressIsReachedByLoopback) {
 
 TEST_F(ReadyTableTest, AServerWithTlsAloneIsReachedWithTls) {
   Listen({}, {"127.0.0.1:8001"});
-  EXPECT_EQ(ClientOptions(facts_), " --address 127.0.0.1:8001 --tls");
+  EXPECT_EQ(ClientOptions(facts_), " --server 127.0.0.1:8001 --tls");
   Listen({"unix:/run/mpsd.sock"}, {"0.0.0.0:8001"});
-  EXPECT_EQ(ClientOptions(facts_), " --address unix:/run/mpsd.sock");
+  EXPECT_EQ(ClientOptions(facts_), " --server unix:/run/mpsd.sock");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class Start(unittest.TestCase):
             if shutil.which("curl") is None:
                 lines = [line for line in lines if not line.startswith("curl")]
             for line in lines:
-                own = daemon.http if line.startswith("curl") else f"--address {daemon.address}"
+                own = daemon.http if line.startswith("curl") else f"--server {daemon.address}"
                 self.assertIn(own, line)
                 done = subprocess.run(["sh", "-c", line], capture_output=True, text=True,
                                       timeout=60, check=False)
@@ -96,6 +96,15 @@ class ConfigPlace(unittest.TestCase):
         self.assertTrue(any(line.startswith("Try:") for line in process.stdout))
         process.terminate()
         self.assertEqual(process.wait(START_LIMIT_S), 0)
+
+    def test_check_takes_the_config_of_the_folder_too(self):
+        for text, code, said in (('{"models": []}', CONFIG, r"^mpsd: \S+/mpsd\.json:1: models: "),
+                                 (json.dumps({"models": [synthetic("m")]}), 0, "^$")):
+            (self.folder / "mpsd.json").write_text(text)
+            done = subprocess.run([str(BIN / "mpsd"), "check"], cwd=self.folder, text=True,
+                                  capture_output=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertRegex(done.stderr, said)
 
     @unittest.skipIf(os.path.exists("/etc/mpsd/mpsd.json"), "this host has a config")
     def test_without_any_config_the_places_are_named(self):

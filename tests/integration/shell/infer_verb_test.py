@@ -145,11 +145,27 @@ class InferVerb(unittest.TestCase):
         self.assertIn("no server is reachable", fails(f"https://{self.daemon.http}", 69))
         fails(f"http://{self.daemon.address}", 1)
 
-    def test_verbs_that_speak_grpc_alone_say_so(self):
+    def test_ps_and_list_take_both_forms_of_an_address(self):
         for verb in ("ps", "list"):
-            done = mpsd(verb, "--address", f"http://{self.daemon.http}")
+            told = []
+            for server in (self.daemon.address, f"http://{self.daemon.http}"):
+                done = mpsd(verb, "--server", server, "--json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told.append(done.stdout)
+            by_grpc, by_http = (json.loads(text) for text in told)
+            if verb == "list":
+                self.assertEqual(by_grpc, by_http)
+                continue
+            self.assertEqual(by_grpc.keys(), by_http.keys())
+            for one, other in zip(by_grpc["models"], by_http["models"], strict=True):
+                self.assertEqual(one.keys(), other.keys())
+                self.assertEqual((one["name"], one["spec"]), (other["name"], other["spec"]))
+
+    def test_verbs_that_speak_grpc_alone_say_so(self):
+        for verb in ("bench", "forgive"):
+            done = mpsd(verb, "m", "--server", f"http://{self.daemon.http}")
             self.assertEqual(done.returncode, 64)
-            self.assertIn("this verb speaks gRPC, so --address takes HOST:PORT", done.stderr)
+            self.assertIn("this verb speaks gRPC, so --server takes HOST:PORT", done.stderr)
 
 
 class WithTls(unittest.TestCase):

@@ -1,16 +1,18 @@
 """`mpsd embed`, `rerank` and `tokenize` with a real server."""
+import contextlib
 import io
 import json
 import os
 import pathlib
 import pty
+import socket
 import subprocess
 import tempfile
 import unittest
 
 import numpy as np
 
-from daemon import BIN, Daemon, MODELS, ROOT, WITH_TORCH, mpsd
+from daemon import BIN, Daemon, MODELS, ROOT, START_LIMIT_S, WITH_TORCH, mpsd, wait_until
 from models import huggingface, synthetic, tensor
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]
@@ -62,7 +64,7 @@ class TextVerbs(unittest.TestCase):
 
     def test_embeds_words_and_says_which_model(self):
         self.serve()
-        out, err = self.run_verb("embed", "a b", "c", "--output", "json")
+        out, err = self.run_verb("embed", "a b", "c", "--json")
         self.assertEqual(err, "mpsd: model e\n")
         report = json.loads(out)
         self.assertEqual(report["tokens"], 7)
@@ -77,7 +79,7 @@ class TextVerbs(unittest.TestCase):
         (self.folder / "config_sentence_transformers.json").write_text(
             json.dumps({"prompts": {"query": "c d "}}))
         self.serve()
-        out, _ = self.run_verb("embed", "a", "--prompt", "query", "--output", "json")
+        out, _ = self.run_verb("embed", "a", "--prompt", "query", "--json")
         report = json.loads(out)
         self.assertEqual(report["embeddings"][0]["text"], "a")
         np.testing.assert_allclose(report["embeddings"][0]["embedding"],
@@ -92,12 +94,12 @@ class TextVerbs(unittest.TestCase):
         wanted = np.array([unit(tokens_of(" ".join(text.split()[:4]))) for text in texts])
         file = self.folder / "texts"
         file.write_text("".join(f"{text}\r\n" for text in texts))
-        out, _ = self.run_verb("embed", "--file", file, "--output", "npy")
+        out, _ = self.run_verb("embed", "--file", file, "--npy")
         array = np.load(io.BytesIO(out))
         self.assertEqual((array.shape, array.dtype), ((150, 8), np.float32))
         np.testing.assert_allclose(array, wanted, atol=1e-6)
         kept = self.folder / "kept.npy"
-        out, err = self.run_verb("embed", "--file", "-", "--output", "npy", "--output-file", kept,
+        out, err = self.run_verb("embed", "--file", "-", "--npy", "--output-file", kept,
                                  stdin="\n".join(texts).encode())
         self.assertEqual((out, err), (b"", "mpsd: model e\n"))
         np.testing.assert_array_equal(np.load(kept), array)
@@ -114,7 +116,7 @@ class TextVerbs(unittest.TestCase):
         order = sorted(range(70), key=lambda row: (-scores[row], row))
         file = self.folder / "documents"
         file.write_text("\n".join(documents))
-        out, err = self.run_verb("rerank", "a", "--documents", file, "--output", "json")
+        out, err = self.run_verb("rerank", "a", "--documents", file, "--json")
         self.assertEqual(err, "mpsd: model r\n")
         self.assertEqual([(one["index"], one["score"]) for one in json.loads(out)["results"]],
                          [(row, scores[row]) for row in order])
@@ -125,7 +127,7 @@ class TextVerbs(unittest.TestCase):
 
     def test_tokenizes_uncut(self):
         self.serve("e")
-        out, err = self.run_verb("tokenize", "a b c d e f g h", "--output", "json")
+        out, err = self.run_verb("tokenize", "a b c d e f g h", "--json")
         self.assertEqual(err, "mpsd: model e\n")
         tokens = json.loads(out)["rows"][0]["tokens"]
         self.assertEqual([token["id"] for token in tokens], tokens_of("a b c d e f g h"))
@@ -147,13 +149,43 @@ class TextVerbs(unittest.TestCase):
         self.run_verb("embed", "--file", self.folder / "none", code=66)
         self.run_verb("embed", "--model", "e", "a", "--output-file", "/none/x", code=73)
         self.run_verb("embed", "a", code=69, server="http://127.0.0.1:1")
-        self.run_verb("embed", "a", code=64, server=self.daemon.http)
+        self.run_verb("embed", "a", code=64, server="unix:/none")
+
+    def test_the_server_may_be_written_without_its_scheme(self):
+        self.serve("e")
+        self.run_verb("embed", "a", server=self.daemon.http)
+
+    def test_a_model_that_loads_is_waited_for(self):
+        self.serve("e")
+        slow = {**self.daemon.config["models"][0], "name": "slow"}
+        slow["parameters"] = {**slow["parameters"], "load_delay": "2s"}
+        with Daemon([slow]) as daemon:
+            daemon.terminate()
+            daemon.wait()
+            port = daemon.http.rsplit(":", 1)[1]
+            daemon.config["listen"]["http"] = f"127.0.0.1:{port}"
+            daemon.write_config([slow])
+            daemon.launch()
+            wait_until(lambda: self.answers(daemon.http), START_LIMIT_S, "its first answer")
+            for words in (["a"], ["a", "--model", "slow"]):
+                _, err = self.run_verb("embed", *words, server=daemon.http)
+                waited = "mpsd: waits for model slow, which loads (--wait 60s)\n"
+                self.assertTrue(err.startswith(waited) or "waits" not in err, err)
+                if words == ["a"]:
+                    self.assertEqual(err, waited + "mpsd: model slow\n")
+
+    @staticmethod
+    def answers(address):
+        host, port = address.split(":")
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1):
+            return True
+        return False
 
     def test_an_array_does_not_go_to_a_terminal(self):
         self.serve("e")
         ours, theirs = pty.openpty()
         done = subprocess.run(
-            [str(BIN / "mpsd"), "embed", "a", "--output", "npy", "--server",
+            [str(BIN / "mpsd"), "embed", "a", "--npy", "--server",
              f"http://{self.daemon.http}"],
             stdout=theirs, stderr=subprocess.PIPE, timeout=60, check=False)
         os.close(theirs)
@@ -167,7 +199,7 @@ class MiniLm(unittest.TestCase):
     def test_the_demos_vectors_are_those_of_sentence_transformers(self):
         entries = json.loads((ROOT / "tests/compat/minilm/reference.json").read_text())
         with Daemon([huggingface("minilm")]) as daemon:
-            done = mpsd("embed", "--server", f"http://{daemon.http}", "--output", "json", "--",
+            done = mpsd("embed", "--server", f"http://{daemon.http}", "--json", "--",
                         *(entry["text"] for entry in entries))
             self.assertEqual(done.returncode, 0, done.stderr)
         for one, entry in zip(json.loads(done.stdout)["embeddings"], entries, strict=True):

@@ -20,9 +20,13 @@ absl::StatusOr<grpc::ByteBuffer> ReplyWriter::Write(const InferExchange& exchang
   if (MayBeLarge(head, answer)) peer = PeerOf(rpc);
   absl::StatusOr<grpc::ByteBuffer> written =
       format_(head, answer, peer, request.metrics, &scratch_);
-  if (written.ok() || !answer.outputs.empty()) return written;
-  head.id = "";
-  return format_(head, answer, peer, request.metrics, &scratch_);
+  if (!written.ok() && answer.outputs.empty()) {
+    head.id = "";
+    written = format_(head, answer, peer, request.metrics, &scratch_);
+  }
+  // The call stays open until its client has read the answer, however long that is.
+  if (is_last) Trim();
+  return written;
 }
 
 void ReplyWriter::Trim() {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "server/wire/call_deadline.h"
 #include "server/wire/named_model.h"
 #include "server/wire/status_map.h"
 
@@ -55,7 +56,9 @@ void GenericCall::Arrived(bool ok) {
 
 void GenericCall::Enter() {
   access_ = &AccessOf(rpc_.server.method());
-  absl::Status entered = context_->open_calls->Enter(rpc_.server.peer(), &place_);
+  const std::string peer = rpc_.server.peer();
+  connection_.Begin(peer);
+  absl::Status entered = context_->open_calls->Enter(peer, &place_);
   place_.BelongToNone();
   if (entered.ok()) entered = context_->gate->Enter(&rpc_.server, *access_, &grant_);
   if (!entered.ok()) return Finish(entered);
@@ -202,6 +205,7 @@ void GenericCall::Finished(bool) {
 void GenericCall::Done(bool) {
   thread_->Check();
   over_ = true;
+  if (rpc_.server.IsCancelled()) connection_.Cancelled(HasPassed(rpc_.server.raw_deadline()));
   inflation_.Drop();
   if (context_->watchers->Remove(&woken_)) Watch();
   TagBack();

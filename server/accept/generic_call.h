@@ -19,6 +19,7 @@
 #include "server/entry/method_table.h"
 #include "server/entry/open_calls.h"
 #include "server/inflate/inflater_threads.h"
+#include "server/listen/connection_call.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
@@ -120,6 +121,7 @@ class GenericCall final : public OpenStream {
   const MethodTable::Method* method_ ABSL_GUARDED_BY(thread_) = nullptr;
   const MethodAccess* access_ ABSL_GUARDED_BY(thread_) = nullptr;
   Grant grant_ ABSL_GUARDED_BY(thread_);
+  ConnectionCall connection_ ABSL_GUARDED_BY(thread_);
   OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Inflation inflation_ ABSL_GUARDED_BY(thread_);
   std::string request_ ABSL_GUARDED_BY(thread_);

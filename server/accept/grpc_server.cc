@@ -210,7 +210,11 @@ absl::Status GrpcServer::Start(const GrpcServerOptions& options) {
   for (size_t i = 0; i < ports.size(); ++i) {
     bound_.push_back(WithPort(listening[i].address, ports[i]));
   }
-  bounds_ = {options.connections, {HeaderBlockBytes(options), options.resets}, metrics_, logger_};
+  bounds_ = {options.connections,
+             ConnectionShares::OfListener(options.connections, ports.size()),
+             {HeaderBlockBytes(options), options.resets},
+             metrics_,
+             logger_};
   BoundConnections(&bounds_);
   inflater_threads_->Start(options.queue_threads);
   for (size_t i = 0; i < threads_.size(); ++i) threads_[i]->Start(static_cast<int>(i));

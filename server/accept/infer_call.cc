@@ -47,7 +47,9 @@ void InferCall::Begin(int64_t now_ns, const CallDeadline& deadline) {
   trace_ = TakeTraceContext(&rpc_->server);
   exchange_.Begin({now_ns, deadline.at_ns, &trace_, deadline.patience_ns});
   grant_ = Grant();
-  absl::Status status = context_->open_infer_calls->Enter(rpc_->server.peer(), &place_);
+  const std::string peer = rpc_->server.peer();
+  connection_.Begin(peer);
+  absl::Status status = context_->open_infer_calls->Enter(peer, &place_);
   if (status.ok()) status = context_->gate->Enter(&rpc_->server, kModelInferAccess, &grant_);
   if (status.ok()) status = exchange_.CheckAwaited(now_ns);
   if (status.ok() && inflation_.Begin(context_->inflaters, context_->queue, &rpc_->bytes,
@@ -137,7 +139,10 @@ void InferCall::Finished(bool) {
 void InferCall::Done(bool) {
   thread_->Check();
   inflation_.Drop();
-  if (rpc_->server.IsCancelled()) exchange_.ClientLeft();
+  if (rpc_->server.IsCancelled()) {
+    connection_.Cancelled(HasPassed(rpc_->server.raw_deadline()));
+    exchange_.ClientLeft();
+  }
   TagBack();
 }
 
@@ -149,6 +154,7 @@ void InferCall::TagBack() {
   writer_.Trim();
   response_.Clear();
   place_.Leave();
+  connection_.End();
   rpc_.reset();
   context_->exchange.metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
   calls_->Over(this);

@@ -13,6 +13,7 @@
 #include "server/accept/queue_tag.h"
 #include "server/accept/reply_writer.h"
 #include "server/exchange/infer_exchange.h"
+#include "server/listen/connection_call.h"
 #include "server/wire/call_deadline.h"
 #include "server/wire/request_wire.h"
 #include "server/wire/trace_context.h"
@@ -95,6 +96,7 @@ class InferCall final : public ExchangeTransport {
   MemberTag<InferCall, &InferCall::Done> done_{this};
 
   int tags_out_ ABSL_GUARDED_BY(thread_) = 0;  // of Finished and Done
+  ConnectionCall connection_ ABSL_GUARDED_BY(thread_);
   OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Inflation inflation_ ABSL_GUARDED_BY(thread_);
   Grant grant_ ABSL_GUARDED_BY(thread_);

@@ -39,7 +39,9 @@ void StreamCall::Arrived(bool ok) {
   (new StreamCall(context_))->Arm();
   context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   trace_ = TakeTraceContext(&rpc_.server);
-  absl::Status status = context_->open_stream_calls->Enter(rpc_.server.peer(), &place_);
+  const std::string peer = rpc_.server.peer();
+  connection_.Begin(peer);
+  absl::Status status = context_->open_stream_calls->Enter(peer, &place_);
   place_.BelongToNone();
   if (status.ok()) {
     status = context_->gate->Enter(&rpc_.server, kModelStreamInferAccess, &grant_);
@@ -278,7 +280,10 @@ void StreamCall::Done(bool) {
   thread_->Check();
   is_done_ = true;
   inflation_.Drop();
-  if (rpc_.server.IsCancelled()) Cancel();
+  if (rpc_.server.IsCancelled()) {
+    connection_.Cancelled(HasPassed(rpc_.server.raw_deadline()));
+    Cancel();
+  }
   ContinueWritten();
   DeleteIfOver();
 }

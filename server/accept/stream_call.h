@@ -16,6 +16,7 @@
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
 #include "server/accept/stream_request.h"
+#include "server/listen/connection_call.h"
 #include "server/wire/trace_context.h"
 
 namespace mpsd {
@@ -116,6 +117,7 @@ class StreamCall final : public OpenStream, public StreamAnswers {
   std::vector<StreamRequest*> continuing_ ABSL_GUARDED_BY(thread_);  // scratch
   bool is_done_ ABSL_GUARDED_BY(thread_) = false;
   bool is_finished_ ABSL_GUARDED_BY(thread_) = false;
+  ConnectionCall connection_ ABSL_GUARDED_BY(thread_);
   OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Grant grant_ ABSL_GUARDED_BY(thread_);  // of the gate, for all requests of the stream
   Inflation inflation_ ABSL_GUARDED_BY(thread_);

@@ -33,24 +33,31 @@ int64_t After(int64_t now_ns, int64_t time_ns) {
 
 HttpConnection::HttpConnection(const HttpConnectionContext* context, HttpSocket socket,
                                std::shared_ptr<asio::ssl::context> tls, std::string peer,
-                               std::shared_ptr<void> place)
+                               std::shared_ptr<ConnectionShares::Use> use)
     : context_(context),
       thread_(context->thread),
       peer_(std::move(peer)),
       host_(absl::HashOf(HostOfPeer(peer_))),
       end_at_ns_(After(context->clock->NowNs(), context->options->age_ns)),
-      place_(std::move(place)),
+      use_(std::move(use)),
       stream_(std::move(socket), std::move(tls)) {}
 
 HttpConnection::~HttpConnection() { MPSD_CHECK(task_ == nullptr && taken_bytes_ == 0); }
 
 void HttpConnection::Enter(Phase phase, int64_t time_ns) {
+  if (IsBusy(phase) && !IsBusy(phase_)) use_->BeginCall();
+  if (IsBusy(phase_) && !IsBusy(phase)) use_->EndCall(context_->clock->NowNs());
   phase_ = phase;
   expires_ns_ = time_ns == INT64_MAX ? INT64_MAX : After(context_->clock->NowNs(), time_ns);
 }
 
 void HttpConnection::Start() {
   thread_->Check();
+  use_->SetEnd([weak = weak_from_this(), io = context_->io] {
+    asio::post(*io, [weak] {
+      if (const std::shared_ptr<HttpConnection> self = weak.lock()) self->MakeRoom();
+    });
+  });
   if (!stream_.has_tls()) {
     Enter(Phase::kIdle, context_->options->idle_ns);
     return Read();
@@ -97,6 +104,12 @@ void HttpConnection::EndSoon() {
   thread_->Check();
   ends_ = leaves_ = true;
   if (phase_ < Phase::kHead) Close();
+}
+
+void HttpConnection::MakeRoom() {
+  thread_->Check();
+  ends_ = leaves_ = true;
+  if (!IsBusy(phase_)) Close();
 }
 
 void HttpConnection::Cut() {
@@ -482,7 +495,7 @@ void HttpConnection::Close() {
 void HttpConnection::LeaveIfDone() {
   if (owes_reply_ || writing_ || reading_) return;
   if (task_ != nullptr) EndRequest();
-  place_.reset();
+  use_->Leave();
   context_->ended(this);
 }
 

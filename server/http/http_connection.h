@@ -18,6 +18,7 @@
 #include "server/http/http_options.h"
 #include "server/http/http_parser.h"
 #include "server/http/http_stream.h"
+#include "server/listen/connection_shares.h"
 #include "server/request/held_bytes.h"
 #include "server/telemetry/model_metrics.h"
 
@@ -65,7 +66,7 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
  public:
   HttpConnection(const HttpConnectionContext* context, HttpSocket socket,
                  std::shared_ptr<boost::asio::ssl::context> tls, std::string peer,
-                 std::shared_ptr<void> place);
+                 std::shared_ptr<ConnectionShares::Use> use);
   ~HttpConnection() override;
 
   void Start();
@@ -79,6 +80,9 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
 
   // The server stops: a connection without a request ends now, another one with its reply.
   void EndSoon();
+
+  // Another connection has this one's place: it ends now, or with the reply to its request.
+  void MakeRoom();
 
   // Ends the connection now. The request on it still gets its reply, which is not written.
   void Cut();
@@ -108,6 +112,9 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
     kLingering,  // the last reply was written
     kEnded,      // the socket is closed
   };
+
+  // Whether the connection has a request.
+  static bool IsBusy(Phase phase) { return phase >= Phase::kBody && phase <= Phase::kWriting; }
 
   void Enter(Phase phase, int64_t time_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -156,7 +163,7 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
   const int64_t end_at_ns_;         // its age
   std::vector<std::string> names_;  // constant after the handshake
 
-  std::shared_ptr<void> place_ ABSL_GUARDED_BY(thread_);  // among the listener's connections
+  const std::shared_ptr<ConnectionShares::Use> use_;
   HttpStream stream_ ABSL_GUARDED_BY(thread_);
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kHandshake;
   int64_t expires_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // the phase

@@ -10,6 +10,8 @@
 
 namespace mpsd {
 
+class Logger;
+
 // A value. No time but `keepalive_ns` is 0.
 struct HttpServerOptions {
   std::vector<std::string> addresses;               // "127.0.0.1:8000", "unix:/run/mpsd/http.sock"
@@ -29,6 +31,7 @@ struct HttpServerOptions {
   int64_t idle_ns = 0;                        // between two requests
   int64_t keepalive_ns = 0;                   // a client silent for so long is asked; 0: none is
   int64_t age_ns = INT64_MAX;                 // a connection of this age ends with its next reply
+  Logger* logger = nullptr;                   // null: nothing is told
 };
 
 }  // namespace mpsd

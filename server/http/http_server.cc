@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -30,8 +29,6 @@ namespace asio = boost::asio;
 
 // A burst of connections is taken piece by piece, between other work of the thread.
 constexpr int kAcceptsAtOnce = 16;
-// Of all connections, what one of several listeners leaves to the others.
-constexpr uint32_t kPartForOthers = 16;
 constexpr auto kStopLook = std::chrono::milliseconds(1);
 // While the process has no descriptor, connections wait in the kernel's line.
 constexpr auto kDescriptorLook = std::chrono::milliseconds(20);
@@ -62,25 +59,22 @@ std::string PeerOf(int fd, int family) { return family == AF_UNIX ? "unix:" : Pe
 // of them.
 class HttpListener {
  public:
-  // `all` are the threads of all listeners, whose connections the options bound together. `refused`
-  // counts those beyond it. REQUIRES: `threads` are some of `all`.
   HttpListener(ListeningSocket socket, std::shared_ptr<TlsContexts> tls,
-               std::vector<HttpThread*> threads, const HttpThreads* all,
-               const HttpServerOptions& options, std::atomic<uint64_t>* refused)
+               std::vector<HttpThread*> threads, int64_t keepalive_ns, ConnectionShares* shares,
+               const Clock* clock)
       : socket_(std::move(socket)),
         tls_(std::move(tls)),
         threads_(std::move(threads)),
-        all_(all),
-        most_(options.connections),
-        keepalive_ns_(options.keepalive_ns),
-        refused_(refused),
+        keepalive_ns_(keepalive_ns),
+        shares_(shares),
+        clock_(clock),
         waiter_(*threads_.front()->io(), socket_.fd.get()),
         descriptor_look_(*threads_.front()->io()) {}
 
   ~HttpListener() { waiter_.release(); }
 
-  // Leaves so many of all connections to other listeners. Called before the first Await().
-  void LeaveToOthers(uint32_t count) { own_most_ = most_ - count; }
+  // Called before the first Await().
+  void Bound(const ConnectionShares::Bounds& bounds) { bounds_ = bounds; }
 
   // The thread that accepts.
   HttpThread* thread() const { return threads_.front(); }
@@ -110,11 +104,7 @@ class HttpListener {
       UniqueFd fd = AcceptConnection(socket_.fd.get(), &needs_descriptor);
       if (needs_descriptor) return AwaitDescriptor();
       if (!fd.valid()) break;
-      if (ConnectionCount(*all_) < most_ && *open_ < own_most_) {
-        Take(std::move(fd));
-      } else {
-        refused_->fetch_add(1, std::memory_order_relaxed);
-      }
+      Take(std::move(fd));
     }
     Await();
   }
@@ -133,27 +123,25 @@ class HttpListener {
       context = tls_->Next();
       if (context == nullptr) return;
     }
+    const ConnectionShares::Newcomer newcomer{socket_.fd.get(), HostOf(fd.get()),
+                                              /*tells_calls=*/true, clock_->NowNs()};
+    std::shared_ptr<ConnectionShares::Use> use = shares_->Enter(newcomer, bounds_);
+    if (use == nullptr) return;
     SetSocketOptions(fd.get(), socket_.family, keepalive_ns_);
     std::string peer = PeerOf(fd.get(), socket_.family);
     HttpThread& thread = *threads_[next_++ % threads_.size()];
-    open_->fetch_add(1, std::memory_order_relaxed);
-    std::shared_ptr<void> place(
-        nullptr, [open = open_](void*) { open->fetch_sub(1, std::memory_order_relaxed); });
-    thread.Add(fd.Release(), socket_.family, std::move(context), std::move(peer), std::move(place));
+    thread.Add(fd.Release(), socket_.family, std::move(context), std::move(peer), std::move(use));
   }
 
   const ListeningSocket socket_;
   const std::shared_ptr<TlsContexts> tls_;  // null: none
   const std::vector<HttpThread*> threads_;
-  const HttpThreads* const all_;
-  const uint32_t most_;
   const int64_t keepalive_ns_;
-  std::atomic<uint64_t>* const refused_;
+  ConnectionShares* const shares_;
+  const Clock* const clock_;
   asio::posix::stream_descriptor waiter_;  // borrows the descriptor
   asio::steady_timer descriptor_look_;
-  uint32_t own_most_ = most_;
-  // Of this listener; its connections know it, and give their places back.
-  const std::shared_ptr<std::atomic<uint32_t>> open_ = std::make_shared<std::atomic<uint32_t>>(0);
+  ConnectionShares::Bounds bounds_;
   size_t next_ = 0;
   bool closed_ = false;
 };
@@ -177,8 +165,8 @@ struct HttpServer::Impl {
     bound.push_back(sockets->front().address);
     for (ListeningSocket& socket : *sockets) {
       listeners.push_back(std::make_unique<HttpListener>(std::move(socket), tls,
-                                                         ThreadsOf(has_its_own_thread), &threads,
-                                                         options, &metrics->refused_connections));
+                                                         ThreadsOf(has_its_own_thread),
+                                                         options.keepalive_ns, &shares, clock));
     }
     return absl::OkStatus();
   }
@@ -216,6 +204,7 @@ struct HttpServer::Impl {
   const Clock* const clock;
 
   HttpServerOptions options;
+  ConnectionShares shares;
   std::unique_ptr<HeldBytes> bodies;
   std::vector<std::unique_ptr<HttpThread>> threads;
   std::vector<std::unique_ptr<HttpListener>> listeners;
@@ -249,12 +238,10 @@ absl::Status HttpServer::Start(const HttpServerOptions& options) {
     impl.threads.push_back(std::make_unique<HttpThread>(services, impl.make_handler));
   }
   if (absl::Status status = impl.ListenOnAll(); !status.ok()) return status;
-  if (impl.listeners.size() > 1) {
-    const uint32_t kept = options.connections / kPartForOthers;
-    for (const std::unique_ptr<HttpListener>& listener : impl.listeners) {
-      listener->LeaveToOthers(kept);
-    }
-  }
+  const ConnectionShares::Bounds bounds{
+      options.connections, ConnectionShares::OfListener(options.connections, impl.listeners.size()),
+      impl.metrics, options.logger};
+  for (const std::unique_ptr<HttpListener>& listener : impl.listeners) listener->Bound(bounds);
   for (size_t i = 0; i < impl.threads.size(); ++i) impl.threads[i]->Start(static_cast<int>(i));
   impl.runs = true;
   for (const std::unique_ptr<HttpListener>& listener : impl.listeners) {

@@ -20,8 +20,7 @@ namespace mpsd {
 // heads and chunks (decision 0022); both stay inside this folder's .cc files.
 //
 //   bounded are                          by
-//   connections                          their number, and a little less at one of several
-//                                        addresses; one beyond it is closed at once
+//   connections                          their number, and that of each host: ConnectionShares
 //   the head of a request                its bytes and its time
 //   the body                             its bytes, the bytes of all bodies and of
 //                                        those of one host, its time

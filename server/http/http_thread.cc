@@ -67,14 +67,14 @@ void HttpThread::Main() {
 }
 
 void HttpThread::Add(int fd, int family, std::shared_ptr<asio::ssl::context> tls, std::string peer,
-                     std::shared_ptr<void> place) {
+                     std::shared_ptr<ConnectionShares::Use> use) {
   count_.fetch_add(1, std::memory_order_relaxed);
   auto added = [this, fd, family, tls = std::move(tls), peer = std::move(peer),
-                place = std::move(place)]() mutable {
+                use = std::move(use)]() mutable {
     role_.Check();
     HttpSocket socket(io_, asio::generic::stream_protocol(family, 0), fd);
     auto connection = std::make_shared<HttpConnection>(&context_, std::move(socket), std::move(tls),
-                                                       std::move(peer), std::move(place));
+                                                       std::move(peer), std::move(use));
     connections_.emplace(connection.get(), connection);
     connection->Start();
     if (!keeps_) connection->EndWithReply();

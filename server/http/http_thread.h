@@ -39,10 +39,10 @@ class HttpThread {
 
   void Start(int index);
 
-  // Takes a connection that was accepted, and owns its socket from now on. `place` is released
-  // when the connection ends.
+  // Takes a connection that was accepted, and owns its socket from now on. `use` has
+  // left when the connection has ended.
   void Add(int fd, int family, std::shared_ptr<boost::asio::ssl::context> tls, std::string peer,
-           std::shared_ptr<void> place);
+           std::shared_ptr<ConnectionShares::Use> use);
 
   // From now on each reply is the last one of its connection.
   void StopKeeping();

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "proto/base/fd.h"
+#include "server/listen/connection_table.h"
 #include "server/listen/frame_meter.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/model_metrics.h"
@@ -15,6 +16,7 @@ namespace mpsd {
 // What a server allows its connections, and where it tells what it did to them. A value.
 struct ConnectionBounds {
   uint32_t connections = 0;  // that are open
+  uint32_t of_listener = 0;  // at one listener, see ConnectionShares
   FrameBounds frames;        // of each
   ServerMetrics* metrics = nullptr;
   Logger* logger = nullptr;
@@ -24,8 +26,8 @@ struct ConnectionBounds {
 // 1.51 gives no other hold on its sockets. They do what they always do, and besides:
 //
 // - accept4() enters each connection into the ConnectionTable, close() takes it out again.
-// - A connection beyond the bound is closed at once. A burst of them is closed piece by piece,
-//   between other work of the thread.
+// - A connection that finds no room (ConnectionShares) is closed at once. A burst of them is closed
+//   piece by piece, between other work of the thread.
 // - A spare descriptor is kept for the moment when the process has no other. gRPC gives a listener
 //   up for good when accept4() fails for want of a descriptor, even if descriptors come free later.
 //   accept4() instead takes such a connection with the spare descriptor and closes it at once: the
@@ -52,6 +54,10 @@ absl::Status GuardAccept();
 // The bounds of all connections from now on; null ends them. The caller keeps `bounds` and its
 // referents until it has passed null. Thread-safe.
 void BoundConnections(const ConnectionBounds* bounds);
+
+// A connection was shut down because its client floods: tells of it, unless it has told before.
+// Thread-safe.
+void TellOfFlood(ConnectionPlace* place, Flood flood);
 
 // Enters a connection of the server that was not accepted with accept4(). It is guarded like the
 // others, but does not count against the bound. Thread-safe.

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -87,24 +88,33 @@ std::atomic<const ConnectionBounds*> bounds_in_force{nullptr};
 
 const ConnectionBounds* Bounds() { return bounds_in_force.load(std::memory_order_acquire); }
 
-// Makes the descriptor a connection that is guarded.
-bool Enter(int fd, const ConnectionBounds* bounds, std::optional<uint32_t> most) {
+// Makes the descriptor a connection that is guarded. False when it can have no place.
+bool Enter(int fd, const ConnectionBounds* bounds, std::shared_ptr<ConnectionShares::Use> use) {
   ConnectionTable::NewConnection connection;
   connection.names = {LocalName(fd), LocalPeerPort(fd), PeerName(fd)};
   connection.frames = bounds == nullptr ? kDefaultFrames : bounds->frames;
   connection.now_ns = Clock::Real()->NowNs();
-  connection.most = most;
+  connection.use = std::move(use);
   return Table().AddConnection(fd, std::move(connection));
 }
 
 // Takes a connection in that was just accepted, or closes it. False when it is closed.
-bool Admit(int fd) {
+bool Admit(int listener, int fd) {
   const ConnectionBounds* const bounds = Bounds();
-  if (Enter(fd, bounds, bounds == nullptr ? UINT32_MAX : bounds->connections)) return true;
-  if (bounds != nullptr)
-    bounds->metrics->refused_connections.fetch_add(1, std::memory_order_relaxed);
-  SystemClose(fd);
-  return false;
+  if (bounds == nullptr) return Enter(fd, nullptr, nullptr);
+  const ConnectionShares::Newcomer newcomer{listener, HostOf(fd), !PeerName(fd).empty(),
+                                            Clock::Real()->NowNs()};
+  const std::shared_ptr<ConnectionShares::Use> use = Table().shares()->Enter(
+      newcomer, {bounds->connections, bounds->of_listener, bounds->metrics, bounds->logger});
+  if (use == nullptr || !Enter(fd, bounds, use)) {
+    SystemClose(fd);
+    return false;
+  }
+  use->SetEnd([fd, use = use.get()] {
+    ConnectionPlace* const place = Table().Find(fd);
+    if (place != nullptr) place->DoIfUsedAs(use, [fd] { shutdown(fd, SHUT_RDWR); });
+  });
+  return true;
 }
 
 // gRPC has learned that the descriptor has nothing more, and waits for epoll to tell of something
@@ -141,15 +151,6 @@ void NoteEpoll(int epoll, int operation, int fd, const epoll_event* event) {
   place->SetEpoll(EpollEntry{epoll, event->events, event->data.u64});
 }
 
-void CutConnection(int fd, ConnectionPlace* place, Flood flood) {
-  shutdown(fd, SHUT_RDWR);
-  const ConnectionBounds* const bounds = Bounds();
-  if (!place->Cut() || bounds == nullptr) return;
-  bounds->metrics->flooding_connections.fetch_add(1, std::memory_order_relaxed);
-  bounds->logger->Log(LogLevel::kWarn, "connection_cut",
-                      {{"peer", place->peer()}, {"too_many", NameOf(flood)}});
-}
-
 // Receives at most `most` bytes. The pieces of the message are as before when it returns.
 ssize_t ReceiveAtMost(int fd, msghdr* message, size_t most) {
   const size_t pieces = message->msg_iovlen;
@@ -179,7 +180,7 @@ bool TellsThatNothingIsLeft(msghdr* message) {
 }
 
 ssize_t ReadConnection(int fd, ConnectionPlace* place, msghdr* message) {
-  if (place->MustPause()) {
+  if (place->MustPause(*Clock::Real())) {
     const ConnectionBounds* const bounds = Bounds();
     if (bounds != nullptr) bounds->metrics->read_pauses.fetch_add(1, std::memory_order_relaxed);
     return NothingThere(fd, place);
@@ -194,7 +195,8 @@ ssize_t ReadConnection(int fd, ConnectionPlace* place, msghdr* message) {
       place->Took({message->msg_iov, message->msg_iovlen}, static_cast<size_t>(bytes),
                   TellsThatNothingIsLeft(message), *Clock::Real());
   if (flood == Flood::kNone) return bytes;
-  CutConnection(fd, place, flood);
+  shutdown(fd, SHUT_RDWR);
+  TellOfFlood(place, flood);
   errno = ECONNRESET;
   return -1;
 }
@@ -205,7 +207,15 @@ void BoundConnections(const ConnectionBounds* bounds) {
   bounds_in_force.store(bounds, std::memory_order_release);
 }
 
-void GuardConnection(int connection) { Enter(connection, Bounds(), std::nullopt); }
+void GuardConnection(int connection) { Enter(connection, Bounds(), nullptr); }
+
+void TellOfFlood(ConnectionPlace* place, Flood flood) {
+  const ConnectionBounds* const bounds = Bounds();
+  if (!place->Cut() || bounds == nullptr) return;
+  bounds->metrics->flooding_connections.fetch_add(1, std::memory_order_relaxed);
+  bounds->logger->Log(LogLevel::kWarn, "connection_cut",
+                      {{"peer", place->peer()}, {"too_many", NameOf(flood)}});
+}
 
 UniqueFd AcceptConnection(int listener, bool* needs_descriptor) {
   UniqueFd fd(SystemAccept(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -224,7 +234,7 @@ absl::Status GuardAccept() {
 extern "C" int accept4(int listener, sockaddr* peer, socklen_t* peer_bytes, int flags) {
   for (int closed = 0; closed < mpsd::kClosedAtOnce; ++closed) {
     const int fd = mpsd::SystemAccept(listener, peer, peer_bytes, flags);
-    if (fd >= 0 && mpsd::Admit(fd)) return fd;
+    if (fd >= 0 && mpsd::Admit(listener, fd)) return fd;
     if (fd >= 0) continue;
     if (errno != EMFILE && errno != ENFILE) return fd;
     const bool shed = mpsd::Spare().ShedConnection(listener);

@@ -14,6 +14,7 @@ absl::Status GuardAccept() { return absl::OkStatus(); }
 // (server/accept/grpc_server.cc).
 void BoundConnections(const ConnectionBounds*) {}
 void GuardConnection(int) {}
+void TellOfFlood(ConnectionPlace*, Flood) {}
 
 UniqueFd AcceptConnection(int listener, bool* needs_descriptor) {
   UniqueFd fd(accept(listener, nullptr, nullptr));

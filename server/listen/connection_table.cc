@@ -23,6 +23,14 @@ bool ConnectionPlace::DoIfWith(absl::string_view peer, const std::function<void(
   return true;
 }
 
+bool ConnectionPlace::DoIfUsedAs(const ConnectionShares::Use* use,
+                                 const std::function<void()>& act) const {
+  absl::MutexLock lock(&mu_);
+  if (counted_.get() != use) return false;
+  act();
+  return true;
+}
+
 std::optional<EpollEntry> ConnectionPlace::epoll() const {
   absl::MutexLock lock(&mu_);
   return epoll_;
@@ -33,17 +41,21 @@ void ConnectionPlace::SetEpoll(std::optional<EpollEntry> entry) {
   epoll_ = entry;
 }
 
-bool ConnectionPlace::MustPause() {
-  if (!must_pause_.load(std::memory_order_relaxed)) return false;
+bool ConnectionPlace::MustPause(const Clock& clock) {
+  const bool is_timed = is_timed_.load(std::memory_order_relaxed);
+  if (!is_timed && !must_pause_.load(std::memory_order_relaxed)) return false;
+  const int64_t now_ns = is_timed ? clock.NowNs() : 0;
   absl::MutexLock lock(&mu_);
-  round_.FoundNothing();
+  if (round_.is_timed()) round_.Continue(now_ns);
+  const bool must_pause = round_.MustPause();
+  if (must_pause) round_.FoundNothing(/*was_empty=*/false);
   PublishRound();
-  return true;
+  return must_pause;
 }
 
 void ConnectionPlace::FoundNothing() {
   absl::MutexLock lock(&mu_);
-  round_.FoundNothing();
+  round_.FoundNothing(/*was_empty=*/true);
   PublishRound();
 }
 
@@ -61,18 +73,30 @@ Flood ConnectionPlace::Took(absl::Span<const iovec> pieces, size_t bytes, bool i
     flood = meter_->Take({static_cast<const uint8_t*>(piece.iov_base), count}, now_ns);
     left -= count;
   }
-  round_.Took(bytes, meter_->calls() - calls);
+  if (meter_->sees_frames()) round_.SeesCalls();
+  round_.Took(bytes, meter_->calls() - calls, now_ns);
   if (is_last) round_.End();
   PublishRound();
+  if (counted_ != nullptr) {
+    counted_->Heard(now_ns);
+    if (meter_->calls() > calls) counted_->NoteCall();
+  }
   return flood;
+}
+
+Flood ConnectionPlace::CountReset(const ConnectionShares::Use* use, bool is_late, int64_t now_ns) {
+  absl::MutexLock lock(&mu_);
+  if (counted_.get() != use || !meter_.has_value()) return Flood::kNone;
+  return meter_->CountReset(is_late, now_ns);
 }
 
 void ConnectionPlace::PublishRound() {
   must_pause_.store(round_.MustPause(), std::memory_order_relaxed);
+  is_timed_.store(round_.is_timed(), std::memory_order_relaxed);
   most_bytes_.store(round_.most_bytes(), std::memory_order_relaxed);
 }
 
-bool ConnectionPlace::Become(Use use) {
+std::shared_ptr<ConnectionShares::Use> ConnectionPlace::Become(Use use) {
   use_.store(use, std::memory_order_release);
   local_peer_port_.store(0, std::memory_order_relaxed);
   is_cut_.store(false, std::memory_order_relaxed);
@@ -82,7 +106,7 @@ bool ConnectionPlace::Become(Use use) {
   round_ = ReadRound();
   PublishRound();
   meter_.reset();
-  return std::exchange(counts_, false);
+  return std::exchange(counted_, nullptr);
 }
 
 ConnectionTable& ConnectionTable::OfProcess() {
@@ -120,28 +144,48 @@ void ConnectionTable::AddListener(int fd) {
 // What was there before has been closed unseen.
 bool ConnectionTable::AddConnection(int fd, NewConnection connection) {
   ConnectionPlace* const place = PlaceOf(fd);
-  if (place == nullptr) return false;
-  Remove(fd);
-  if (connection.most.has_value() &&
-      count_.fetch_add(1, std::memory_order_relaxed) >= *connection.most) {
-    count_.fetch_sub(1, std::memory_order_relaxed);
+  if (place == nullptr) {
+    if (connection.use != nullptr) connection.use->Leave();
     return false;
+  }
+  Remove(fd);
+  if (connection.use != nullptr && !connection.names.peer.empty()) {
+    absl::MutexLock lock(&mu_);
+    of_peer_[connection.names.peer] = {fd, connection.use};
   }
   absl::MutexLock lock(&place->mu_);
   place->Become(ConnectionPlace::Use::kConnection);
-  place->counts_ = connection.most.has_value();
+  place->counted_ = std::move(connection.use);
   place->local_name_ = std::move(connection.names.local);
   place->peer_ = std::move(connection.names.peer);
   place->local_peer_port_.store(connection.names.local_peer_port, std::memory_order_relaxed);
   place->meter_.emplace(connection.frames, connection.now_ns);
+  place->round_ = ReadRound(/*counts_calls=*/false);
+  place->PublishRound();
   return true;
 }
 
 void ConnectionTable::Remove(int fd) {
   ConnectionPlace* const place = Find(fd);
   if (place == nullptr) return;
-  absl::MutexLock lock(&place->mu_);
-  if (place->Become(ConnectionPlace::Use::kNone)) count_.fetch_sub(1, std::memory_order_relaxed);
+  std::string peer;
+  std::shared_ptr<ConnectionShares::Use> counted;
+  {
+    absl::MutexLock lock(&place->mu_);
+    peer = place->peer_;
+    counted = place->Become(ConnectionPlace::Use::kNone);
+  }
+  if (counted == nullptr) return;
+  counted->Leave();
+  absl::MutexLock lock(&mu_);
+  const auto found = of_peer_.find(peer);
+  if (found != of_peer_.end() && found->second.use == counted) of_peer_.erase(found);
+}
+
+OpenConnection ConnectionTable::Of(absl::string_view peer) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = of_peer_.find(peer);
+  return found == of_peer_.end() ? OpenConnection() : found->second;
 }
 
 ConnectionPlace* ConnectionTable::Find(int fd) const {

@@ -8,13 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "server/listen/connection_shares.h"
 #include "server/listen/frame_meter.h"
 #include "server/listen/read_round.h"
 
@@ -32,6 +35,12 @@ struct ConnectionNames {
   std::string local;             // its own end: "unix:PATH" or ":PORT"
   uint32_t local_peer_port = 0;  // of the other end, if that is on this host; 0 otherwise
   std::string peer;              // the other end, as PeerName() gives it
+};
+
+// A connection that counts, and its descriptor.
+struct OpenConnection {
+  int fd = -1;
+  std::shared_ptr<ConnectionShares::Use> use;  // null: there is none
 };
 
 // One descriptor's place in the table: a listener, a connection, or neither. The place forgets all
@@ -52,12 +61,16 @@ class ConnectionPlace {
   bool DoIfWith(absl::string_view peer, const std::function<void()>& act) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
+  // The same if the place is that of the connection with this use.
+  bool DoIfUsedAs(const ConnectionShares::Use* use, const std::function<void()>& act) const
+      ABSL_LOCKS_EXCLUDED(mu_);
+
   // The epoll that the descriptor is in; nothing when it is in none.
   std::optional<EpollEntry> epoll() const ABSL_LOCKS_EXCLUDED(mu_);
   void SetEpoll(std::optional<EpollEntry> entry) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Called before each read of a connection. True when the read must find nothing.
-  bool MustPause() ABSL_LOCKS_EXCLUDED(mu_);
+  bool MustPause(const Clock& clock) ABSL_LOCKS_EXCLUDED(mu_);
 
   // How many bytes the next read may have.
   size_t most_bytes() const { return most_bytes_.load(std::memory_order_relaxed); }
@@ -68,6 +81,10 @@ class ConnectionPlace {
       ABSL_LOCKS_EXCLUDED(mu_);
   void FoundNothing() ABSL_LOCKS_EXCLUDED(mu_);
 
+  // A call of the connection with this use was cancelled; see FrameMeter.
+  Flood CountReset(const ConnectionShares::Use* use, bool is_late, int64_t now_ns)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
   // The connection floods, and gives nothing more from now on. True when it was not cut before:
   // what lies in its buffer may be read, and found to flood, once more.
   bool Cut() { return !is_cut_.exchange(true, std::memory_order_relaxed); }
@@ -75,8 +92,8 @@ class ConnectionPlace {
  private:
   friend class ConnectionTable;
 
-  // Forgets all and begins anew. True when the place was a connection that counts.
-  bool Become(Use use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Forgets all and begins anew. Returns what the connection before was, if it counted.
+  std::shared_ptr<ConnectionShares::Use> Become(Use use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   void PublishRound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -85,10 +102,11 @@ class ConnectionPlace {
   std::atomic<uint32_t> local_peer_port_{0};
   // What round_ says: most reads need not lock to know.
   std::atomic<bool> must_pause_{false};
+  std::atomic<bool> is_timed_{false};
   std::atomic<size_t> most_bytes_{SIZE_MAX};
 
   mutable absl::Mutex mu_;
-  bool counts_ ABSL_GUARDED_BY(mu_) = false;
+  std::shared_ptr<ConnectionShares::Use> counted_ ABSL_GUARDED_BY(mu_);  // null: it does not
   std::string local_name_ ABSL_GUARDED_BY(mu_);
   std::string peer_ ABSL_GUARDED_BY(mu_);
   std::optional<EpollEntry> epoll_ ABSL_GUARDED_BY(mu_);
@@ -108,7 +126,7 @@ class ConnectionTable {
     ConnectionNames names;
     FrameBounds frames;
     int64_t now_ns = 0;
-    std::optional<uint32_t> most;  // of the connections that count; nothing: it does not count
+    std::shared_ptr<ConnectionShares::Use> use;  // of shares(); null: it does not count
   };
 
   // The table that the process's system calls keep. There is one, as there is one table of
@@ -123,7 +141,7 @@ class ConnectionTable {
   // Does nothing when the descriptor can have no place.
   void AddListener(int fd);
 
-  // False when there are `most` already, or the descriptor can have no place.
+  // False when the descriptor can have no place: the connection's use has left then.
   bool AddConnection(int fd, NewConnection connection);
 
   // Called before the descriptor is closed.
@@ -135,8 +153,13 @@ class ConnectionTable {
   // Calls `visit` for each connection.
   void ForEach(const std::function<void(int fd, const ConnectionPlace& place)>& visit) const;
 
-  // How many connections that count there are.
-  uint32_t count() const { return count_.load(std::memory_order_relaxed); }
+  // The connection that counts and is with this peer, as PeerName() gives it. Clients of Unix
+  // sockets have no such names.
+  OpenConnection Of(absl::string_view peer) const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // The connections that count.
+  ConnectionShares* shares() { return &shares_; }
+  uint32_t count() const { return shares_.count(); }
 
  private:
   static constexpr int kBlockPlaces = 1024;
@@ -145,7 +168,9 @@ class ConnectionTable {
   ConnectionPlace* PlaceOf(int fd);  // made if needed
 
   std::array<std::atomic<Block*>, kDescriptors / kBlockPlaces> blocks_{};
-  std::atomic<uint32_t> count_{0};
+  ConnectionShares shares_;
+  mutable absl::Mutex mu_;
+  absl::flat_hash_map<std::string, OpenConnection> of_peer_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

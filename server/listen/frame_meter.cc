@@ -69,6 +69,13 @@ Flood FrameMeter::Take(absl::Span<const uint8_t> bytes, int64_t now_ns) {
   return flood_;
 }
 
+bool FrameMeter::sees_frames() const { return !is_opaque_ && preface_count_ == kPreface.size(); }
+
+Flood FrameMeter::CountReset(bool is_late, int64_t now_ns) {
+  if (is_opaque_) Spend(is_late ? &late_resets_ : &resets_, Flood::kResets, now_ns);
+  return flood_;
+}
+
 void FrameMeter::NoteTime(int64_t now_ns) {
   if (now_ns - mark_.at_ns >= kLongOpenNs) {
     const bool was_quiet = now_ns - last_ns_ >= kLongOpenNs;

@@ -39,7 +39,7 @@ struct FrameBounds {
 // new connection has too.
 //
 // A connection that does not begin with HTTP/2's preface, for example one with TLS, is not looked
-// into.
+// into. Its cancelled calls are counted as they end, by the same budgets.
 //
 // Owned by the connection's place in the ConnectionTable. Reads no clock. Thread-compatible.
 class FrameMeter {
@@ -58,8 +58,14 @@ class FrameMeter {
   // flood it returns the same again.
   Flood Take(absl::Span<const uint8_t> bytes, int64_t now_ns);
 
+  // A call was cancelled whose frames could not be seen. As Take(). Does nothing where they can.
+  Flood CountReset(bool is_late, int64_t now_ns);
+
   // How many calls have begun in all bytes.
   uint64_t calls() const { return calls_; }
+
+  // True when the bytes are known to be frames: the preface has come.
+  bool sees_frames() const;
 
  private:
   static constexpr size_t kHeadBytes = 9;

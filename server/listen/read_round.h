@@ -1,8 +1,11 @@
 // ReadRound: how many bytes one connection may give in one go.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+
+#include "proto/base/clock.h"
 
 namespace mpsd {
 
@@ -16,6 +19,11 @@ namespace mpsd {
 //   recvmsg ─▶ MustPause()? ─ no ──▶ the socket ─▶ Took()
 //                           └ yes ─▶ EAGAIN ─────▶ FoundNothing(); the descriptor is armed anew
 //
+// Calls are counted where frames can be seen. Over TLS they cannot, and the round is bounded in
+// time. It begins with few bytes. Then a read finds nothing, so that gRPC uses these bytes. The
+// time until gRPC reads again is what they cost. If that was little, the next read may have more.
+// Large messages cost little, hundreds of calls do not.
+//
 // Owned by the connection's place in the ConnectionTable. Pure. Thread-compatible.
 class ReadRound {
  public:
@@ -23,40 +31,88 @@ class ReadRound {
   static constexpr uint64_t kBytes = 4 << 20;
   // A client that cancels nothing has fewer calls open: see limits.streams.
   static constexpr uint64_t kCalls = 256;
+  // How long gRPC may be busy with a round whose calls are not counted.
+  static constexpr int64_t kNs = kNsPerMs;
 
-  // After a round of many calls only little is read at once: the read buffer of a connection may
-  // hold thousands of them.
-  static constexpr size_t kLittleBytes = 16 << 10;
+  // After a round of many calls only little is read at once, until there are few: the read buffer
+  // of a connection may hold thousands of them. Where calls are not counted, a round begins so.
+  static constexpr size_t kLittleBytes = 4 << 10;
+  static constexpr uint64_t kFewCalls = 64;
+  // How much more is read after bytes that were cheap, and at most: what follows may be dear.
+  static constexpr size_t kGrowth = 4;
+  static constexpr size_t kMostCheapBytes = 64 << 10;
 
-  size_t most_bytes() const { return was_busy_ ? kLittleBytes : SIZE_MAX; }
+  // `counts_calls` is false where the connection's frames cannot be seen.
+  explicit ReadRound(bool counts_calls = true)
+      : counts_calls_(counts_calls), most_bytes_(counts_calls ? SIZE_MAX : kLittleBytes) {}
+
+  // From now on frames are seen, and calls are counted.
+  void SeesCalls() {
+    if (counts_calls_) return;
+    counts_calls_ = true;
+    most_bytes_ = SIZE_MAX;
+  }
+
+  size_t most_bytes() const { return most_bytes_ - read_bytes_; }
+
+  // True when Continue() must be called before the next read.
+  bool is_timed() const { return !counts_calls_ && bytes_ > 0; }
+
+  // Called before a further read of a round that is timed.
+  void Continue(int64_t now_ns) {
+    if (empty_reads_ == 0 || was_empty_) return;
+    is_long_ = is_long_ || now_ns - began_ns_ >= kNs;
+    const bool was_cheap = now_ns - last_ns_ < kNs / 4;
+    most_bytes_ = was_cheap ? std::min(kGrowth * most_bytes_, kMostCheapBytes) : kLittleBytes;
+    read_bytes_ = 0;
+  }
 
   // True when the next read must find nothing.
-  bool MustPause() const { return bytes_ >= kBytes || calls_ >= kCalls; }
+  bool MustPause() const {
+    if (bytes_ >= kBytes || calls_ >= kCalls || is_long_) return true;
+    return !counts_calls_ && empty_reads_ == 0 && read_bytes_ >= most_bytes_;
+  }
 
   // Called after each read, with the calls that began in its bytes.
-  void Took(size_t bytes, uint64_t calls) {
+  void Took(size_t bytes, uint64_t calls, int64_t now_ns) {
+    if (bytes_ == 0) began_ns_ = now_ns;
+    last_ns_ = now_ns;
     bytes_ += bytes;
+    if (!counts_calls_) read_bytes_ += bytes;
     calls_ += calls;
     empty_reads_ = 0;
   }
-  void FoundNothing() {
+
+  // Called when a read finds nothing: because it must, or because nothing is there.
+  void FoundNothing(bool was_empty) {
+    was_empty_ = was_empty;
+    if (was_empty && !counts_calls_) {
+      read_bytes_ = 0;
+      most_bytes_ = kLittleBytes;
+    }
     if (++empty_reads_ == kLastReads) End();
   }
 
   // Called when a read has left nothing and gRPC knows it.
   void End() {
-    const bool was_busy = calls_ >= kCalls;
-    *this = ReadRound();
-    was_busy_ = was_busy;
+    const bool was_busy = calls_ >= (most_bytes_ == kLittleBytes ? kFewCalls : kCalls);
+    *this = ReadRound(counts_calls_);
+    if (was_busy) most_bytes_ = kLittleBytes;
   }
 
  private:
   static constexpr uint32_t kLastReads = 2;
 
+  bool counts_calls_;
+  size_t most_bytes_;      // that gRPC gets before it must use them
+  size_t read_bytes_ = 0;  // that gRPC has since it used any
   uint64_t bytes_ = 0;
   uint64_t calls_ = 0;
+  int64_t began_ns_ = 0;
+  int64_t last_ns_ = 0;       // when a read had bytes last
   uint32_t empty_reads_ = 0;  // in a row
-  bool was_busy_ = false;     // many calls began in the round before
+  bool was_empty_ = false;    // the last of them, since nothing was there
+  bool is_long_ = false;      // gRPC was busy with it for kNs
 };
 
 }  // namespace mpsd

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -51,6 +52,28 @@ uint32_t LocalPeerPort(int fd) {
   const bool local =
       mapped ? v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET : IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
   return local ? ntohs(v6.sin6_port) : 0;
+}
+
+uint64_t HostOf(int fd) {
+  constexpr uint64_t kUnixSockets = 0;
+  constexpr uint64_t kThisHost = 1;
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof(address);
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return kUnixSockets;
+  const bool is_v4 = address.ss_family == AF_INET;
+  if (!is_v4 && address.ss_family != AF_INET6) return kUnixSockets;
+  if (LocalPeerPort(fd) != 0) return kThisHost;
+  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+  if (is_v4 || IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
+    const void* const four = is_v4 ? &reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr
+                                   : static_cast<const void*>(&v6.sin6_addr.s6_addr[12]);
+    uint32_t host = 0;
+    std::memcpy(&host, four, sizeof(host));
+    return uint64_t{host} << 32 | 1;  // no address of IPv6 that is given out begins like that
+  }
+  uint64_t network = 0;
+  std::memcpy(&network, &v6.sin6_addr, sizeof(network));
+  return network;
 }
 
 std::string PeerName(int fd) {

@@ -19,6 +19,10 @@ bool IsOn(const std::string& name, const std::vector<std::string>& addresses);
 // The port of a connection's other end, if that is on this host; 0 otherwise.
 uint32_t LocalPeerPort(int fd);
 
+// The host at a connection's other end, as a number. All addresses of the loopback are one host.
+// So are addresses of IPv6 with the same first 64 bits, and all clients of Unix sockets.
+uint64_t HostOf(int fd);
+
 // The other end of a TCP connection: "ipv4:127.0.0.1:40312" or "ipv6:[::1]:40312"; empty for any
 // other descriptor.
 std::string PeerName(int fd);

@@ -114,6 +114,8 @@ constexpr MetricRow<ServerMetrics, uint64_t> kServerCounters[] = {
      &ServerMetrics::log_lines_dropped},
     {"mpsd_refused_connections_total", "Connections closed at once, beyond the limit.",
      &ServerMetrics::refused_connections},
+    {"mpsd_displaced_connections_total", "Idle connections closed to make room for new ones.",
+     &ServerMetrics::displaced_connections},
     {"mpsd_refused_calls_total", "Calls refused at once, beyond the limit of open calls.",
      &ServerMetrics::refused_calls},
     {"mpsd_untaken_answers_total", "Calls and streams cut off since their answers were not taken.",

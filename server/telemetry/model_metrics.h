@@ -195,7 +195,8 @@ struct ServerMetrics {
   std::atomic<int64_t> config_reload_time_s{0};    // since the Unix epoch; 0: never
   std::atomic<int64_t> open_calls{0};
   std::atomic<int64_t> connections{0};
-  std::atomic<uint64_t> refused_connections{0};  // beyond the limit
+  std::atomic<uint64_t> refused_connections{0};    // beyond the limit
+  std::atomic<uint64_t> displaced_connections{0};  // idle ones, to make room for others
   std::atomic<uint64_t> flooding_connections{0};
   std::atomic<uint64_t> unread_connections{0};
   std::atomic<uint64_t> read_pauses{0};

@@ -24,4 +24,9 @@ CallDeadline MonotonicDeadline(gpr_timespec deadline, int64_t now_ns, int64_t de
   return {now_ns + left_ns - std::clamp(left_ns / 4, int64_t{0}, kGrainNs), 0};
 }
 
+bool HasPassed(gpr_timespec deadline) {
+  const gpr_timespec now = gpr_now(GPR_CLOCK_MONOTONIC);
+  return gpr_time_cmp(gpr_convert_clock_type(deadline, GPR_CLOCK_MONOTONIC), now) <= 0;
+}
+
 }  // namespace mpsd

@@ -30,4 +30,7 @@ inline constexpr int64_t kNoDeadlineNs = INT64_MAX / 2;
 // Thread-safe.
 CallDeadline MonotonicDeadline(gpr_timespec deadline, int64_t now_ns, int64_t default_ns);
 
+// Whether the deadline that a client gave has passed. Thread-safe.
+bool HasPassed(gpr_timespec deadline);
+
 }  // namespace mpsd

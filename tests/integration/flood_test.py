@@ -3,6 +3,7 @@
 MPSD_FLOOD_BYTES=12000000000, as `./run test --long` sets it, has the flood over TLS send that much,
 beyond what gRPC 1.51 alone survives; by default it is short.
 """
+import concurrent.futures
 import os
 import socket
 import ssl
@@ -28,6 +29,7 @@ FLOOD_S = 5 + FLOOD_BYTES / (20 * MIB)
 MOST_GROWTH = 150 * MIB
 # So many that a daemon under a sanitizer, which is slow, is over them too.
 FEW_RESETS = {"resets": 1000}
+TLS_CLIENTS = 4
 
 
 def resets(first_stream, count=1000, path=WATCH):
@@ -155,25 +157,57 @@ class Floods(unittest.TestCase):
             self.assertEqual(
                 calls.infer(stub, calls.request("m", {"x": calls.row_of(1)})).code, calls.OK)
 
-    def test_a_round_of_reading_ends(self):
-        """Over TLS frames are not counted. What is read in one go is bounded all the same, and
-        others are served meanwhile."""
+    def serve_tls(self, **config):
+        """A daemon, and what makes a connection over TLS to it."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
         authority = Authority(folder, "authority")
         certificate, key = authority.issue("mpsd")
         listen = {"tls": {"grpc": ["127.0.0.1:0"], "certificate": str(certificate),
                           "key": str(key)}}
-        with Daemon([synthetic("m")], listen_more=listen, environment=KEEP_LITTLE) as daemon, \
-                calls.stub(daemon.address) as stub:
+        daemon = self.enterContext(Daemon([synthetic("m")], listen_more=listen,
+                                          environment=KEEP_LITTLE, **config))
+        context = ssl.create_default_context(cafile=str(authority.pem))
+        context.set_alpn_protocols(["h2"])
+        host, port = daemon.listeners[1].split()[0].rsplit(":", 1)
+
+        def connect():
+            plain = socket.create_connection((host, int(port)), LIMIT_S)
+            return context.wrap_socket(plain, server_hostname="localhost")
+        return daemon, connect
+
+    def test_cancelled_calls_over_tls_are_counted_as_they_end(self):
+        """From several clients at once: each is cut, little is kept of what they have sent, and
+        calls of others end meanwhile."""
+        daemon, connect = self.serve_tls(limits=FEW_RESETS)
+        with calls.stub(daemon.address) as stub, calls.Load(daemon.address, "m", 1) as load:
             message = calls.request("m", {"x": calls.row_of(1)})
             self.assertEqual(calls.infer(stub, message).code, calls.OK)
-            context = ssl.create_default_context(cafile=str(authority.pem))
-            context.set_alpn_protocols(["h2"])
-            host, port = daemon.listeners[1].split()[0].rsplit(":", 1)
             before = self.resident(daemon)
-            with socket.create_connection((host, int(port)), LIMIT_S) as plain, \
-                    context.wrap_socket(plain, server_hostname="localhost") as sender, \
-                    calls.Load(daemon.address, "m", callers=2) as load:
+
+            def flood(sender):
+                with sender:
+                    send_all(sender, rapid_reset(), 64 * MIB, 20)
+                    self.assertTrue(is_closed(sender))
+            with concurrent.futures.ThreadPoolExecutor(TLS_CLIENTS) as pool:
+                floods = [pool.submit(flood, connect()) for _ in range(TLS_CLIENTS)]
+                answered = load.answered()
+                wait_until(lambda: load.answered() > answered, LIMIT_S, "an answer to others")
+                for one in floods:
+                    one.result()
+            wait_until(lambda: daemon.metric("mpsd_flooding_connections_total") == TLS_CLIENTS,
+                       LIMIT_S, "their count")
+            self.assertLess(self.resident(daemon) - before, MOST_GROWTH)
+            daemon.wait_logged('"connection_cut".*"resets"')
+
+    def test_a_round_of_reading_ends(self):
+        """Over TLS frames are not counted. What is read in one go is bounded all the same, and
+        others are served meanwhile."""
+        daemon, connect = self.serve_tls()
+        with calls.stub(daemon.address) as stub:
+            message = calls.request("m", {"x": calls.row_of(1)})
+            self.assertEqual(calls.infer(stub, message).code, calls.OK)
+            before = self.resident(daemon)
+            with connect() as sender, calls.Load(daemon.address, "m", callers=2) as load:
                 blocks = FLOODS["PRIORITY"]
                 sent = send_all(sender, blocks, FLOOD_BYTES, FLOOD_S)
                 self.assertGreaterEqual(sent, min(FLOOD_BYTES, 16 * MIB))

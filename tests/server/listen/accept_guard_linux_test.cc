@@ -12,8 +12,10 @@
 
 #include "proto/base/fd.h"
 #include "server/listen/accept_guard.h"
+#include "server/listen/connection_call.h"
 #include "server/listen/connection_table.h"
 #include "server/listen/open_sockets.h"
+#include "server/listen/socket_names.h"
 
 namespace mpsd {
 namespace {
@@ -79,9 +81,20 @@ class AcceptGuardTest : public testing::Test {
               static_cast<ssize_t>(bytes.size()));
   }
 
+  // A frame of DATA, in all 64 KiB.
+  static std::string DataFrame() {
+    return std::string("\0\xff\xf7\0\0\0\0\0\1", 9) + std::string((64 << 10) - 9, 'x');
+  }
+
+  // The connection's frames are seen from now on.
+  static void Begin(const UniqueFd& client, const UniqueFd& connection) {
+    Send(client, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    EXPECT_EQ(Read(connection), 24);
+  }
+
   ServerMetrics metrics_;
   Logger logger_{LogFile::Open("/dev/null").value(), LogLevel::kError, Clock::Real(), &metrics_};
-  ConnectionBounds bounds_{100, {1000, 1000}, &metrics_, &logger_};
+  ConnectionBounds bounds_{100, 100, {1000, 1000}, &metrics_, &logger_};
   const UniqueFd epoll_{epoll_create1(EPOLL_CLOEXEC)};
   const UniqueFd listener_{socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   sockaddr_in address_{};
@@ -92,7 +105,8 @@ TEST_F(AcceptGuardTest, AnEndlessRoundIsEndedAndToldOfAgain) {
   const UniqueFd connection = Accept();
   ASSERT_TRUE(connection.valid());
   Watch(connection);
-  const std::string piece(64 << 10, 'x');
+  Begin(client, connection);
+  const std::string piece = DataFrame();
   for (int round = 0; round < 3; ++round) {
     uint64_t bytes = 0;
     // Never without bytes: the client is always one piece ahead.
@@ -137,7 +151,8 @@ TEST_F(AcceptGuardTest, ARoundThatTheKernelEndsIsNotPaused) {
   const UniqueFd connection = Accept();
   const int on = 1;
   ASSERT_EQ(setsockopt(connection.get(), IPPROTO_TCP, TCP_INQ, &on, sizeof(on)), 0);
-  const std::string piece(64 << 10, 'x');
+  Begin(client, connection);
+  const std::string piece = DataFrame();
   for (uint64_t bytes = 0; bytes < 2 * ReadRound::kBytes; bytes += piece.size()) {
     Send(client, piece);
     for (size_t left = piece.size(); left > 0;) {
@@ -192,6 +207,8 @@ TEST_F(AcceptGuardTest, ABurstBeyondTheBoundIsClosedPieceByPiece) {
   clients.push_back(Connect());
   const UniqueFd inside = Accept();
   ASSERT_TRUE(inside.valid());
+  ConnectionCall call;
+  call.Begin(PeerName(inside.get()));
   for (int i = 0; i < 100; ++i) clients.push_back(Connect());
   int calls = 0;
   uint64_t refused = 0;
@@ -215,6 +232,60 @@ TEST_F(AcceptGuardTest, WhoLeavesMakesRoom) {
     EXPECT_EQ(ConnectionTable::OfProcess().count(), before);
   }
   EXPECT_EQ(metrics_.refused_connections, 0u);
+}
+
+TEST_F(AcceptGuardTest, AnIdleConnectionMakesRoom) {
+  ASSERT_EQ(ConnectionTable::OfProcess().count(), 0u);
+  bounds_.connections = bounds_.of_listener = 2;
+  const UniqueFd idle_client = Connect();
+  UniqueFd idle = Accept();
+  const UniqueFd busy_client = Connect();
+  const UniqueFd busy = Accept();
+  ASSERT_TRUE(busy.valid()) << "the idle one made room: one host gets half";
+  char byte = 0;
+  EXPECT_EQ(recv(idle_client.get(), &byte, 1, 0), 0) << "the client sees the end";
+  idle.Reset();  // as gRPC does then
+  ConnectionCall call;
+  call.Begin(PeerName(busy.get()));
+  const UniqueFd late_client = Connect();
+  EXPECT_FALSE(Accept().valid());
+  EXPECT_EQ(metrics_.displaced_connections, 1u);
+  EXPECT_EQ(metrics_.refused_connections, 1u);
+  call.End();
+  const UniqueFd last_client = Connect();
+  EXPECT_TRUE(Accept().valid());
+  EXPECT_EQ(recv(busy_client.get(), &byte, 1, 0), 0);
+}
+
+TEST_F(AcceptGuardTest, CancelledCallsOfAConnectionWithoutFramesCutIt) {
+  const UniqueFd client = Connect();
+  const UniqueFd connection = Accept();
+  Send(client, std::string(100, 'x'));
+  ASSERT_EQ(Read(connection), 100);
+  int cancelled = 0;
+  while (metrics_.flooding_connections == 0 && cancelled < 100'000) {
+    ConnectionCall call;
+    call.Begin(PeerName(connection.get()));
+    call.Cancelled(/*has_expired=*/false);
+    ++cancelled;
+  }
+  EXPECT_GE(cancelled, 250) << "a quarter of a second's";
+  EXPECT_LT(cancelled, 100'000);
+  char byte = 0;
+  EXPECT_EQ(recv(client.get(), &byte, 1, 0), 0);
+}
+
+TEST_F(AcceptGuardTest, CancelledCallsWhoseFramesAreSeenCountOnce) {
+  const UniqueFd client = Connect();
+  const UniqueFd connection = Accept();
+  Send(client, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  ASSERT_EQ(Read(connection), 24);
+  for (int i = 0; i < 100'000; ++i) {
+    ConnectionCall call;
+    call.Begin(PeerName(connection.get()));
+    call.Cancelled(/*has_expired=*/false);
+  }
+  EXPECT_EQ(metrics_.flooding_connections, 0u);
 }
 
 TEST_F(AcceptGuardTest, FindsTheSocketOfAClient) {

@@ -73,5 +73,14 @@ TEST(CallDeadline, OneThatHasPassedLiesInThePast) {
   EXPECT_LE(DeadlineIn(-5, GPR_CLOCK_MONOTONIC), kNow - 5 * kNsPerSecond);
 }
 
+TEST(CallDeadline, PassesWhenItsTimeHasCome) {
+  for (const gpr_clock_type clock : {GPR_CLOCK_MONOTONIC, GPR_CLOCK_REALTIME}) {
+    const gpr_timespec span = gpr_time_from_seconds(100, GPR_TIMESPAN);
+    EXPECT_TRUE(HasPassed(gpr_time_sub(gpr_now(clock), span)));
+    EXPECT_FALSE(HasPassed(gpr_time_add(gpr_now(clock), span)));
+    EXPECT_FALSE(HasPassed(gpr_inf_future(clock))) << "the client gave none";
+  }
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -1,0 +1,134 @@
+#include "server/listen/connection_shares.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "proto/base/check.h"
+
+namespace mpsd {
+
+bool ConnectionShares::Use::IsIdle(int64_t now_ns) const {
+  if (calls_.load(std::memory_order_relaxed) > 0) return false;
+  if (tells_calls_ || !had_call_.load(std::memory_order_relaxed)) return true;
+  return now_ns - heard_ns_.load(std::memory_order_relaxed) >= kSilentNs;
+}
+
+void ConnectionShares::Use::SetEnd(std::function<void()> end) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!was_told_) {
+      end_ = std::move(end);
+      return;
+    }
+  }
+  end();
+}
+
+void ConnectionShares::Use::End() {
+  std::function<void()> end;
+  {
+    absl::MutexLock lock(&mu_);
+    was_told_ = true;
+    end.swap(end_);
+  }
+  if (end) end();
+}
+
+bool ConnectionShares::ListenerHasRoom(const Shares::value_type& share,
+                                       const Bounds& bounds) const {
+  const auto found = of_listener_.find(share.first.first);
+  const uint32_t open = found == of_listener_.end() ? 0 : found->second;
+  return open < bounds.of_listener && share.second.count < bounds.of_listener - open;
+}
+
+// The one that a newcomer of this share may take the place of; null when there is none.
+std::shared_ptr<ConnectionShares::Use> ConnectionShares::Stalest(const Shares::value_type& newcomer,
+                                                                 bool at_listener,
+                                                                 int64_t now_ns) const {
+  // Larger is better, but for the time, which is negated.
+  using Rank = std::tuple<uint32_t, bool, int64_t>;
+  Rank best_rank;
+  std::shared_ptr<Use> best;
+  for (const auto& [pointer, use] : open_) {
+    const Shares::value_type& share = *use->share_;
+    if (at_listener && share.first.first != newcomer.first.first) continue;
+    if (&share != &newcomer && share.second.count <= newcomer.second.count) continue;
+    if (!use->counts_ || !use->IsIdle(now_ns)) continue;
+    const Rank rank{share.second.count, !use->had_call_.load(std::memory_order_relaxed),
+                    -use->heard_ns_.load(std::memory_order_relaxed)};
+    if (best != nullptr && rank <= best_rank) continue;
+    best_rank = rank;
+    best = use;
+  }
+  return best;
+}
+
+std::shared_ptr<ConnectionShares::Use> ConnectionShares::MakeRoom(
+    const Shares::value_type& newcomer, const Bounds& bounds, int64_t now_ns) {
+  if (ending_ >= std::min(kMostEnding, bounds.connections / 4 + 1)) return nullptr;
+  const bool at_listener = !ListenerHasRoom(newcomer, bounds);
+  std::shared_ptr<Use> stalest = Stalest(newcomer, at_listener, now_ns);
+  if (stalest == nullptr) return nullptr;
+  StopCounting(stalest.get());
+  ++ending_;
+  bounds.metrics->displaced_connections.fetch_add(1, std::memory_order_relaxed);
+  if (bounds.logger != nullptr && told_.Take(now_ns)) {
+    bounds.logger->Log(LogLevel::kInfo, "connection_displaced",
+                       {{"of_its_host", stalest->share_->second.count + 1}});
+  }
+  return stalest;
+}
+
+std::shared_ptr<ConnectionShares::Use> ConnectionShares::Enter(const Newcomer& newcomer,
+                                                               const Bounds& bounds) {
+  std::shared_ptr<Use> stalest;
+  std::shared_ptr<Use> use;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto share = shares_.try_emplace({newcomer.listener, newcomer.host}).first;
+    if (count_ >= bounds.connections || !ListenerHasRoom(*share, bounds)) {
+      stalest = MakeRoom(*share, bounds, newcomer.now_ns);
+      if (stalest == nullptr) {
+        if (share->second.uses == 0) shares_.erase(share);
+        bounds.metrics->refused_connections.fetch_add(1, std::memory_order_relaxed);
+        return nullptr;
+      }
+    }
+    ++count_;
+    ++of_listener_[newcomer.listener];
+    ++share->second.count;
+    ++share->second.uses;
+    use = std::make_shared<Use>(this, &*share, newcomer);
+    open_.emplace(use.get(), use);
+  }
+  if (stalest != nullptr) stalest->End();
+  return use;
+}
+
+void ConnectionShares::StopCounting(Use* use) {
+  use->counts_ = false;
+  MPSD_CHECK(count_ > 0 && use->share_->second.count > 0);
+  --count_;
+  --use->share_->second.count;
+  const auto listener = of_listener_.find(use->share_->first.first);
+  if (--listener->second == 0) of_listener_.erase(listener);
+}
+
+void ConnectionShares::Leave(Use* use) {
+  std::shared_ptr<Use> last;  // destroyed behind the lock
+  absl::MutexLock lock(&mu_);
+  const auto found = open_.find(use);
+  if (found == open_.end()) return;
+  last = std::move(found->second);
+  open_.erase(found);
+  if (use->counts_) {
+    StopCounting(use);
+  } else {
+    --ending_;
+  }
+  if (--use->share_->second.uses > 0) return;
+  const Shares::key_type key = use->share_->first;
+  shares_.erase(key);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,158 @@
+// ConnectionShares: which connections of a door may be open, and which one makes room for another.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/base/rate_limit.h"
+#include "server/telemetry/log/log.h"
+#include "server/telemetry/model_metrics.h"
+
+namespace mpsd {
+
+// The connections of one door, each with its share: those of one host at one listener.
+//
+// Each of several listeners leaves a sixteenth of the door's connections to the others. A share may
+// have as many connections as its listener has left for others. So one host gets half of a
+// listener's connections. Two hosts get a third each. A host that has none finds room. No share is
+// configured.
+//
+// Where no room is left, a newcomer takes the place of an idle connection:
+//
+//   which share          the largest that is larger than the newcomer's, or the newcomer's own.
+//   which connection     One that never had a call, as a handshake that does not end.
+//                        Among several the one that has been silent longest.
+//
+// A connection with an open call is never ended. A newcomer that finds neither room nor an idle
+// connection is refused. A connection that was told to end counts no more, although it is open for
+// a moment. There are at most kMostEnding of them, or a quarter of the door's connections.
+//
+// Owned by the door: the HttpServer, or the ConnectionTable for gRPC. Thread-safe.
+class ConnectionShares {
+ public:
+  static constexpr uint32_t kMostEnding = 64;
+  // A connection whose calls cannot be told apart from others' is idle after this silence.
+  static constexpr int64_t kSilentNs = 60 * kNsPerSecond;
+
+  // How many of the door's connections each listener may have. Pure.
+  static uint32_t OfListener(uint32_t connections, size_t listeners) {
+    constexpr uint32_t kPartForOthers = 16;
+    return listeners > 1 ? connections - connections / kPartForOthers : connections;
+  }
+
+  // The bounds of a door. A value; the referents outlive the call.
+  struct Bounds {
+    uint32_t connections = 0;  // at all listeners
+    uint32_t of_listener = 0;  // at each
+    ServerMetrics* metrics = nullptr;
+    Logger* logger = nullptr;  // null: nothing is told
+  };
+
+  struct Newcomer {
+    int listener = -1;
+    uint64_t host = 0;        // HostOf() of its socket
+    bool tells_calls = true;  // BeginCall() is called for each
+    int64_t now_ns = 0;
+  };
+
+  class Use;
+
+  ConnectionShares() = default;
+  ConnectionShares(const ConnectionShares&) = delete;
+  ConnectionShares& operator=(const ConnectionShares&) = delete;
+
+  // Takes a connection in; null when it is refused. The caller calls Leave() when it is closed.
+  std::shared_ptr<Use> Enter(const Newcomer& newcomer, const Bounds& bounds)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  // How many connections count.
+  uint32_t count() const ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    return count_;
+  }
+
+ private:
+  struct Share {
+    uint32_t count = 0;  // connections that count
+    uint32_t uses = 0;   // with those that were told to end
+  };
+  using Shares = std::map<std::pair<int, uint64_t>, Share>;  // by listener and host
+
+  bool ListenerHasRoom(const Shares::value_type& share, const Bounds& bounds) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::shared_ptr<Use> Stalest(const Shares::value_type& newcomer, bool at_listener,
+                               int64_t now_ns) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::shared_ptr<Use> MakeRoom(const Shares::value_type& newcomer, const Bounds& bounds,
+                                int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void StopCounting(Use* use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Leave(Use* use) ABSL_LOCKS_EXCLUDED(mu_);
+
+  mutable absl::Mutex mu_;
+  uint32_t count_ ABSL_GUARDED_BY(mu_) = 0;
+  uint32_t ending_ ABSL_GUARDED_BY(mu_) = 0;
+  Shares shares_ ABSL_GUARDED_BY(mu_);
+  std::map<int, uint32_t> of_listener_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<Use*, std::shared_ptr<Use>> open_ ABSL_GUARDED_BY(mu_);
+  RateLimit told_ ABSL_GUARDED_BY(mu_){1, 0};  // log lines
+};
+
+// The use of one connection. Shared by its owner and its open calls. Thread-safe.
+class ConnectionShares::Use {
+ public:
+  Use(ConnectionShares* shares, Shares::value_type* share, const Newcomer& newcomer)
+      : shares_(shares),
+        share_(share),
+        tells_calls_(newcomer.tells_calls),
+        heard_ns_(newcomer.now_ns) {}
+
+  // A call has begun, or has ended.
+  void BeginCall() {
+    calls_.fetch_add(1, std::memory_order_relaxed);
+    NoteCall();
+  }
+  void EndCall(int64_t now_ns) {
+    Heard(now_ns);
+    calls_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  // The connection has had a call.
+  void NoteCall() { had_call_.store(true, std::memory_order_relaxed); }
+
+  // The client has sent something.
+  void Heard(int64_t now_ns) { heard_ns_.store(now_ns, std::memory_order_relaxed); }
+
+  // `end` ends the connection to make room. It is called at most once, on any thread, under no lock
+  // of the shares. It is called at once if the connection was told to end before.
+  void SetEnd(std::function<void()> end) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // The connection is closed.
+  void Leave() { shares_->Leave(this); }
+
+ private:
+  friend class ConnectionShares;
+
+  bool IsIdle(int64_t now_ns) const;
+  void End() ABSL_LOCKS_EXCLUDED(mu_);
+
+  ConnectionShares* const shares_;
+  Shares::value_type* const share_;  // until it has left; guarded by the shares' mutex
+  const bool tells_calls_;
+  std::atomic<uint32_t> calls_{0};  // that are open
+  std::atomic<bool> had_call_{false};
+  std::atomic<int64_t> heard_ns_;
+  bool counts_ = true;  // guarded by the shares' mutex
+
+  absl::Mutex mu_;
+  bool was_told_ ABSL_GUARDED_BY(mu_) = false;
+  std::function<void()> end_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd

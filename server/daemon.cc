@@ -261,6 +261,9 @@ class Daemon {
   MemoryWatch memory_{config_.memory_pressure ? PressureSource::OfHost() : nullptr,
                       [this](MemoryPressure level) { supervisor_.SetMemoryPressure(level); },
                       &metrics_, &logger_};
+  // Set by CheckDescriptorLimit().
+  DescriptorNeeds needs_;
+  uint64_t descriptors_ = UINT64_MAX;
   std::vector<std::string> host_warnings_;  // for the status
   std::atomic<int64_t> lame_duck_ns_;
   std::atomic<int64_t> drain_timeout_ns_;
@@ -318,6 +321,7 @@ absl::Status Daemon::Listen() {
     options.certificates = *std::move(certificates);
   }
   texts_.Start(options.queue_threads);
+  options.connections = ConnectionsThatFit(options.connections, needs_, descriptors_);
   if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
   page_.OnCollect([this] {
     metrics_.connections = grpc_.connection_count();
@@ -340,6 +344,8 @@ absl::Status Daemon::ListenForHttp(const std::shared_ptr<CertificateSource>& cer
   HttpServerOptions options = HttpOptions(config_, limits_);
   if (options.addresses.empty() && options.tls_addresses.empty()) return absl::OkStatus();
   options.certificates = certificates;
+  options.connections = ConnectionsThatFit(options.connections, needs_, descriptors_);
+  options.logger = &logger_;
   return http_.Start(options);
 }
 
@@ -422,17 +428,17 @@ absl::Status Daemon::StartDeviceCopies() {
 
 // Called once the models are placed and before their workers start.
 absl::Status Daemon::CheckDescriptorLimit() {
-  DescriptorNeeds needs;
-  needs.connections = uint64_t{config_.limits.connections} + config_.limits.http_connections;
+  needs_.connections = uint64_t{config_.limits.connections} + config_.limits.http_connections;
   for (const std::shared_ptr<ServedModel>& model : models_.models()) {
-    ++needs.models;
-    needs.workers += model->facts.devices.size();
+    ++needs_.models;
+    needs_.workers += model->facts.devices.size();
   }
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return absl::OkStatus();
-  const std::string warning = DescriptorWarning(needs, limit.rlim_cur);
+  descriptors_ = limit.rlim_cur;
+  const std::string warning = DescriptorWarning(needs_, descriptors_);
   if (!warning.empty()) WarnOfHost("few_descriptors", warning);
-  return CheckDescriptors(needs, limit.rlim_cur);
+  return CheckDescriptors(needs_, descriptors_);
 }
 
 // Memory that processes share is a file to the kernel, too.

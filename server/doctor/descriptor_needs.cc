@@ -1,5 +1,7 @@
 #include "server/doctor/descriptor_needs.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace mpsd {
@@ -19,10 +21,17 @@ absl::Status CheckDescriptors(const DescriptorNeeds& needs, uint64_t descriptors
       absl::StrCat(Figures(needs, descriptors), ", and each client one more; raise the limit"));
 }
 
+uint32_t ConnectionsThatFit(uint32_t wanted, const DescriptorNeeds& needs, uint64_t descriptors) {
+  if (needs.InAll() <= descriptors) return wanted;
+  const uint64_t kept = needs.ToServe() + kSpareDescriptors;
+  const uint64_t left = std::max(descriptors, kept + kFewestConnections) - kept;
+  return static_cast<uint32_t>(std::max<uint64_t>(1, wanted * left / needs.connections));
+}
+
 std::string DescriptorWarning(const DescriptorNeeds& needs, uint64_t descriptors) {
   if (needs.InAll() <= descriptors) return "";
   return absl::StrCat(Figures(needs, descriptors), " and limits.connections ", needs.connections,
-                      " more; clients beyond the rest wait");
+                      " more; fewer connections are taken");
 }
 
 }  // namespace mpsd

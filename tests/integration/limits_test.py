@@ -1,6 +1,10 @@
 """The bounds that keep one client from taking what belongs to all."""
 import contextlib
 import os
+import pathlib
+import signal
+import socket
+import tempfile
 import threading
 import time
 import unittest
@@ -11,7 +15,7 @@ import numpy as np
 from tritonclient.grpc import service_pb2_grpc
 
 import calls
-from daemon import KEEP_LITTLE, Daemon, wait_until
+from daemon import BIN, KEEP_LITTLE, Daemon, wait_until
 from models import synthetic, tensor
 from raw_http2 import DATA, END_STREAM, INFER, STREAM_INFER, Connection, message_prefix
 
@@ -24,6 +28,7 @@ TOO_LARGE = "Received message larger than max (67108865 vs. 67108864)"
 INFLATES_SEVERAL = len(os.sched_getaffinity(0)) >= 8  # at a time: the daemon has more threads
 NO_ROOM = "too many compressed messages are being inflated"
 LIMIT_S = 30
+WATCH = "/grpc.health.v1.Health/Watch"
 
 
 class Peak:
@@ -306,20 +311,84 @@ class Connections(unittest.TestCase):
         self.assertIn(outcome.code, (calls.OK, grpc.StatusCode.UNAVAILABLE))
         return outcome.code == calls.OK
 
+    def open(self, address):
+        """A connection with a call that stays open."""
+        connection = self.enterContext(Connection(address))
+        connection.call({}, path=WATCH)
+        connection.send(message_prefix(0))
+        return connection
+
+    def idle(self, count, family, address):
+        """So many connections that say nothing."""
+        sockets = []
+        for _ in range(count):
+            one = socket.socket(family)
+            self.addCleanup(one.close)
+            one.settimeout(LIMIT_S)
+            one.connect(address)
+            sockets.append(one)
+        return sockets
+
     def test_there_are_no_more_than_allowed(self):
-        with Daemon([synthetic("m")], limits={"connections": 4}) as daemon:
-            channels = [self.connect(daemon.address) for _ in range(4)]
-            for channel in channels:
-                self.assertTrue(self.is_served(channel))
-            self.assertEqual(daemon.metric("mpsd_connections"), 4)
+        """A host has its share of them; those that have a call stay."""
+        with Daemon([synthetic("m")], limits={"connections": 8}) as daemon:
+            open_calls = [self.open(daemon.address) for _ in range(4)]
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 4, LIMIT_S, "the calls")
             self.assertFalse(self.is_served(self.connect(daemon.address)))
             self.assertGreater(daemon.metric("mpsd_refused_connections_total"), 0)
+            self.assertEqual(daemon.metric("mpsd_displaced_connections_total"), 0)
             self.assertEqual(daemon.metric("mpsd_connections"), 4)
-            for channel in channels:
-                self.assertTrue(self.is_served(channel), "those that are open stay")
-            channels.pop().close()
+            open_calls.pop().close()
             wait_until(lambda: daemon.metric("mpsd_connections") == 3, LIMIT_S, "its end")
             self.assertTrue(self.is_served(self.connect(daemon.address)))
+            self.assertEqual(daemon.metric("mpsd_open_calls"), 3)
+
+    def test_one_host_that_is_idle_locks_nobody_out(self):
+        """Neither itself nor others, neither over TCP nor by a Unix socket, over gRPC or HTTP."""
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        path = f"{folder}/grpc.sock"
+        limits = {"connections": 64, "http_connections": 64}
+        with Daemon([synthetic("m")], listen=[f"unix:{path}"], limits=limits) as daemon:
+            host, port = daemon.address.rsplit(":", 1)
+            http = daemon.http.rsplit(":", 1)
+            of_grpc = self.idle(80, socket.AF_INET, (host, int(port)))
+            of_unix = self.idle(80, socket.AF_UNIX, path)
+            of_http = self.idle(80, socket.AF_INET, (http[0], int(http[1])))
+            for address in (daemon.address, f"unix:{path}"):
+                wait_until(lambda at=address: self.is_served(self.connect(at)), LIMIT_S, address)
+            self.assertGreaterEqual(daemon.metric("mpsd_displaced_connections_total") +
+                                    daemon.metric("mpsd_refused_connections_total"), 3 * (80 - 32))
+            daemon.wait_logged('"connection_displaced"')
+            for sockets in (of_grpc, of_unix, of_http):
+                self.assertEqual(sockets[0].recv(1), b"", "the stalest made room")
+
+    def test_one_that_had_a_call_outlives_those_that_had_none(self):
+        with Daemon([synthetic("m")], limits={"connections": 32}) as daemon:
+            served = self.connect(daemon.address)
+            self.assertTrue(self.is_served(served))
+            host, port = daemon.address.rsplit(":", 1)
+            self.idle(60, socket.AF_INET, (host, int(port)))
+            wait_until(lambda: daemon.metric("mpsd_displaced_connections_total") >= 45, LIMIT_S,
+                       "the places of those before")
+            connections = daemon.metric("mpsd_connections")
+            self.assertTrue(self.is_served(served))
+            self.assertLessEqual(daemon.metric("mpsd_connections"), connections, "it is the same")
+
+    def test_they_leave_the_descriptors_that_a_new_worker_needs(self):
+        """Where descriptors are few: a worker that dies is replaced at its first start."""
+        binaries = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        program = binaries / "mpsd"
+        program.write_text(f'#!/bin/sh\nulimit -n 160\nexec {BIN}/mpsd "$@"\n')
+        program.chmod(0o755)
+        with Daemon([synthetic("m")], binaries=binaries) as daemon:
+            for address in (daemon.address, daemon.http):
+                host, port = address.rsplit(":", 1)
+                self.idle(300, socket.AF_INET, (host, int(port)))
+            os.kill(daemon.workers()[0], signal.SIGKILL)
+            daemon.wait_logged('"worker_died"')
+            self.assertTrue(self.is_served(self.connect(daemon.address)))
+            self.assertNotIn("Too many open files", daemon.log())
+            self.assertEqual(daemon.log().count('"event":"worker_died"'), 1)
 
     def test_those_that_come_and_go_are_not_added_up(self):
         with Daemon([synthetic("m")], limits={"connections": 4}) as daemon:

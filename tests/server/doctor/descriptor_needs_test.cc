@@ -26,6 +26,14 @@ TEST(DescriptorNeeds, TooFewForAllConnectionsAreAWarning) {
               HasSubstr("limits.connections 1024 more"));
 }
 
+TEST(DescriptorNeeds, ConnectionsLeaveWhatWorkersNeed) {
+  EXPECT_EQ(ConnectionsThatFit(1000, kNeeds, kNeeds.InAll()), 1000u);
+  const uint64_t kept = kNeeds.ToServe() + kSpareDescriptors;
+  EXPECT_EQ(ConnectionsThatFit(512, kNeeds, kept + 512), 256u) << "half of what all doors want";
+  EXPECT_EQ(ConnectionsThatFit(512, kNeeds, kNeeds.ToServe()), 4u) << "of the fewest";
+  EXPECT_EQ(ConnectionsThatFit(1, kNeeds, 64), 1u);
+}
+
 TEST(DescriptorNeeds, ASmallDaemonDoesWithSixtyFour) {
   EXPECT_TRUE(CheckDescriptors({.models = 1, .workers = 2, .connections = 1024}, 64).ok());
 }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/shape.h"
 
 namespace mpsd {
 namespace {
@@ -27,11 +28,38 @@ void AddSandboxWarning(const Config& config, std::vector<std::string>* warnings)
   }
 }
 
+// The bytes of a row of all tensors whose shape the config says.
+uint64_t KnownRowBytes(const std::vector<TensorSpec>& tensors) {
+  uint64_t bytes = 0;
+  for (const TensorSpec& tensor : tensors) {
+    bytes += TensorBytes(tensor.datatype, tensor.dims).value_or(0);
+  }
+  return bytes;
+}
+
+// Requests of so many rows could never be sent, or never be answered.
+void AddRowWarnings(const Config& config, std::vector<std::string>* warnings) {
+  const auto add = [&](const ModelConfig& model, uint64_t row_bytes, uint64_t limit_bytes,
+                       const char* limit) {
+    if (row_bytes == 0 || limit_bytes / row_bytes >= model.max_request_rows) return;
+    warnings->push_back(absl::StrCat("models[].max_request_rows of ", model.name, " is ",
+                                     model.max_request_rows, ", but ", limit, " holds ",
+                                     limit_bytes / row_bytes, " of its rows"));
+  };
+  for (const ModelConfig& model : config.models) {
+    const uint64_t output_bytes = KnownRowBytes(model.spec.outputs);
+    const uint64_t most_bytes = std::max(KnownRowBytes(model.spec.inputs), output_bytes);
+    add(model, most_bytes, config.limits.message_bytes, "limits.message");
+    add(model, output_bytes, config.limits.step_tensor_bytes, "limits.step_tensors");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> ConfigWarnings(const Config& config) {
   std::vector<std::string> warnings;
   AddSandboxWarning(config, &warnings);
+  AddRowWarnings(config, &warnings);
   if (config.listen.plaintext) {
     warnings.push_back(
         config.access.in_force

@@ -1,4 +1,4 @@
-// ConfigWarnings: what an operator should know of a config that is right, but less safe.
+// ConfigWarnings: facts that an operator should know of a config that is right.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ namespace mpsd {
 //   listen.plaintext with access                tokens cross the network in the clear
 //   access.rules[].rate beside access.tenants   counts for nothing: the tenants' own rates do
 //   listen.cors "*" without access              every site's page may call from a browser here
+//   max_request_rows beyond limits.message      no request of so many rows is sent or answered
 //
 // Pure.
 std::vector<std::string> ConfigWarnings(const Config& config);

@@ -26,6 +26,26 @@ TEST(ConfigWarnings, ASandboxThatIsOff) {
   EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("sandbox: for a, c, ")));
 }
 
+TEST(ConfigWarnings, MoreRowsThanAMessageHolds) {
+  Config config;
+  ModelConfig& model = config.models.emplace_back();
+  model.name = "m";
+  model.max_request_rows = 1024;
+  model.spec.inputs = {{"x", DataType::kFp32, {8}}, {"any", DataType::kFp32, {-1}}};
+  model.spec.outputs = {{"y", DataType::kFp32, {4}}};
+  config.limits.message_bytes = 1024 * 32;
+  config.limits.step_tensor_bytes = 1024 * 16;
+  EXPECT_THAT(ConfigWarnings(config), IsEmpty());
+  --config.limits.message_bytes;
+  --config.limits.step_tensor_bytes;
+  EXPECT_THAT(ConfigWarnings(config),
+              ElementsAre("models[].max_request_rows of m is 1024, but limits.message holds 1023 "
+                          "of its rows",
+                          HasSubstr("but limits.step_tensors holds 1023")));
+  model.max_request_rows = 0;
+  EXPECT_THAT(ConfigWarnings(config), IsEmpty());
+}
+
 TEST(ConfigWarnings, AnAddressInTheClear) {
   Config config;
   config.listen.plaintext = true;

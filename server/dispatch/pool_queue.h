@@ -21,9 +21,9 @@ namespace mpsd {
 // Steps 4 to 6 of a request's life, and back when a batch is lost. Owned by a pool.
 // Thread-compatible: guarded by the pool's mutex. It never ends a request, and knows no worker.
 //
-// A request is counted from Admit() until a call takes it out: it waits for memory, or its rows are
-// being filled ("reserved"), or it is in a line of the batcher, or it is held back for a worker that
-// can hold its answer.
+// A request is counted from Admit() until a call takes it out. It waits for memory, or its rows are
+// being filled ("reserved"), or it is in a line of the batcher. Or it is held back for a worker
+// that can hold its answer.
 //
 // Invariants, which CheckInvariants() holds it to:
 //  1. The ledger counts the waiting, reserved, queued and held requests together.

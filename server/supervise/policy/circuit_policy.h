@@ -39,7 +39,8 @@ enum class CircuitState {
 // at most limits.deaths times. Thread-compatible: used on the supervisor's thread.
 //
 // Deaths that say nothing about the model are not told to it: of a worker that was asked to go, or
-// killed from outside (ExitReason::counts). Neither are deaths with one request inside (Conviction).
+// killed from outside (ExitReason::counts). Neither are deaths with one request inside, as
+// Conviction says.
 class Circuit {
  public:
   // With limits.deaths 0 the circuit never opens.

@@ -26,6 +26,12 @@ TEST(Census, CountsOperatorsByKind) {
   EXPECT_EQ(census.contiguous, 1u);
 }
 
+TEST(Census, AnOperatorHasOneKind) {
+  Census census;
+  CountOperator("aten::_native_multi_head_attention", &census);
+  EXPECT_EQ(census.attention, 1u) << "though its name has two words for it";
+}
+
 TEST(Census, ComesBackFromJson) {
   Census census;
   census.known = true;

@@ -26,6 +26,11 @@ TEST(DidYouMean, FindsTheWordThatIsALetterAway) {
   EXPECT_EQ(Nearest("xxid"), "; there are name, max_delay, id");
 }
 
+TEST(DidYouMean, IsTheFirstOfTwoWordsThatAreAsNear) {
+  constexpr std::array<std::string_view, 2> kAlike = {"load", "lord"};
+  EXPECT_EQ(DidYouMean("lod", kAlike, "there are"), "; did you mean 'load'?");
+}
+
 TEST(DidYouMean, LongerWordsMayBeFurtherAway) {
   EXPECT_EQ(Nearest("max_dleay"), "; did you mean 'max_delay'?");
   EXPECT_EQ(Nearest("maximum_delay"), "; did you mean 'max_delay'?");

@@ -33,6 +33,9 @@ TEST(TokenPlaces, AreRowsOfWholeNumbersOfAModelThatBatches) {
   spec.max_batch_size = 0;
   EXPECT_FALSE(FindTokenPlaces(spec).has_value());
   spec = SpecOf(DataType::kInt64, -1);
+  spec.inputs[0].client_dims = Dims{-1, 1};
+  EXPECT_FALSE(FindTokenPlaces(spec).has_value()) << "clients send another shape";
+  spec = SpecOf(DataType::kInt64, -1);
   spec.inputs.pop_back();
   EXPECT_FALSE(FindTokenPlaces(spec).has_value());
 }

@@ -19,6 +19,15 @@ TEST(WarmUpSample, ComesBackFromItsJson) {
   EXPECT_TRUE(WarmUpSamplesFromJson(nlohmann::json::array())->empty());
 }
 
+TEST(WarmUpSample, TakesOnlySoMany) {
+  const nlohmann::json one = ToJson(SomeSamples())[0];
+  nlohmann::json json = nlohmann::json::array();
+  for (size_t i = 0; i < kMaxWarmUpSamples; ++i) json.push_back(one);
+  EXPECT_TRUE(WarmUpSamplesFromJson(json).ok());
+  json.push_back(one);
+  EXPECT_FALSE(WarmUpSamplesFromJson(json).ok());
+}
+
 TEST(WarmUpSample, RefusesJsonThatIsNone) {
   EXPECT_FALSE(WarmUpSamplesFromJson(nlohmann::json::object()).ok());
   for (const char* key : {"rows", "runs", "inputs"}) {

@@ -321,6 +321,22 @@ TEST_F(BatcherTest, ABatchThatGoesAgainHasItsRowsWhereTheyWere) {
   EXPECT_EQ(std::memcmp(&before, &batch_.runs[0], sizeof(before)), 0);
 }
 
+TEST_F(BatcherTest, ABatchThatIsPutBackCostsItsTenantNothing) {
+  const auto enqueue = [this](uint32_t tenant, int64_t deadline_ns) {
+    Request* request = Reserve(1, 2, deadline_ns);
+    request->tenant = tenant;
+    batcher_.Enqueue(request);
+    return request;
+  };
+  Request* first = enqueue(1, 2 * kNow);
+  enqueue(2, 3 * kNow);
+  batcher_.Form(0, 1, &batch_);
+  ASSERT_EQ(batch_.entries[0].request, first);
+  batcher_.PutBack(first);
+  batcher_.Form(0, 1, &batch_);
+  EXPECT_EQ(batch_.entries[0].request, first);
+}
+
 TEST_F(BatcherTest, AnOpenSlabBeginsAgainWhenNothingLives) {
   Request* first = Enqueue(2);
   EXPECT_EQ(Enqueue(1)->place.first_row, 2u);

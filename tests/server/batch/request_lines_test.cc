@@ -128,6 +128,13 @@ TEST_F(TenantLinesTest, ARowIsChargedItsPartOfABatch) {
   EXPECT_EQ(lines_.RowNs(0, 4), curve->MeanNs(3) / 3);
 }
 
+TEST_F(TenantLinesTest, ARowOfNearlyNoTimeIsChargedAllTheSame) {
+  for (int i = 0; i < 4; ++i) AddOf(1, 1, 10);
+  LatencyCurve* curve = lines_.curve(0);
+  for (int i = 0; i < 8; ++i) curve->Note(4, 1);
+  EXPECT_EQ(lines_.RowNs(0, 4), 1) << "or its tenant would never wait for another";
+}
+
 TEST_F(RequestLinesTest, WithOneTenantNobodyIsCharged) {
   Add(1);
   EXPECT_EQ(lines_.RowNs(0, 4), 0);

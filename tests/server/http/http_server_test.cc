@@ -216,6 +216,17 @@ TEST_F(HttpServerTest, HeadersOverTheBoundAreRefused) {
       absl::StartsWith(Ask("GET / HTTP/1.1\r\nX: " + std::string(1100, 'x')), "HTTP/1.1 431 "));
 }
 
+TEST_F(HttpServerTest, HeadersOfJustTheBoundAreServed) {
+  Start();
+  const auto head = [](size_t bytes) {
+    std::string text = "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX: ";
+    text.append(bytes - text.size() - 4, 'x');
+    return text + "\r\n\r\n";
+  };
+  EXPECT_TRUE(absl::StartsWith(Ask(head(options_.head_bytes)), "HTTP/1.1 200 "));
+  EXPECT_TRUE(absl::StartsWith(Ask(head(options_.head_bytes + 1)), "HTTP/1.1 431 "));
+}
+
 TEST_F(HttpServerTest, WhatIsNoRequestEndsTheConnection) {
   Start();
   const std::string replies = Ask(std::string(kGet) + "garbage\r\n\r\n" + kGet);

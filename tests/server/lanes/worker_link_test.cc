@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <thread>
@@ -36,6 +37,21 @@ TEST(WorkerLink, LeasesDoNotOverlapAndLieInTheArea) {
   EXPECT_EQ(link->LeaseOutput(128), nullptr);
   first->Unref();
   second->Unref();
+  link->Detach();
+}
+
+TEST(WorkerLink, ASumOfTheWorkersThatGoesDownCountsForNothing) {
+  const std::shared_ptr<WorkerLink> link = LinkOf(64);
+  const OwnedSegment& segment = link->worker_segment();
+  auto workers = MappedSegment::Map(UniqueFd(dup(segment.peer_fd())), segment.bytes(), true);
+  ASSERT_TRUE(workers.ok()) << workers.status();
+  auto* report = reinterpret_cast<LaneReport*>(workers->data() + kLaneAreaOffset);
+  report->memory_trims.store(5);
+  EXPECT_EQ(link->TakeCounts().memory_trims, 5u);
+  report->memory_trims.store(3);
+  EXPECT_EQ(link->TakeCounts().memory_trims, 0u);
+  report->memory_trims.store(7);
+  EXPECT_EQ(link->TakeCounts().memory_trims, 2u);
   link->Detach();
 }
 

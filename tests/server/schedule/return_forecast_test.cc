@@ -77,6 +77,18 @@ TEST(ReturnForecast, AddsBatchesOfWhichClientsAreExpected) {
   EXPECT_GT(expected.by_ns, forecast.Expect(now_ns).by_ns - 1);
 }
 
+TEST(ReturnForecast, ABatchWhoseClientsAreBackSaysNothingOfOthers) {
+  ReturnForecast forecast;
+  int64_t now_ns = 0;
+  for (int i = 0; i < 50; ++i) now_ns = Circle(&forecast, 4, 100 * kUs, 40 * kUs, now_ns);
+  forecast.Answered(2, now_ns);
+  forecast.Answered(1, now_ns + 50 * kUs);
+  now_ns += 220 * kUs;
+  forecast.Arrived(now_ns);
+  EXPECT_EQ(forecast.Expect(now_ns).requests, 2u);
+  EXPECT_EQ(forecast.Expect(now_ns).answered, 2u) << "those of the first batch are awaited";
+}
+
 // Two batches of clients take turns, and a client of the first has left.
 TEST(ReturnForecast, AClientThatHasLeftMakesNobodyLate) {
   ReturnForecast forecast;

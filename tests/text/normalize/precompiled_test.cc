@@ -55,6 +55,17 @@ TEST(Precompiled, KeepsWhatATrieSaysThatLeadsNowhere) {
   }
 }
 
+TEST(Precompiled, KeepsAByteWhoseReplacementIsHalfACharacter) {
+  std::string charsmap = Charsmap({{'a', "\u00e9"}});
+  const uint32_t second_byte = 1U << 31 | 1;
+  charsmap.replace(4 + 4 * (256 ^ 'a' ^ 512), 4, reinterpret_cast<const char*>(&second_byte), 4);
+  const auto precompiled = Precompiled::Make(charsmap);
+  ASSERT_TRUE(precompiled.ok());
+  std::string normalized;
+  EXPECT_TRUE(precompiled->Append("ab", SIZE_MAX, &normalized));
+  EXPECT_EQ(normalized, "ab");
+}
+
 TEST(Precompiled, StopsAtTheBound) {
   const auto precompiled = Precompiled::Make(Charsmap({{'a', std::string(100, 'b')}}));
   ASSERT_TRUE(precompiled.ok());
@@ -75,6 +86,9 @@ TEST(Precompiled, RefusesALongReplacement) {
 }
 
 TEST(Precompiled, RefusesACharsmapOfAWrongSize) {
+  EXPECT_EQ(Precompiled::Make(absl::string_view("\6\0\0\0abcdefgh", 12)).status().message(),
+            "the charsmap's trie has a wrong size")
+      << "six bytes are no units";
   EXPECT_EQ(Precompiled::Make("abc").status().message(), "the charsmap has no trie");
   EXPECT_EQ(Precompiled::Make("abcdefgh").status().message(),
             "the charsmap's trie has a wrong size");

@@ -61,6 +61,7 @@ TEST(SplitBehind, CutsThePiecesOfTheStepBefore) {
 TEST(ByteLevel, GivesEachByteAVisibleCharacter) {
   EXPECT_EQ(PiecesOf(ByteLevel(false, true), "a b\n\u00e9"), "a|\u0120b|\u010a|\u00c3\u00a9");
   EXPECT_EQ(PiecesOf(ByteLevel(true, false), "a b"), "\u0120a\u0120b");
+  EXPECT_EQ(PiecesOf(ByteLevel(true, false), " a"), "\u0120a") << "it has a space already";
 }
 
 }  // namespace

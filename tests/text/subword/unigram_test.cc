@@ -44,6 +44,10 @@ TEST(Unigram, JoinsUnknownCharactersIntoOne) {
   EXPECT_EQ(IdsOf({{"a", -1}}, "\u4e2dxay\u4e2d"), (Ids{0, 1, 0}));
 }
 
+TEST(Unigram, ACharacterThatOnlyBeginsTokensIsUnknownByItself) {
+  EXPECT_EQ(IdsOf({{"ab", -100}, {"bc", -1}}, "abc"), (Ids{0, 2}));
+}
+
 TEST(Unigram, FallsBackToBytesWhereAllOfThemHaveTokens) {
   const std::vector<std::pair<std::string, double>> bytes = {
       {"a", -1}, {"<0xC3>", -9}, {"<0xA9>", -9}};

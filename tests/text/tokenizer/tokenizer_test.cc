@@ -77,6 +77,7 @@ TEST(Tokenizer, LeavesTheFrameOutWhenAsked) {
 TEST(Tokenizer, RefusesARowWithoutRoomForItsFrame) {
   EXPECT_EQ(Loaded().Encode("a", {.max_tokens = 1}).status().message(),
             "a row of 1 tokens has no room for 2 special ones");
+  EXPECT_EQ(Loaded().Encode("a", {.max_tokens = 2})->ids, (Ids{1, 2}));
 }
 
 TEST(Tokenizer, RefusesATextBeyondItsBound) {

@@ -84,3 +84,12 @@ run_tests() { # [--all|--long]
     --no-tests=error --timeout 300 |
     python3 -u cmake/setup/ci_table.py $builds $table
 }
+
+# The compiler's cache has the objects of folders without mutants if the options are those of the
+# other builds.
+mutants() { # FOLDERS, and options of tests/mutants/run_mutants.py
+  warnings_are_errors
+  local cmake_options=("-DMPSD_WERROR=$werror")
+  if [ -n "${MPSD_LIBTORCH-}" ]; then cmake_options+=("-DMPSD_LIBTORCH:PATH=$MPSD_LIBTORCH"); fi
+  exec python3 tests/mutants/run_mutants.py "$@" --jobs "$(build_jobs)" -- "${cmake_options[@]}"
+}

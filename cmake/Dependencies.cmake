@@ -13,6 +13,7 @@ if(MPSD_FRONT)
   find_package(OpenSSL 3.0 REQUIRED)         # gRPC brings it
   find_path(MPSD_BOOST_INCLUDE boost/beast/http/basic_parser.hpp REQUIRED)  # 1.74 or newer; headers only
   find_package(ZLIB 1.2.11 REQUIRED)         # likewise
+  find_package(CURL 7.88 REQUIRED)           # fetches models from a hub
   find_package(prometheus-cpp CONFIG REQUIRED)  # Debian 12's 1.0 does not say its version
   find_package(spdlog 1.10 CONFIG REQUIRED)
   find_package(CLI11 2.1 CONFIG REQUIRED)

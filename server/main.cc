@@ -204,6 +204,7 @@ int Main(int argc, char** argv) {
   cli::AddTuneVerb(app, &exit_code);
   cli::AddForgiveVerb(app, &exit_code);
   cli::AddTextVerbs(app, &exit_code);
+  cli::AddHubVerbs(app, &exit_code);
   cli::AddInspectVerbs(app, TokenizerOf, &exit_code);
   cli::AddHelpVerb(app);
   return cli::ParseAndRun(app, argc, argv, &exit_code);

@@ -14,6 +14,7 @@
 #include "client/cli/bench_verb.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/forgive_verb.h"
+#include "client/cli/hub_verbs.h"
 #include "client/cli/infer_verb.h"
 #include "client/cli/inspect_verb.h"
 #include "client/cli/list_verb.h"
@@ -209,6 +210,25 @@ void AddTextOptions(CLI::App* verb, TextOptions* options, const char* file) {
 }
 
 }  // namespace
+
+void AddHubVerbs(CLI::App& app, int* exit_code) {
+  const auto options = std::make_shared<HubOptions>();
+  options->is_terminal = isatty(STDERR_FILENO) == 1;
+  const auto add = [&app, options](const char* verb, const char* text) {
+    CLI::App* added = app.add_subcommand(verb, text);
+    added->add_flag("--json", options->json, "write JSON");
+    return added;
+  };
+  CLI::App* pull = add("pull", "fetch a model from the hub into this host's cache");
+  CLI::App* models = add("models", "show the models in this host's cache");
+  CLI::App* remove = add("rm", "remove a model from this host's cache");
+  for (CLI::App* verb : {pull, remove}) {
+    verb->add_option("MODEL", options->model, "ORG/NAME or ORG/NAME@REVISION")->required();
+  }
+  pull->callback([=] { *exit_code = RunPull(*options, std::cout, std::cerr); });
+  models->callback([=] { *exit_code = RunModels(*options, std::cout, std::cerr); });
+  remove->callback([=] { *exit_code = RunRemove(*options, std::cout, std::cerr); });
+}
 
 void AddTextVerbs(CLI::App& app, int* exit_code) {
   const auto embed = std::make_shared<EmbedOptions>();

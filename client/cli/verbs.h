@@ -9,6 +9,7 @@
 //   mpsd::cli::AddTuneVerb(app, &exit_code);
 //   mpsd::cli::AddForgiveVerb(app, &exit_code);
 //   mpsd::cli::AddTextVerbs(app, &exit_code);
+//   mpsd::cli::AddHubVerbs(app, &exit_code);
 //   mpsd::cli::AddInspectVerbs(app, TokenizerOf, &exit_code);
 //   mpsd::cli::AddHelpVerb(app);
 //   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
@@ -52,6 +53,9 @@ void AddForgiveVerb(CLI::App& app, int* exit_code);
 
 // embed TEXT …, rerank QUERY TEXT … and tokenize TEXT …: what a model makes of texts, over HTTP.
 void AddTextVerbs(CLI::App& app, int* exit_code);
+
+// pull ORG/NAME, models and rm ORG/NAME, which need no daemon: models from a hub, kept on this host.
+void AddHubVerbs(CLI::App& app, int* exit_code);
 
 // inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config
 // that serves it. `tokenizer_of` is the daemon's, and tells of a folder's tokenizer.

@@ -10,6 +10,7 @@ debian_serve_packages=(
   libabsl-dev                         # 20220623
   nlohmann-json3-dev                  # 3.11
   libsimdjson-dev                     # 3.0 / 3.6
+  libcurl4-openssl-dev                # 7.88 / 8.5
   libspdlog-dev                       # 1.10 / 1.12
   libcli11-dev                        # 2.1 / 2.4
   libboost-dev                        # 1.74 / 1.83, headers only
@@ -44,7 +45,7 @@ debian_distros_packages=(debootstrap)  # 1.0
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(
   cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp boost
-  simdjson
+  simdjson curl
 )
 brew_test_packages=(googletest google-benchmark ccache libnghttp2)
 brew_bench_packages=(wrk libnghttp2)

@@ -1,0 +1,41 @@
+// hub_verbs: the verbs `pull`, `models` and `rm`: models from a hub, in the cache of this host.
+//
+// They need no daemon. `serve ORG/NAME` pulls by PullToServe(), so both show the same progress.
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace mpsd::cli {
+
+// The options as they stand on the command line; verbs.cc fills them.
+struct HubOptions {
+  std::string model;      // "ORG/NAME" or "ORG/NAME@REVISION"
+  bool json = false;      // of `pull`: an event a line
+  bool is_terminal = false;  // `err` is one
+};
+
+// Whether a person means a model at a hub by this: the form is right and no such path is here.
+bool IsHubModel(const std::string& text);
+
+// Fetches the model into the cache, and writes its folder to `out`. Progress goes to `err`: one
+// line that changes on a terminal, else a line in ten seconds; with `json` events go to `out`.
+// kExitUsage for what is no name, kExitServerError where the hub refuses, lies or has no such model,
+// kExitNotReachable where no hub answers, kExitNoInput for a model that mpsd cannot read,
+// kExitCannotWrite for the disk. Returns an ExitCode.
+int RunPull(const HubOptions& options, std::ostream& out, std::ostream& err);
+
+// Writes a table of the models in the cache, or a JSON array of them, to `out`.
+int RunModels(const HubOptions& options, std::ostream& out, std::ostream& err);
+
+// Removes a model from the cache, with all its revisions.
+int RunRemove(const HubOptions& options, std::ostream& out, std::ostream& err);
+
+// The folder of the model, fetched if it is missing. Where the hub cannot be reached the cache
+// answers for it. Progress as above.
+absl::StatusOr<std::string> PullToServe(const std::string& model, std::ostream& err,
+                                        bool is_terminal);
+
+}  // namespace mpsd::cli

@@ -1,0 +1,101 @@
+#include "client/hub/blob_writer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/platform.h"
+
+namespace mpsd::hub {
+namespace {
+
+constexpr size_t kMostPieces = 8;
+constexpr size_t kReadBytes = 1 << 20;
+
+absl::Status DiskFault(const char* what) {
+  return absl::DataLossError(absl::StrCat("cannot ", what, " the cache: ",
+                                          std::generic_category().message(errno)));
+}
+
+}  // namespace
+
+BlobWriter::BlobWriter(int fd, uint64_t from, const std::string& id, uint64_t bytes)
+    : fd_(fd), from_(from), hash_(id, bytes), offset_(from), thread_([this] { Work(); }) {}
+
+BlobWriter::~BlobWriter() {
+  {
+    absl::MutexLock lock(&mu_);
+    ends_ = true;
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+bool BlobWriter::HasRoom() const { return pieces_.size() < kMostPieces || !status_.ok(); }
+
+absl::Status BlobWriter::Add(std::string piece) {
+  absl::MutexLock lock(&mu_);
+  mu_.Await(absl::Condition(this, &BlobWriter::HasRoom));
+  if (status_.ok()) pieces_.push_back(std::move(piece));
+  return status_;
+}
+
+absl::StatusOr<std::string> BlobWriter::Finish() {
+  {
+    absl::MutexLock lock(&mu_);
+    ends_ = true;
+  }
+  thread_.join();
+  absl::MutexLock lock(&mu_);
+  if (!status_.ok()) return status_;
+  return hash_.Finish();
+}
+
+absl::Status BlobWriter::HashBegin() {
+  std::string piece(kReadBytes, '\0');
+  for (uint64_t at = 0; at < from_;) {
+    const size_t wanted = static_cast<size_t>(std::min<uint64_t>(kReadBytes, from_ - at));
+    const ssize_t count = pread(fd_, piece.data(), wanted, static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return DiskFault("read");
+    hash_.Add(absl::string_view(piece.data(), static_cast<size_t>(count)));
+    at += static_cast<uint64_t>(count);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BlobWriter::Write(const std::string& piece) {
+  for (size_t at = 0; at < piece.size();) {
+    const ssize_t count =
+        pwrite(fd_, piece.data() + at, piece.size() - at, static_cast<off_t>(offset_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return DiskFault("write");
+    at += static_cast<size_t>(count);
+    offset_ += static_cast<uint64_t>(count);
+  }
+  hash_.Add(piece);
+  return absl::OkStatus();
+}
+
+void BlobWriter::Work() {
+  platform::NameThread("hub-write");
+  absl::Status status = HashBegin();
+  while (true) {
+    std::string piece;
+    {
+      absl::MutexLock lock(&mu_);
+      status_.Update(status);
+      if (!status_.ok()) return;
+      mu_.Await(absl::Condition(this, &BlobWriter::HasWorkOrEnds));
+      if (pieces_.empty()) return;
+      piece = std::move(pieces_.front());
+      pieces_.pop_front();
+    }
+    status = Write(piece);
+  }
+}
+
+}  // namespace mpsd::hub

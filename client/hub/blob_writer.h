@@ -1,0 +1,51 @@
+// BlobWriter: writes a file that arrives in pieces, and computes its id meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "client/hub/content_hash.h"
+
+namespace mpsd::hub {
+
+// Stands between the network and the disk: its thread `hub-write` writes and hashes one piece while
+// the next arrives. Owned by one transfer, which alone calls it.
+class BlobWriter {
+ public:
+  // Continues a file that has `from` bytes already, which are hashed first. `fd` is borrowed, and
+  // `id` is the one that the whole of `bytes` bytes should have.
+  BlobWriter(int fd, uint64_t from, const std::string& id, uint64_t bytes);
+  ~BlobWriter();
+
+  // Waits while several pieces are still to be written. An error is that of an earlier piece, such
+  // as DATA_LOSS for a full disk.
+  absl::Status Add(std::string piece);
+
+  // Returns once all pieces are written: the id of the content. REQUIRES: called once, and last.
+  absl::StatusOr<std::string> Finish();
+
+ private:
+  void Work();
+  absl::Status HashBegin();
+  absl::Status Write(const std::string& piece);
+  bool HasWorkOrEnds() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !pieces_.empty() || ends_; }
+  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const int fd_;
+  const uint64_t from_;
+  ContentHash hash_;   // owned by the thread until it has ended
+  uint64_t offset_;    // likewise
+  absl::Mutex mu_;
+  std::deque<std::string> pieces_ ABSL_GUARDED_BY(mu_);
+  bool ends_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mu_);
+  std::thread thread_;
+};
+
+}  // namespace mpsd::hub

@@ -1,0 +1,166 @@
+#include "client/hub/hub_listing.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "proto/base/json_bounds.h"
+
+namespace mpsd::hub {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMostFiles = 10000;
+constexpr size_t kMostDepth = 32;
+constexpr size_t kMostValues = 400000;
+constexpr size_t kMostPathBytes = 512;
+constexpr size_t kMostParts = 6;
+
+absl::Status Wrong(absl::string_view why) {
+  return absl::InternalError(absl::StrCat("the hub's list of files ", why));
+}
+
+bool IsHex(absl::string_view text, size_t digits) {
+  return text.size() == digits && std::all_of(text.begin(), text.end(), [](char digit) {
+           return absl::ascii_isdigit(static_cast<unsigned char>(digit)) ||
+                  (digit >= 'a' && digit <= 'f');
+         });
+}
+
+bool IsSafePath(absl::string_view path) {
+  if (path.empty() || path.size() > kMostPathBytes) return false;
+  const std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
+  return parts.size() <= kMostParts &&
+         std::all_of(parts.begin(), parts.end(), [](absl::string_view part) {
+           return !part.empty() && part != "." && part != ".." && part.size() <= 255 &&
+                  std::none_of(part.begin(), part.end(), [](char letter) {
+                    return letter == '\\' || static_cast<unsigned char>(letter) < 0x20 ||
+                           letter == 0x7f;
+                  });
+         });
+}
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+uint64_t SizeOf(const Json& object) {
+  const auto found = object.find("size");
+  return found != object.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+}
+
+absl::StatusOr<HubFile> ReadFile(const Json& entry) {
+  if (!entry.is_object()) return Wrong("has an entry that is no file");
+  HubFile file;
+  file.path = TextOf(entry, "rfilename");
+  if (!IsSafePath(file.path)) {
+    return Wrong(absl::StrCat("names a file that cannot be kept: ",
+                              Json(file.path).dump(-1, ' ', true, Json::error_handler_t::replace)));
+  }
+  const auto large = entry.find("lfs");
+  const bool is_large = large != entry.end() && large->is_object();
+  file.id = is_large ? TextOf(*large, "sha256") : TextOf(entry, "blobId");
+  file.bytes = is_large ? SizeOf(*large) : SizeOf(entry);
+  if (!IsHex(file.id, is_large ? 64 : 40)) {
+    return Wrong(absl::StrCat("has no id for ", file.path));
+  }
+  return file;
+}
+
+constexpr absl::string_view kNeeded[] = {"config.json",
+                                         "tokenizer.json",
+                                         "tokenizer_config.json",
+                                         "special_tokens_map.json",
+                                         "vocab.txt",
+                                         "modules.json",
+                                         "sentence_bert_config.json",
+                                         "config_sentence_transformers.json",
+                                         "model.safetensors",
+                                         "model.safetensors.index.json"};
+
+bool IsDigits(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char digit) {
+    return absl::ascii_isdigit(static_cast<unsigned char>(digit));
+  });
+}
+
+// "model-00001-of-00003.safetensors": a part of weights that are in several files.
+bool IsShard(absl::string_view path) {
+  if (!absl::ConsumePrefix(&path, "model-") || !absl::ConsumeSuffix(&path, ".safetensors")) {
+    return false;
+  }
+  const std::pair<absl::string_view, absl::string_view> numbers = absl::StrSplit(path, "-of-");
+  return IsDigits(numbers.first) && IsDigits(numbers.second);
+}
+
+// "1_Pooling/config.json": a file of a module of sentence-transformers.
+bool IsOfModule(absl::string_view path) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(path, absl::MaxSplits('/', 1));
+  const std::pair<absl::string_view, absl::string_view> folder =
+      absl::StrSplit(parts.first, absl::MaxSplits('_', 1));
+  return IsDigits(folder.first) && !folder.second.empty() &&
+         (parts.second == "config.json" || parts.second == "model.safetensors");
+}
+
+// Hubs keep much else beside a model, such as the weights in other formats.
+bool IsNeeded(absl::string_view path) {
+  return std::find(std::begin(kNeeded), std::end(kNeeded), path) != std::end(kNeeded) ||
+         IsShard(path) || IsOfModule(path);
+}
+
+}  // namespace
+
+absl::StatusOr<HubListing> ReadListing(absl::string_view json) {
+  if (CheckJsonBounds(json, kMostDepth, kMostValues) != JsonBound::kWithin) {
+    return Wrong("is too large");
+  }
+  const Json answer = Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
+  if (!answer.is_object()) return Wrong("is no JSON object");
+  HubListing listing;
+  listing.commit = TextOf(answer, "sha");
+  if (!IsHex(listing.commit, 40)) return Wrong("names no commit");
+  const auto files = answer.find("siblings");
+  if (files == answer.end() || !files->is_array()) return Wrong("has no files");
+  if (files->size() > kMostFiles) return Wrong(absl::StrCat("has more than ", kMostFiles));
+  for (const Json& entry : *files) {
+    absl::StatusOr<HubFile> file = ReadFile(entry);
+    if (!file.ok()) return file.status();
+    listing.files.push_back(*std::move(file));
+  }
+  return listing;
+}
+
+absl::StatusOr<std::vector<HubFile>> NeededFiles(const HubListing& listing) {
+  std::vector<HubFile> needed;
+  bool has_config = false;
+  bool has_weights = false;
+  bool has_pickle = false;
+  for (const HubFile& file : listing.files) {
+    has_pickle = has_pickle || absl::EndsWith(file.path, ".bin");
+    if (!IsNeeded(file.path)) continue;
+    has_config = has_config || file.path == "config.json";
+    has_weights = has_weights || (absl::EndsWith(file.path, ".safetensors") &&
+                                  !absl::StrContains(file.path, '/'));
+    needed.push_back(file);
+  }
+  if (!has_config) {
+    return absl::FailedPreconditionError("it has no config.json, so it is no model that mpsd reads");
+  }
+  if (!has_weights) {
+    return absl::FailedPreconditionError(
+        has_pickle ? "its weights are only there as .bin, and mpsd reads safetensors"
+                   : "it has no weights as safetensors");
+  }
+  return needed;
+}
+
+}  // namespace mpsd::hub

@@ -1,0 +1,78 @@
+// HubTransfer: one GET of a part of a file, and what became of it.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "client/hub/hub_settings.h"
+
+namespace mpsd::hub {
+
+// A request on a libcurl handle of its own. The caller runs the handle and then asks for the
+// outcome. Owned by HubClient's calls. Lives on the caller's thread.
+class HubTransfer {
+ public:
+  // How the last run ended.
+  enum class Outcome : uint8_t {
+    kWhole,     // all bytes that were asked for are there
+    kTryAgain,  // the network, or the hub for now
+    kNever,     // fault() says why
+  };
+
+  // What is asked for: all of a file, or one part of it.
+  struct Part {
+    uint64_t begin = 0;
+    uint64_t bytes_max = 0;   // more is refused
+    bool is_exact = true;     // fewer bytes than bytes_max are too few
+    bool is_whole = false;    // the file has nothing else, so the first try names no range
+  };
+
+  HubTransfer(const HubSettings& settings, std::string url, const Part& part);
+  HubTransfer(const HubTransfer&) = delete;
+  ~HubTransfer();
+
+  CURL* handle() const { return handle_; }
+
+  // Sets the handle up for the bytes that are still missing.
+  void Prepare();
+
+  // After a run, with libcurl's own result. `model` is for the text of a fault.
+  Outcome Judge(CURLcode result, absl::string_view model);
+
+  const absl::Status& fault() const { return fault_; }
+  int64_t retry_after_s() const { return retry_after_s_; }  // 0: the hub did not say
+  bool went_forward() const { return went_forward_; }        // the last run brought bytes
+  uint64_t arrived() const { return arrived_; }              // bytes so far, taken ones too
+
+  // Takes what has arrived and was not taken yet.
+  std::string Take();
+
+ private:
+  static size_t OnBody(char* data, size_t size, size_t count, void* self);
+  static size_t OnHeader(char* data, size_t size, size_t count, void* self);
+  bool Accept(absl::string_view piece);
+  absl::Status FaultOfStatus(long status, absl::string_view model) const;
+  absl::Status FaultOfCurl(CURLcode result, absl::string_view model) const;
+
+  const std::string url_;
+  const Part part_;
+  const bool has_token_;
+  CURL* const handle_;
+  curl_slist* headers_ = nullptr;
+  std::string body_;
+  uint64_t arrived_ = 0;
+  std::string error_code_;  // the hub's own, such as "GatedRepo"
+  int64_t retry_after_s_ = 0;
+  bool went_forward_ = false;
+  bool names_range_ = false;
+  bool ignores_range_ = false;
+  bool is_too_large_ = false;
+  absl::Status fault_;
+};
+
+}  // namespace mpsd::hub

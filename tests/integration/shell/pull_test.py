@@ -1,0 +1,240 @@
+"""`mpsd pull` and `mpsd serve ORG/NAME`, from a hub of our own that fails in every way it can."""
+import fcntl
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from daemon import BIN, MODELS, WITH_TORCH, mpsd, wait_until
+from fake_hub import COMMIT, FakeHub
+
+MEBIBYTE = 1 << 20
+
+
+def files(weights=100):
+    return {"config.json": b"{}", "tokenizer.json": b'{"a": 1}', "1_Pooling/config.json": b"{ }",
+            "model.safetensors": random.Random(weights).randbytes(weights),
+            "pytorch_model.bin": b"x", "onnx/model.onnx": b"x", "README.md": b"x"}
+
+
+NEEDED = {"config.json", "tokenizer.json", "1_Pooling/config.json", "model.safetensors"}
+
+
+class Pull(unittest.TestCase):
+    def setUp(self):
+        self.home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-hub-")))
+        self.folder = self.home / "hub/models--ORG--NAME"
+
+    def hub(self, contents=None):
+        hub = self.enterContext(FakeHub(contents or files()))
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "HF_ENDPOINT": hub.url,
+                            "HF_HOME": str(self.home)}
+        return hub
+
+    def run_verb(self, *words, **environment):
+        return subprocess.run([BIN / "mpsd", *words], capture_output=True, text=True, timeout=120,
+                              check=False, env={**self.environment, **environment})
+
+    def pull(self, model="ORG/NAME", **environment):
+        return self.run_verb("pull", model, **environment)
+
+    def check_pulled(self, hub, done):
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, f"{self.folder}/snapshots/{COMMIT}\n"), done.stderr)
+        snapshot = self.folder / "snapshots" / COMMIT
+        there = {str(path.relative_to(snapshot)) for path in snapshot.rglob("*") if path.is_file()}
+        self.assertEqual(there, NEEDED & set(hub.files))
+        for path in there:
+            self.assertEqual((snapshot / path).read_bytes(), hub.files[path], path)
+            self.assertTrue((snapshot / path).is_symlink())
+        self.assertEqual((self.folder / "refs/main").read_text(), COMMIT)
+        self.check_nothing_half_done()
+
+    def check_nothing_half_done(self):
+        left = [path.name for path in self.folder.rglob("*.incomplete")]
+        self.assertEqual(left, [])
+
+    def check_refused(self, done, code, text):
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+        self.assertIn(text, done.stderr)
+        self.assertFalse((self.folder / "refs/main").exists())
+
+    # What goes well.
+
+    def test_only_what_is_needed_comes_and_only_once(self):
+        hub = self.hub()
+        self.check_pulled(hub, self.pull())
+        self.assertEqual(len(hub.fetched()), len(NEEDED))
+        self.check_pulled(hub, self.pull())
+        self.assertEqual(len(hub.fetched()), len(NEEDED), "nothing came twice")
+
+    def test_a_large_file_comes_in_parts(self):
+        hub = self.hub(files(20 * MEBIBYTE + 7))
+        self.check_pulled(hub, self.pull())
+        ranges = {wanted for _, wanted, _ in hub.fetched("model.safetensors")}
+        self.assertEqual(len(ranges), 3, ranges)
+
+    def test_a_hub_that_knows_no_ranges(self):
+        hub = self.hub(files(20 * MEBIBYTE))
+        hub.ranges = False
+        self.check_pulled(hub, self.pull())
+
+    def test_events_for_programs(self):
+        hub = self.hub(files(20 * MEBIBYTE))
+        done = self.run_verb("pull", "ORG/NAME", "--json")
+        *_, last = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual((last["event"], last["commit"], last["path"]),
+                         ("done", COMMIT, f"{self.folder}/snapshots/{COMMIT}"))
+        self.assertEqual(last["bytes"], sum(len(hub.files[path]) for path in NEEDED))
+
+    def test_the_token_is_shown_to_the_hub(self):
+        hub = self.hub()
+        hub.token = "secret"
+        self.check_refused(self.pull(), 1, "gives it only with a token in HF_TOKEN")
+        self.check_refused(self.pull(HF_TOKEN="wrong"), 1, "gives it only with another HF_TOKEN")
+        (self.home / "token").write_text("secret\n")
+        self.check_pulled(hub, self.pull())
+
+    def test_models_and_rm(self):
+        hub = self.hub()
+        self.assertIn("no models in", self.run_verb("models").stdout)
+        self.pull()
+        (kept,) = json.loads(self.run_verb("models", "--json").stdout)
+        self.assertEqual((kept["model"], kept["commit"], kept["bytes"]),
+                         ("ORG/NAME", COMMIT, sum(len(hub.files[path]) for path in NEEDED)))
+        self.assertIn("ORG/NAME", self.run_verb("models").stdout)
+        self.assertEqual(self.run_verb("rm", "ORG/NAME").stdout, "removed ORG/NAME\n")
+        self.assertFalse(self.folder.exists())
+        self.assertEqual(self.run_verb("rm", "ORG/NAME").returncode, 66)
+
+    # What goes wrong on the way.
+
+    def test_an_answer_that_is_cut_again_and_again(self):
+        """At every tenth of the file."""
+        hub = self.hub(files(MEBIBYTE))
+        hub.cut_at = MEBIBYTE // 10
+        self.check_pulled(hub, self.pull())
+        self.assertGreaterEqual(len(hub.fetched("model.safetensors")), 10)
+
+    def test_a_hub_that_fails_for_a_while(self):
+        for status in (429, 503, 500):
+            hub = self.hub()
+            hub.fails = [(status, 1)]
+            done = self.pull()
+            self.check_pulled(hub, done)
+            self.assertIn(f"the hub answers {status}", done.stderr)
+            self.run_verb("rm", "ORG/NAME")
+
+    def test_what_the_hub_refuses(self):
+        for what, code, text in ((401, 1, "UNAUTHENTICATED"), (403, 1, "is gated"),
+                                 (404, 1, "NOT_FOUND"), ("loop", 1, "redirects")):
+            hub = self.hub()
+            hub.fails = [(what, 100)]
+            self.check_refused(self.pull(), code, text)
+
+    def test_a_model_a_revision_and_a_hub_that_are_not_there(self):
+        self.hub()
+        self.check_refused(self.pull("ORG/OTHER"), 1, "the hub has no model ORG/OTHER")
+        self.check_refused(self.pull("ORG/NAME@none"), 1, "ORG/NAME has no such revision")
+        self.check_refused(self.pull("NAME"), 64, "is no ORG/NAME")
+        self.check_refused(self.pull("ORG/../NAME"), 64, "is no ORG/NAME")
+
+    def test_content_that_is_not_what_is_listed(self):
+        hub = self.hub(files(9 * MEBIBYTE))
+        for path in ("config.json", "model.safetensors"):
+            hub.listed = {path: {"id": ("0" * 64)[:64 if hub.is_large(path) else 40]}}
+            self.check_refused(self.pull(), 1, f"{path} is not what the hub lists")
+            self.check_nothing_half_done()
+        hub.listed = {}
+        self.check_pulled(hub, self.pull())
+
+    def test_a_size_that_is_not_what_is_listed(self):
+        hub = self.hub()
+        hub.listed = {"model.safetensors": {"size": 50}}
+        self.check_refused(self.pull(), 1, "sends more of ORG/NAME than it lists")
+
+    def test_a_beginning_that_is_wrong_is_fetched_again(self):
+        hub = self.hub(files(9 * MEBIBYTE))
+        hub.listed = {}
+        entry = hub.entry("model.safetensors")
+        (self.folder / "blobs").mkdir(parents=True)
+        part = self.folder / "blobs" / f"{entry['blobId']}.incomplete"
+        part.write_bytes(b"wrong" * 100)
+        self.check_pulled(hub, self.pull())
+
+    def test_a_killed_pull_is_continued(self):
+        hub = self.hub(files(40 * MEBIBYTE))
+        running = subprocess.Popen([BIN / "mpsd", "pull", "ORG/NAME"], env=self.environment,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        parts = lambda: [path for path in self.folder.rglob("*.incomplete")
+                         if path.stat().st_size > 0]
+        wait_until(lambda: parts() or running.poll() is not None, 60, "the first bytes")
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        self.assertFalse((self.folder / "refs/main").exists() and parts())
+        self.check_pulled(hub, self.pull())
+
+    def test_two_at_once_wait_for_each_other(self):
+        hub = self.hub()
+        entry = hub.entry("config.json")
+        locks = self.home / "hub/.locks/models--ORG--NAME"
+        locks.mkdir(parents=True)
+        with open(locks / f"{entry['blobId']}.lock", "w", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            waiting = subprocess.Popen([BIN / "mpsd", "pull", "ORG/NAME"], env=self.environment,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertIn("another process fetches config.json", waiting.stderr.readline())
+        waiting.communicate(timeout=60)
+        self.assertEqual(waiting.returncode, 0)
+
+    def test_a_disk_without_room(self):
+        hub = self.hub()
+        hub.listed = {"model.safetensors": {"size": 1 << 60}}
+        self.check_refused(self.pull(), 73, " are needed in ")
+
+    def test_names_that_lead_out(self):
+        for name in ("../out", "a/../../out", "/etc/passwd", "a//b", "", "a\\b", "a\nb", "." ):
+            hub = self.hub()
+            hub.listed = {"config.json": {"path": name}}
+            self.check_refused(self.pull(), 1, "names a file that cannot be kept")
+            self.assertEqual(hub.fetched(), [])
+
+    def test_a_model_that_mpsd_cannot_read(self):
+        for left_out, text in (("config.json", "it has no config.json"),
+                               ("model.safetensors", "only there as .bin")):
+            hub = self.hub({path: text for path, text in files().items() if path != left_out})
+            self.check_refused(self.pull(), 66, text)
+            self.assertEqual(hub.fetched(), [])
+
+    # Serving.
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_a_model_is_served_by_its_name(self):
+        folder = MODELS / "minilm"
+        hub = self.hub({str(path.relative_to(folder)): path.read_bytes()
+                        for path in folder.rglob("*") if path.is_file() and path.name[0] != "."})
+        self.check_served(hub)
+        fetched = len(hub.fetched())
+        self.check_served(hub)
+        self.assertEqual(len(hub.fetched()), fetched)
+
+    def check_served(self, hub):
+        with subprocess.Popen([BIN / "mpsd", "serve", "ORG/NAME", "--port", "0", "--http-port", "0"],
+                              env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as server:
+            try:
+                line = next(line for line in server.stdout if "takes gRPC calls" in line)
+                http = line.split("http on ")[1].split(",")[0].strip()
+                done = mpsd("embed", "hello", "--server", f"http://{http}", "--wait", "60s")
+                self.assertEqual((done.returncode, done.stderr), (0, "mpsd: model NAME\n"))
+            finally:
+                server.terminate()
+                server.communicate(timeout=60)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

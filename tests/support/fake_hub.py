@@ -37,6 +37,9 @@ class FakeHub:
             def do_GET(self):
                 hub.answer(self)
 
+            def do_HEAD(self):
+                hub.describe(self)
+
             def log_message(self, *unused):
                 pass
 
@@ -69,6 +72,13 @@ class FakeHub:
             entry["lfs"] = {"sha256": said["id"], "size": said["size"], "pointerSize": 1}
         return entry
 
+    def tree_entry(self, path):
+        entry = self.entry(path)
+        tree = {"type": "file", "path": path, "oid": entry["blobId"], "size": entry["size"]}
+        if "lfs" in entry:
+            tree["lfs"] = {**entry["lfs"], "oid": entry["lfs"]["sha256"]}
+        return tree
+
     def is_large(self, path):
         return len(self.files[path]) >= self.large
 
@@ -86,6 +96,9 @@ class FakeHub:
             body = json.dumps({"id": self.name, "sha": COMMIT,
                                "siblings": [self.entry(path) for path in self.files]}).encode()
             return self.send(request, 200, body)
+        if path == f"/api/models/{self.name}/tree/{COMMIT}":  # what Python's library asks
+            return self.send(request, 200, json.dumps(
+                [self.tree_entry(path) for path in self.files]).encode())
         file = re.fullmatch(rf"/{self.name}/resolve/{COMMIT}/(.*)", path)
         if file and file[1] in self.files:
             request.send_response(302)
@@ -95,6 +108,18 @@ class FakeHub:
         if path.startswith("/cdn/"):
             return self.content(request, path[len("/cdn/"):])
         return self.refuse(request, 404, "RepoNotFound")
+
+    def describe(self, request):
+        """What Python's library asks before it fetches a file."""
+        file = re.fullmatch(rf"/{self.name}/resolve/(?:main|{COMMIT})/(.*)", request.path)
+        if not file or file[1] not in self.files:
+            return self.refuse(request, 404, "EntryNotFound")
+        content = self.files[file[1]]
+        request.send_response(200)
+        request.send_header("X-Repo-Commit", COMMIT)
+        request.send_header("ETag", f'"{self.entry(file[1])["blobId"]}"')
+        request.send_header("Content-Length", str(len(content)))
+        return request.end_headers()
 
     def next_fault(self):
         while self.fails:

@@ -1,6 +1,8 @@
 // mpsd: the daemon and its command line. `serve` and `check` are answered here; the verbs that talk
 // to a running daemon are the client's.
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -13,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/hub_verbs.h"
 #include "client/cli/verbs.h"
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
@@ -95,10 +98,24 @@ absl::Status NameConfig(ServeFlags* flags) {
   return absl::OkStatus();
 }
 
+// Fetches the models that are named as at a hub, and serves their folders.
+absl::Status PullModels(ServeFlags* flags) {
+  for (std::string& file : flags->model_files) {
+    if (!cli::IsHubModel(file)) continue;
+    absl::StatusOr<std::string> folder =
+        cli::PullToServe(file, std::cerr, isatty(STDERR_FILENO) == 1);
+    if (!folder.ok()) return folder.status();
+    file = *std::move(folder);
+  }
+  return absl::OkStatus();
+}
+
 int Serve(ServeFlags flags) {
   if (absl::Status room = CheckThreadRoom(ThreadsToServe()); !room.ok()) {
     return Complain(room, kExitConfig);
   }
+  // Before signals wait for the daemon: they end a pull.
+  if (absl::Status pulled = PullModels(&flags); !pulled.ok()) return Complain(pulled, kExitConfig);
   const SignalWaiter signals;
   if (absl::Status named = NameConfig(&flags); !named.ok()) return Complain(named, kExitConfig);
   if (absl::Status fit = CheckListenFlags(flags); !fit.ok()) return Complain(fit, cli::kExitUsage);

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/cli/exit_code.h"
@@ -14,10 +15,10 @@
 #include "client/cli/server_options.h"
 #include "client/format/table.h"
 #include "client/hub/hub_cache.h"
-#include "proto/files/hub_name.h"
 #include "client/hub/hub_settings.h"
 #include "client/hub/pull.h"
 #include "proto/base/units.h"
+#include "proto/files/hub_name.h"
 
 namespace mpsd::cli {
 namespace {
@@ -41,8 +42,8 @@ ExitCode CodeOf(const absl::Status& status) {
 }
 
 absl::StatusOr<hub::PulledModel> PullWith(const hub::HubSettings& settings,
-                                          const hub::HubName& name,
-                                          PullProgressLine::Form form, std::ostream& shown) {
+                                          const hub::HubName& name, PullProgressLine::Form form,
+                                          std::ostream& shown) {
   PullProgressLine line(name.Repository(), form, shown);
   const hub::PullWatch watch = {
       [&line](const hub::PullProgress& progress) { line.Show(progress, absl::Now()); },
@@ -60,7 +61,8 @@ std::string JsonLine(const nlohmann::json& object) {
 
 bool IsHubModel(const std::string& text) {
   std::error_code error;
-  return hub::ParseHubName(text).has_value() && !std::filesystem::exists(text, error);
+  const bool is_file = absl::EndsWith(text, ".pt") || absl::EndsWith(text, ".pt2");
+  return hub::ParseHubName(text).has_value() && !is_file && !std::filesystem::exists(text, error);
 }
 
 int RunPull(const HubOptions& options, std::ostream& out, std::ostream& err) {
@@ -140,8 +142,10 @@ absl::StatusOr<std::string> PullToServe(const std::string& model, std::ostream& 
       return kept->path;
     }
   }
-  if (!pulled.ok()) return pulled.status();
-  return pulled->path;
+  if (pulled.ok()) return pulled->path;
+  return absl::Status(
+      pulled.status().code(),
+      absl::StrCat("there is no folder '", model, "' here, and ", pulled.status().message()));
 }
 
 }  // namespace mpsd::cli

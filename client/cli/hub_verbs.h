@@ -12,8 +12,8 @@ namespace mpsd::cli {
 
 // The options as they stand on the command line; verbs.cc fills them.
 struct HubOptions {
-  std::string model;      // "ORG/NAME" or "ORG/NAME@REVISION"
-  bool json = false;      // of `pull`: an event a line
+  std::string model;         // "ORG/NAME" or "ORG/NAME@REVISION"
+  bool json = false;         // of `pull`: an event a line
   bool is_terminal = false;  // `err` is one
 };
 

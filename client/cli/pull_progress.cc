@@ -45,14 +45,16 @@ void PullProgressLine::Show(const hub::PullProgress& progress, absl::Time now) {
       out_ << "\r\x1b[K" << Text(progress, now) << std::flush;
       has_line_ = true;
       break;
-    case Form::kLines: out_ << "mpsd: " << Text(progress, now) << std::endl; break;
+    case Form::kLines:
+      out_ << "mpsd: " << Text(progress, now) << std::endl;
+      break;
     case Form::kJson:
       out_ << EventLine({{"event", "progress"},
-                    {"file", progress.file},
-                    {"file_done", progress.file_done},
-                    {"file_bytes", progress.file_bytes},
-                    {"done", progress.done},
-                    {"bytes", progress.bytes}})
+                         {"file", progress.file},
+                         {"file_done", progress.file_done},
+                         {"file_bytes", progress.file_bytes},
+                         {"done", progress.done},
+                         {"bytes", progress.bytes}})
            << std::flush;
       break;
   }

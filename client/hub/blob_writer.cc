@@ -17,8 +17,8 @@ constexpr size_t kMostPieces = 8;
 constexpr size_t kReadBytes = 1 << 20;
 
 absl::Status DiskFault(const char* what) {
-  return absl::DataLossError(absl::StrCat("cannot ", what, " the cache: ",
-                                          std::generic_category().message(errno)));
+  return absl::DataLossError(
+      absl::StrCat("cannot ", what, " the cache: ", std::generic_category().message(errno)));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace mpsd::hub {
 
 // Stands between the network and the disk: its thread `hub-write` writes and hashes one piece while
 // the next arrives. Owned by one transfer, which alone calls it.
+// Thread-compatible.
 class BlobWriter {
  public:
   // Continues a file that has `from` bytes already, which are hashed first. `fd` is borrowed, and
@@ -34,13 +35,15 @@ class BlobWriter {
   void Work();
   absl::Status HashBegin();
   absl::Status Write(const std::string& piece);
-  bool HasWorkOrEnds() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !pieces_.empty() || ends_; }
+  bool HasWorkOrEnds() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return !pieces_.empty() || ends_;
+  }
   bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const int fd_;
   const uint64_t from_;
-  ContentHash hash_;   // owned by the thread until it has ended
-  uint64_t offset_;    // likewise
+  ContentHash hash_;  // owned by the thread until it has ended
+  uint64_t offset_;   // likewise
   absl::Mutex mu_;
   std::deque<std::string> pieces_ ABSL_GUARDED_BY(mu_);
   bool ends_ ABSL_GUARDED_BY(mu_) = false;

@@ -31,8 +31,7 @@ std::string ContentHash::Finish() {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
   MPSD_CHECK(EVP_DigestFinal_ex(context_, digest, &size) == 1);
-  return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(digest), size));
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), size));
 }
 
 }  // namespace mpsd::hub

@@ -106,8 +106,7 @@ absl::Status HubCache::Link(const HubName& name, const std::string& commit,
                             const HubFile& file) const {
   const fs::path link = fs::path(SnapshotPath(name, commit)) / file.path;
   if (absl::Status made = MakeFolder(link.parent_path().string()); !made.ok()) return made;
-  const fs::path target =
-      fs::path(BlobPath(name, file.id)).lexically_relative(link.parent_path());
+  const fs::path target = fs::path(BlobPath(name, file.id)).lexically_relative(link.parent_path());
   std::error_code error;
   if (fs::read_symlink(link, error) == target) return absl::OkStatus();
   // Renamed over what is there: a server that reads the snapshot always finds a file.

@@ -15,8 +15,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/hub/hub_listing.h"
-#include "proto/files/hub_name.h"
 #include "proto/base/fd.h"
+#include "proto/files/hub_name.h"
 
 namespace mpsd::hub {
 

@@ -29,8 +29,12 @@ constexpr absl::Duration kLongestWait = absl::Minutes(2);
 // The parts of one file in their order, some of which run at once.
 class Window {
  public:
-  Window(std::string model, std::function<void(const std::string&)> say)
-      : model_(std::move(model)), say_(std::move(say)), multi_(curl_multi_init()) {
+  // `waits_for_hub`: a hub that cannot be connected is tried again, too.
+  Window(std::string model, bool waits_for_hub, std::function<void(const std::string&)> say)
+      : model_(std::move(model)),
+        waits_for_hub_(waits_for_hub),
+        say_(std::move(say)),
+        multi_(curl_multi_init()) {
     MPSD_CHECK(multi_ != nullptr);
   }
 
@@ -105,10 +109,16 @@ class Window {
   absl::Status Ended(Slot* slot, CURLcode result) {
     HubTransfer& transfer = *slot->transfer;
     switch (transfer.Judge(result, model_)) {
-      case HubTransfer::Outcome::kWhole: slot->is_whole = true; return absl::OkStatus();
-      case HubTransfer::Outcome::kNever: return transfer.fault();
-      case HubTransfer::Outcome::kTryAgain: break;
+      case HubTransfer::Outcome::kWhole:
+        slot->is_whole = true;
+        return absl::OkStatus();
+      case HubTransfer::Outcome::kNever:
+        return transfer.fault();
+      case HubTransfer::Outcome::kTryAgain:
+        break;
     }
+    const bool connects = result != CURLE_COULDNT_CONNECT && result != CURLE_COULDNT_RESOLVE_HOST;
+    if (!connects && !waits_for_hub_) return transfer.fault();
     slot->tries = transfer.went_forward() ? 1 : slot->tries + 1;
     const absl::Duration wait =
         std::max(absl::Seconds(transfer.retry_after_s()), kFirstWait * (1 << (slot->tries - 1)));
@@ -120,6 +130,7 @@ class Window {
   }
 
   const std::string model_;
+  const bool waits_for_hub_;
   const std::function<void(const std::string&)> say_;
   CURLM* const multi_;
   std::deque<Slot> slots_;
@@ -160,7 +171,7 @@ absl::StatusOr<HubListing> HubClient::List(const HubName& name) {
   }
   const std::string url = absl::StrCat(settings_.endpoint, "/api/models/", name.Repository(),
                                        "/revision/", revision, "?blobs=true");
-  Window window(name.Repository(), say_);
+  Window window(name.Repository(), /*waits_for_hub=*/false, say_);
   window.Add(std::make_unique<HubTransfer>(
       settings_, url,
       HubTransfer::Part{0, kMostListingBytes, /*is_exact=*/false, /*is_whole=*/true}));
@@ -179,7 +190,7 @@ absl::Status HubClient::Fetch(const HubName& name, const std::string& commit, co
   MPSD_CHECK(in_parts || from == 0);
   const uint64_t part_bytes = in_parts ? kPartBytes : file.bytes;
   const bool is_whole = from == 0 && file.bytes <= part_bytes;
-  Window window(name.Repository(), say_);
+  Window window(name.Repository(), /*waits_for_hub=*/true, say_);
   uint64_t next = from;  // where the next part begins
   uint64_t left = from;  // where the first part that is still there begins
   while (left < file.bytes) {

@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/hub/hub_listing.h"
-#include "proto/files/hub_name.h"
 #include "client/hub/hub_settings.h"
+#include "proto/files/hub_name.h"
 
 namespace mpsd::hub {
 
@@ -28,7 +28,8 @@ class HubClient {
   HubClient(HubSettings settings, std::function<void(const std::string&)> say);
   ~HubClient();
 
-  // The files of the model at its revision.
+  // The files of the model at its revision. A hub that cannot be connected is not tried again: a
+  // host without a network shall not wait.
   absl::StatusOr<HubListing> List(const HubName& name);
 
   // The content of `file` from the byte `from` on, in its order: `take` gets one piece after the

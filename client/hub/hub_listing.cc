@@ -1,8 +1,8 @@
 #include "client/hub/hub_listing.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -148,12 +148,13 @@ absl::StatusOr<std::vector<HubFile>> NeededFiles(const HubListing& listing) {
     has_pickle = has_pickle || absl::EndsWith(file.path, ".bin");
     if (!IsNeeded(file.path)) continue;
     has_config = has_config || file.path == "config.json";
-    has_weights = has_weights || (absl::EndsWith(file.path, ".safetensors") &&
-                                  !absl::StrContains(file.path, '/'));
+    has_weights = has_weights ||
+                  (absl::EndsWith(file.path, ".safetensors") && !absl::StrContains(file.path, '/'));
     needed.push_back(file);
   }
   if (!has_config) {
-    return absl::FailedPreconditionError("it has no config.json, so it is no model that mpsd reads");
+    return absl::FailedPreconditionError(
+        "it has no config.json, so it is no model that mpsd reads");
   }
   if (!has_weights) {
     return absl::FailedPreconditionError(

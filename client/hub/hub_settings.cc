@@ -40,7 +40,8 @@ absl::StatusOr<HubSettings> ReadHubSettings(
   settings.cache = value("HF_HUB_CACHE");
   if (settings.cache.empty() && !home.empty()) settings.cache = home + "/hub";
   if (settings.cache.empty()) {
-    return absl::InvalidArgumentError("no HF_HUB_CACHE, HF_HOME or HOME says where models are kept");
+    return absl::InvalidArgumentError(
+        "no HF_HUB_CACHE, HF_HOME or HOME says where models are kept");
   }
   for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     if (settings.authorities.empty()) settings.authorities = value(name);

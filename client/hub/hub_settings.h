@@ -10,9 +10,9 @@ namespace mpsd::hub {
 
 // The variables are those of Python's huggingface_hub, so that both share one cache and one token.
 struct HubSettings {
-  std::string endpoint;  // without a slash at its end
-  std::string cache;     // the folder with "models--ORG--NAME"
-  std::string token;     // empty: none
+  std::string endpoint;     // without a slash at its end
+  std::string cache;        // the folder with "models--ORG--NAME"
+  std::string token;        // empty: none
   std::string authorities;  // a PEM file; empty: the system's
   bool offline = false;
 };

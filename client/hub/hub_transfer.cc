@@ -86,8 +86,8 @@ void HubTransfer::Prepare() {
   error_code_.clear();
   names_range_ = !part_.is_whole || arrived_ > 0;
   if (!names_range_) return;
-  const std::string range = absl::StrCat(part_.begin + arrived_, "-",
-                                         part_.begin + part_.bytes_max - 1);
+  const std::string range =
+      absl::StrCat(part_.begin + arrived_, "-", part_.begin + part_.bytes_max - 1);
   Set(handle_, CURLOPT_RANGE, range.c_str());
 }
 

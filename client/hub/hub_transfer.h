@@ -24,12 +24,12 @@ class HubTransfer {
     kNever,     // fault() says why
   };
 
-  // What is asked for: all of a file, or one part of it.
+  // The bytes of a request: all of a file, or one part of it.
   struct Part {
     uint64_t begin = 0;
-    uint64_t bytes_max = 0;   // more is refused
-    bool is_exact = true;     // fewer bytes than bytes_max are too few
-    bool is_whole = false;    // the file has nothing else, so the first try names no range
+    uint64_t bytes_max = 0;  // more is refused
+    bool is_exact = true;    // fewer bytes than bytes_max are too few
+    bool is_whole = false;   // the file has nothing else, so the first try names no range
   };
 
   HubTransfer(const HubSettings& settings, std::string url, const Part& part);
@@ -46,8 +46,8 @@ class HubTransfer {
 
   const absl::Status& fault() const { return fault_; }
   int64_t retry_after_s() const { return retry_after_s_; }  // 0: the hub did not say
-  bool went_forward() const { return went_forward_; }        // the last run brought bytes
-  uint64_t arrived() const { return arrived_; }              // bytes so far, taken ones too
+  bool went_forward() const { return went_forward_; }       // the last run brought bytes
+  uint64_t arrived() const { return arrived_; }             // bytes so far, taken ones too
 
   // Takes what has arrived and was not taken yet.
   std::string Take();

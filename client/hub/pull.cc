@@ -23,8 +23,8 @@
 namespace mpsd::hub {
 namespace {
 
-constexpr int kMostBeginnings = 3;            // of one file from its first byte
-constexpr uint64_t kSpareBytes = 64 << 20;    // left free on the disk
+constexpr int kMostBeginnings = 3;          // how often one file is begun at its first byte
+constexpr uint64_t kSpareBytes = 64 << 20;  // left free on the disk
 
 absl::Status CannotWrite(const std::string& path) {
   return absl::DataLossError(
@@ -80,9 +80,8 @@ class PullRun {
     if (missing == 0 || !free.has_value() || *free >= missing + kSpareBytes) {
       return absl::OkStatus();
     }
-    return absl::DataLossError(absl::StrCat(BytesText(missing), " are needed in ",
-                                                      cache_.root(), ", which has ",
-                                                      BytesText(*free), " free"));
+    return absl::DataLossError(absl::StrCat(BytesText(missing), " are needed in ", cache_.root(),
+                                            ", which has ", BytesText(*free), " free"));
   }
 
   // Has the blob of `file` in the cache.
@@ -126,8 +125,8 @@ class PullRun {
     }
     if (absl::IsInvalidArgument(status)) {
       unlink(part.c_str());
-      return absl::InternalError(absl::StrCat(file.path, " is not what the hub lists: ",
-                                              status.message()));
+      return absl::InternalError(
+          absl::StrCat(file.path, " is not what the hub lists: ", status.message()));
     }
     if (!status.ok()) return status;
     if (fsync(fd.get()) != 0 || rename(part.c_str(), blob.c_str()) != 0) return CannotWrite(blob);
@@ -141,9 +140,8 @@ class PullRun {
       model_.fetched += piece.size();
       return writer.Add(std::move(piece));
     };
-    const absl::Status status =
-        client_.Fetch(name_, model_.commit, file, from, in_parts, take,
-                      [this](uint64_t bytes) { Tell(bytes); });
+    const absl::Status status = client_.Fetch(name_, model_.commit, file, from, in_parts, take,
+                                              [this](uint64_t bytes) { Tell(bytes); });
     if (!status.ok()) return status;
     const absl::StatusOr<std::string> id = writer.Finish();
     if (!id.ok()) return id.status();
@@ -189,9 +187,8 @@ absl::StatusOr<PulledModel> FromCache(const HubSettings& settings, const HubName
 
 absl::StatusOr<PulledModel> Pull(const HubSettings& settings, const HubName& name,
                                  const PullWatch& watch) {
-  absl::StatusOr<PulledModel> model = settings.offline
-                                          ? FromCache(settings, name)
-                                          : PullRun(settings, name, watch).Run();
+  absl::StatusOr<PulledModel> model =
+      settings.offline ? FromCache(settings, name) : PullRun(settings, name, watch).Run();
   if (model.ok()) return model;
   const absl::string_view text = model.status().message();
   if (text.find(name.Repository()) != absl::string_view::npos) return model;

@@ -7,15 +7,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/files/hub_name.h"
 #include "client/hub/hub_settings.h"
+#include "proto/files/hub_name.h"
 
 namespace mpsd::hub {
 
 // How far a pull is. All counts have the bytes that the cache had before.
 struct PullProgress {
-  std::string file;         // the one that arrives
-  uint64_t file_done = 0;   // bytes
+  std::string file;        // the one that arrives
+  uint64_t file_done = 0;  // bytes
   uint64_t file_bytes = 0;
   uint64_t done = 0;
   uint64_t bytes = 0;
@@ -27,18 +27,19 @@ struct PullWatch {
 };
 
 struct PulledModel {
-  std::string path;         // the snapshot's folder
+  std::string path;  // the snapshot's folder
   std::string commit;
-  uint64_t bytes = 0;       // of all its files
-  uint64_t fetched = 0;     // bytes that came over the network now
+  uint64_t bytes = 0;    // size of all files together
+  uint64_t fetched = 0;  // bytes that came over the network now
 };
 
-// Fetches the files that mpsd needs and the cache lacks, each checked against the id that the hub
-// lists. A file has its name in the cache only once it is whole and right; what a killed pull had
-// fetched of one is continued by the next. Where another process fetches the same file, waits for
-// that. With HF_HUB_OFFLINE the cache alone is asked. Blocks. Errors are those of HubClient and NeededFiles(), and begin with the
-// model's name; DATA_LOSS is the file system's, which has no room or cannot be written, and INTERNAL
-// also content that is not what the hub lists.
+// Fetches the files that mpsd needs and the cache lacks. Each file is checked against the id that the
+// hub lists, and has its name in the cache only once it is whole and right. A killed pull leaves the
+// beginning of a file, with which the next pull goes on. Where another process fetches the same
+// file, the pull waits. With HF_HUB_OFFLINE only the cache is asked. Blocks.
+//
+// Errors begin with the model's name. They are those of HubClient and NeededFiles(), DATA_LOSS for a
+// file system that has no room or cannot be written, and INTERNAL for wrong content.
 absl::StatusOr<PulledModel> Pull(const HubSettings& settings, const HubName& name,
                                  const PullWatch& watch);
 

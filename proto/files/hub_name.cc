@@ -54,8 +54,7 @@ std::optional<HubName> ParseHubName(absl::string_view text) {
 }
 
 std::optional<std::string> NameOfSnapshot(absl::string_view path) {
-  const std::vector<absl::string_view> parts =
-      absl::StrSplit(absl::StripSuffix(path, "/"), '/');
+  const std::vector<absl::string_view> parts = absl::StrSplit(absl::StripSuffix(path, "/"), '/');
   if (parts.size() < 3 || parts[parts.size() - 2] != "snapshots") return std::nullopt;
   absl::string_view folder = parts[parts.size() - 3];
   if (!absl::ConsumePrefix(&folder, "models--")) return std::nullopt;

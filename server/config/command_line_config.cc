@@ -11,9 +11,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/limits.h"
+#include "proto/files/hub_name.h"
 #include "server/config/config_values.h"
 #include "server/config/tokenizer_stamp.h"
 
@@ -28,7 +28,10 @@ std::string NameOfModel(const std::string& written_path, ModelFormat format) {
   std::filesystem::path path(written_path);
   if (!path.has_filename()) path = path.parent_path();  // it ends in a slash
   const bool is_folder = format == ModelFormat::kHuggingFace;
-  std::string name = is_folder ? path.filename().string() : path.stem().string();
+  const std::optional<std::string> at_hub = hub::NameOfSnapshot(path.string());
+  std::string name = at_hub.has_value() ? *at_hub
+                     : is_folder        ? path.filename().string()
+                                        : path.stem().string();
   for (char& c : name) {
     if (!ServableNameFault(std::string("x") + c).empty()) c = '-';
   }
@@ -62,26 +65,11 @@ absl::Status SetInputs(std::vector<TensorSpec> inputs, uint32_t max_batch_size, 
   return ModelSpecFromJson(ToJson(*spec)).status();
 }
 
-// Whether the text looks like the name of a model at Hugging Face: "ORG/NAME".
-bool IsHubName(const std::string& text) {
-  const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('/', 1));
-  return ServableNameFault(parts.first).empty() && ServableNameFault(parts.second).empty();
-}
-
-absl::Status NoSuchFile(const std::string& file, const std::string& fault) {
-  if (!IsHubName(file) || FormatOfPath(file).has_value()) return absl::NotFoundError(fault);
-  const std::string name = file.substr(file.find('/') + 1);
-  return absl::NotFoundError(
-      absl::StrCat("there is no folder '", file, "', and mpsd fetches no models yet: `hf download ",
-                   file, " --local-dir ", name,
-                   "` (from Python's huggingface_hub) fetches it, then `mpsd serve ./", name, "`"));
-}
-
 // The model of a file or folder, without its inputs.
 absl::StatusOr<ModelConfig> ModelOf(const std::string& file) {
   const std::optional<ModelFormat> format = FormatOfPath(file);
   const std::string fault = format == ModelFormat::kHuggingFace ? "" : FileFault(file);
-  if (!fault.empty()) return NoSuchFile(file, fault);
+  if (!fault.empty()) return absl::NotFoundError(fault);
   if (!format.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat("'", file, "' ends in neither .pt nor .pt2"));
   }

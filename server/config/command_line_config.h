@@ -49,17 +49,16 @@ struct ModelFlags {
 };
 
 // The config of a daemon that serves these model files, or folders of Hugging Face's, and nothing
-// else. A model is named for its file without the suffix, or for the folder: characters that a
-// name may not have become '-', and those before the first letter or digit go. "model" where
-// nothing is left.
+// else. A model is named for its file without the suffix, or for its folder; a folder of a hub's
+// cache is named for the model there. Characters that a name may not have become '-', and those
+// before the first letter or digit go. "model" where nothing is left.
 //
 // Inputs, a batch size and a name are those of the only file; the device is that of all. The shapes
 // of `inputs` are whole, unlike those of a config. If the first dim of all of them is -1 the model
 // batches, up to `max_batch_size` rows (0: 64), and a ModelSpec leaves that dim out. Without inputs
 // the file says them.
 //
-// NOT_FOUND where there is no such file; for the name of a model at Hugging Face the text says how
-// to fetch one. INVALID_ARGUMENT for a suffix that tells no format, and for a device or a name that
+// NOT_FOUND where there is no such file. INVALID_ARGUMENT for a suffix that tells no format, and for a device or a name that
 // cannot be. The same for inputs if only some begin with -1, and for a batch size if none does. The
 // same for inputs, a batch size or a name beside several files, for files whose models would have
 // one name, and for more than kMaxModels. REQUIRES: there is a file.

@@ -11,7 +11,9 @@ using Form = PullProgressLine::Form;
 
 const absl::Time kBegin = absl::UnixEpoch() + absl::Hours(1);
 
-hub::PullProgress Half() { return {"model.safetensors", 5'000'000, 10'000'000, 6'000'000, 12'000'000}; }
+hub::PullProgress Half() {
+  return {"model.safetensors", 5'000'000, 10'000'000, 6'000'000, 12'000'000};
+}
 
 TEST(PullProgressLine, ChangesOneLineOnATerminal) {
   std::ostringstream out;

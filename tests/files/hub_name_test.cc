@@ -28,8 +28,9 @@ TEST(HubName, IsNotAPath) {
 TEST(HubName, IsThatOfASnapshot) {
   EXPECT_EQ(NameOfSnapshot("/c/models--ORG--NAME/snapshots/12ab"), "NAME");
   EXPECT_EQ(NameOfSnapshot("/c/models--ORG--NAME/snapshots/12ab/"), "NAME");
-  for (const char* path : {"/c/models--ORG/snapshots/1", "/c/ORG--NAME/snapshots/1",
-                           "/c/models--ORG--NAME/blobs/1", "/c/models--ORG--/snapshots/1", "NAME"}) {
+  for (const char* path :
+       {"/c/models--ORG/snapshots/1", "/c/ORG--NAME/snapshots/1", "/c/models--ORG--NAME/blobs/1",
+        "/c/models--ORG--/snapshots/1", "NAME"}) {
     EXPECT_FALSE(NameOfSnapshot(path).has_value()) << path;
   }
 }

@@ -17,10 +17,10 @@ LIBRARIES = {
     "c10": "torch", "prometheus": "prometheus",
     "spdlog": "spdlog", "fmt": "spdlog", "CLI": "cli11",
     "nlohmann": "json", "simdjson.h": "simdjson", "openssl": "openssl", "zlib.h": "zlib",
-    "boost": "boost",
+    "boost": "boost", "curl": "curl",
 }
 FRONT_ONLY = {"grpc", "protobuf", "prometheus", "proto", "openssl",
-              "zlib", "simdjson", "boost"}
+              "zlib", "simdjson", "boost", "curl"}
 
 # What a top folder must never name, whatever the table says of the folders in it: libraries, and
 # other top folders.

@@ -138,10 +138,6 @@ class Serve(unittest.TestCase):
             self.assertRegex(server.table, r"\n  throws_for_a_row +ready ")
             self.assertRegex(server.table, r"\n  training +NOT READY ")
 
-    def test_a_name_at_hugging_face_says_how_to_fetch_it(self):
-        done = self.refused(CONFIG, "sentence-transformers/all-MiniLM-L6-v2")
-        self.assertRegex(done, r"^mpsd: there is no folder .*`hf download sentence-transformers/")
-
     def test_an_ordinary_stop_says_one_line(self):
         with self.serving(self.good, *ANY_PORTS):
             before = self.log()

@@ -217,12 +217,25 @@ class Pull(unittest.TestCase):
         folder = MODELS / "minilm"
         hub = self.hub({str(path.relative_to(folder)): path.read_bytes()
                         for path in folder.rglob("*") if path.is_file() and path.name[0] != "."})
-        self.check_served(hub)
+        self.check_served()
         fetched = len(hub.fetched())
-        self.check_served(hub)
+        self.check_served()
         self.assertEqual(len(hub.fetched()), fetched)
 
-    def check_served(self, hub):
+        self.environment["HF_ENDPOINT"] = "http://127.0.0.1:1"
+        self.check_served()
+
+    def test_neither_a_folder_nor_a_model(self):
+        self.hub()
+        done = self.run_verb("serve", "ORG/OTHER")
+        self.assertEqual((done.returncode, done.stderr),
+                         (78, "mpsd: there is no folder 'ORG/OTHER' here, and the hub has no model "
+                              "ORG/OTHER\n"))
+        done = self.run_verb("serve", "ORG/OTHER", HF_ENDPOINT="http://127.0.0.1:1")
+        self.assertEqual(done.returncode, 78)
+        self.assertIn("the hub cannot be reached", done.stderr)
+
+    def check_served(self):
         with subprocess.Popen([BIN / "mpsd", "serve", "ORG/NAME", "--port", "0", "--http-port", "0"],
                               env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               text=True) as server:

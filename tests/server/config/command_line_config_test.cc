@@ -202,18 +202,13 @@ TEST(ConfigFromModelFiles, OnlyKeepGoingServesWithoutAModel) {
   EXPECT_TRUE(ConfigFromModelFiles({m}, {{}, 0, "auto", "", true})->keep_going);
 }
 
-TEST(ConfigFromModelFiles, OfANameAtHuggingFaceItSaysHowToFetchTheModel) {
-  const absl::Status status =
-      ConfigFromModelFiles({"sentence-transformers/all-MiniLM-L6-v2"}, {}).status();
-  EXPECT_TRUE(absl::IsNotFound(status));
-  EXPECT_TRUE(absl::StrContains(status.message(),
-                                "`hf download sentence-transformers/all-MiniLM-L6-v2 --local-dir "
-                                "all-MiniLM-L6-v2`"))
-      << status;
-  for (const char* path : {"./a/b", "/a/b", "a/b/c", "a/b.pt", "a"}) {
-    EXPECT_FALSE(absl::StrContains(ConfigFromModelFiles({path}, {}).status().message(), "download"))
-        << path;
-  }
+TEST(ConfigFromModelFiles, AFolderOfAHubsCacheIsNamedForItsModel) {
+  const ConfigFiles files({});
+  const std::string snapshot = files.folder() + "/models--ORG--NAME/snapshots/12ab";
+  std::filesystem::create_directories(snapshot);
+  const absl::StatusOr<Config> config = ConfigFromModelFiles({snapshot}, {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].name, "NAME");
 }
 
 class SetAddressesTest : public testing::Test {

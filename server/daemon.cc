@@ -512,7 +512,8 @@ absl::Status Daemon::WaitUntilSettled(const SignalWaiter& signals) {
   };
   absl::Status settled = supervisor_.WaitUntilSettled(gives_up);
   if (!settled.ok()) return settled;
-  // A model is settled once its worker has said why it fails, a moment before that worker has ended.
+  // A model is settled once its worker has said why it fails, a moment before that worker has
+  // ended.
   while (!gives_up() && absl::IsUnavailable(fault)) signals.WaitFor(1, absl::Milliseconds(5));
   if (signals.requests() > 0 || !absl::IsFailedPrecondition(fault)) return absl::OkStatus();
   return absl::FailedPreconditionError(

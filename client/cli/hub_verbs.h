@@ -13,7 +13,7 @@ namespace mpsd::cli {
 // The options as they stand on the command line; verbs.cc fills them.
 struct HubOptions {
   std::string model;         // "ORG/NAME" or "ORG/NAME@REVISION"
-  bool json = false;         // of `pull`: an event a line
+  bool json = false;         // `pull` writes an event a line
   bool is_terminal = false;  // `err` is one
 };
 
@@ -22,9 +22,10 @@ bool IsHubModel(const std::string& text);
 
 // Fetches the model into the cache, and writes its folder to `out`. Progress goes to `err`: one
 // line that changes on a terminal, else a line in ten seconds; with `json` events go to `out`.
-// kExitUsage for what is no name, kExitServerError where the hub refuses, lies or has no such model,
-// kExitNotReachable where no hub answers, kExitNoInput for a model that mpsd cannot read,
-// kExitCannotWrite for the disk. Returns an ExitCode.
+//
+// Returns kExitUsage for a wrong name and kExitServerError where the hub refuses, lies or has no
+// such model. Returns kExitNotReachable where no hub answers, kExitNoInput for a model that mpsd
+// cannot read, and kExitCannotWrite for the disk.
 int RunPull(const HubOptions& options, std::ostream& out, std::ostream& err);
 
 // Writes a table of the models in the cache, or a JSON array of them, to `out`.

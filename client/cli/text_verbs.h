@@ -12,10 +12,10 @@
 //   5. the texts are sent, kMostRequestRows at most at a time   kExitServerError
 //   6. report                                                   kExitCannotWrite
 //
-// The report comes when all texts are answered. A request is sent again only if the model refused it
-// because the model still loads. On stderr, beside errors: the model that was found, the model that
-// is waited for, and how many texts the server has cut. A terminal also shows the progress of lists
-// that are more than one request.
+// The report comes when all texts are answered. A request is sent again only if the model refused
+// it because the model still loads. On stderr, beside errors: the model that was found, the model
+// that is waited for, and how many texts the server has cut. A terminal also shows the progress of
+// lists that are more than one request.
 #pragma once
 
 #include <cstddef>

@@ -54,7 +54,8 @@ void AddForgiveVerb(CLI::App& app, int* exit_code);
 // embed TEXT …, rerank QUERY TEXT … and tokenize TEXT …: what a model makes of texts, over HTTP.
 void AddTextVerbs(CLI::App& app, int* exit_code);
 
-// pull ORG/NAME, models and rm ORG/NAME, which need no daemon: models from a hub, kept on this host.
+// pull ORG/NAME, models and rm ORG/NAME, which need no daemon: models from a hub, kept on this
+// host.
 void AddHubVerbs(CLI::App& app, int* exit_code);
 
 // inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config

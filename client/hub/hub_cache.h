@@ -1,4 +1,4 @@
-// HubCache: the folder in which models from a hub are kept, in the layout of huggingface_hub.
+// HubCache: the folder in which models from a hub are kept, in the layout of huggingface_hub:
 //
 //   CACHE/models--ORG--NAME/blobs/ID                 a file's content, by its id
 //                           snapshots/COMMIT/PATH    a link to the blob
@@ -24,7 +24,7 @@ namespace mpsd::hub {
 struct KeptModel {
   HubName name;  // `revision` is the commit
   std::string path;
-  uint64_t bytes = 0;  // of the files that the snapshot links to
+  uint64_t bytes = 0;  // size of the files that the snapshot links to
 };
 
 // Several processes may use one cache at once, Python's huggingface_hub too. Thread-compatible.

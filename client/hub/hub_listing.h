@@ -24,9 +24,9 @@ struct HubListing {
   std::vector<HubFile> files;
 };
 
-// Reads the hub's answer to "/api/models/ORG/NAME/revision/REVISION?blobs=true". The hub is not
-// believed: INTERNAL for what is no such answer, for a path that leads out of the model's
-// folder or has odd characters, for an id or commit that is none, and for more than 10,000 files.
+// Reads the hub's answer to "/api/models/ORG/NAME/revision/REVISION?blobs=true", and does not
+// believe the hub. INTERNAL for another answer, and for a path that leads out of the model's folder
+// or has odd characters. INTERNAL also for a wrong id or commit, and for more than 10,000 files.
 // Pure.
 absl::StatusOr<HubListing> ReadListing(absl::string_view json);
 

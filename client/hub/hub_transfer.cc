@@ -33,7 +33,7 @@ long StatusOf(CURL* handle) {
   return status;
 }
 
-// What another try cannot mend.
+// Another try cannot mend these.
 bool IsLasting(CURLcode result) {
   return result == CURLE_TOO_MANY_REDIRECTS || result == CURLE_UNSUPPORTED_PROTOCOL ||
          result == CURLE_URL_MALFORMAT || result == CURLE_PEER_FAILED_VERIFICATION ||

@@ -33,13 +33,13 @@ struct PulledModel {
   uint64_t fetched = 0;  // bytes that came over the network now
 };
 
-// Fetches the files that mpsd needs and the cache lacks. Each file is checked against the id that the
-// hub lists, and has its name in the cache only once it is whole and right. A killed pull leaves the
-// beginning of a file, with which the next pull goes on. Where another process fetches the same
-// file, the pull waits. With HF_HUB_OFFLINE only the cache is asked. Blocks.
+// Fetches the files that mpsd needs and the cache lacks. Each file is checked against the id that
+// the hub lists, and has its name in the cache only once it is whole and right. A killed pull
+// leaves the beginning of a file, with which the next pull goes on. Where another process fetches
+// the same file, the pull waits. With HF_HUB_OFFLINE only the cache is asked. Blocks.
 //
-// Errors begin with the model's name. They are those of HubClient and NeededFiles(), DATA_LOSS for a
-// file system that has no room or cannot be written, and INTERNAL for wrong content.
+// Errors begin with the model's name. They are those of HubClient and NeededFiles(), DATA_LOSS for
+// a file system that has no room or cannot be written, and INTERNAL for wrong content.
 absl::StatusOr<PulledModel> Pull(const HubSettings& settings, const HubName& name,
                                  const PullWatch& watch);
 

@@ -20,8 +20,8 @@ namespace mpsd {
 // has more than `bytes_max` bytes. DATA_LOSS: reading failed half-way.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t bytes_max);
 
-// The content of the file at `path`, links followed, and of nothing else: opening it never waits, as
-// for the writer of a pipe. For files that are read while others wait.
+// The content of the file at `path`, links followed, and of nothing else: opening it never waits,
+// as for the writer of a pipe. For files that are read while others wait.
 //
 // Errors name the path. INVALID_ARGUMENT: what is there is no file. Else as ReadWholeFile().
 absl::StatusOr<std::string> ReadRegularFile(const std::string& path, uint64_t bytes_max);

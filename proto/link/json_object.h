@@ -68,8 +68,8 @@ class JsonObject {
     absl::Span<const std::string_view> keys;
   };
 
-  // Reports unknown keys; one that is a key of `inner`, or nearly, is told to belong there. If `json`
-  // is no object, reports that and behaves as an empty object. `inner` is read here alone.
+  // Reports unknown keys; one that is a key of `inner`, or nearly, is told to belong there. If
+  // `json` is no object, reports that and behaves as an empty object. `inner` is read here alone.
   JsonObject(const nlohmann::json& json, std::string path, absl::Span<const std::string_view> keys,
              JsonErrors* errors, absl::Span<const Inner> inner = {});
 

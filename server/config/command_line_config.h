@@ -58,10 +58,10 @@ struct ModelFlags {
 // batches, up to `max_batch_size` rows (0: 64), and a ModelSpec leaves that dim out. Without inputs
 // the file says them.
 //
-// NOT_FOUND where there is no such file. INVALID_ARGUMENT for a suffix that tells no format, and for a device or a name that
-// cannot be. The same for inputs if only some begin with -1, and for a batch size if none does. The
-// same for inputs, a batch size or a name beside several files, for files whose models would have
-// one name, and for more than kMaxModels. REQUIRES: there is a file.
+// NOT_FOUND where there is no such file. INVALID_ARGUMENT for a suffix that tells no format, and
+// for a device or a name that cannot be. The same for inputs if only some begin with -1, and for a
+// batch size if none does. The same for inputs, a batch size or a name beside several files, for
+// files whose models would have one name, and for more than kMaxModels. REQUIRES: there is a file.
 absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
                                             const ModelFlags& flags);
 

@@ -47,10 +47,9 @@ std::string FileFault(const std::string& path);
 // The same for a model's path: a model of the format "huggingface" is a folder, others are files.
 std::string ModelPathFault(const std::string& path, ModelFormat format);
 
-// The file in a model's folder that says how texts become tokens: tokenizer.json, else vocab.txt,
-// whatever lies there under that name, so that one that cannot be used is not passed over. Where
-// only a tokenizer_config.json says that there is a tokenizer, the tokenizer.json that is missing.
-// Empty where none of these is there.
+// The file in a model's folder that says how texts become tokens: tokenizer.json, else vocab.txt. A
+// file that cannot be used is named too, and not passed over. If only a tokenizer_config.json says
+// that there is a tokenizer, the missing tokenizer.json is named. Empty if none of these is there.
 std::string TokenizerIn(const std::string& folder);
 
 // The format that a model's path tells: .pt is TorchScript, .pt2 is AOTInductor, a folder is one of

@@ -12,10 +12,9 @@
 
 namespace mpsd {
 
-// The reply to a request whose route is a kTextPage: /v1/models, one of these models, /info, Ollama's
-// lists. The
-// list has the models that the caller may use. REQUIRES: the gate has let the caller in, and gave
-// `grant`. Thread-safe.
+// The reply to a request whose route is a kTextPage: /v1/models, one of these models, /info,
+// Ollama's lists. The list has the models that the caller may use. REQUIRES: the gate has let the
+// caller in, and gave `grant`. Thread-safe.
 HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Route& route,
                      Grant* grant);
 

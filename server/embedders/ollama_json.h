@@ -1,5 +1,5 @@
-// OllamaJson: what Ollama's clients ask of the models that take texts. Their names have a tag, which
-// here is always ":latest", and which a client may leave out.
+// OllamaJson: what Ollama's clients ask of the models that take texts. Their names have a tag,
+// which here is always ":latest", and which a client may leave out.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ absl::string_view WithoutOllamaTag(absl::string_view name);
 
 // The answer of kOllamaTags, or of kOllamaPs, with all models in both cases: each is loaded.
 //
-//   {"models":[{"name":"m:latest","model":"m:latest","modified_at","size":0,"digest":"","details"}]}
+// {"models":[{"name":"m:latest","model":"m:latest","modified_at","size":0,"digest":"","details"}]}
 //
 // Size, digest and times are not known, and have the values that say so. Pure.
 std::string OllamaModelsJson(TextRoute route, const std::vector<TextModel>& models);

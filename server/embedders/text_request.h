@@ -54,9 +54,10 @@ struct TextRequest {
 //                                                                prompt_name
 //   kOllamaOne    prompt: str                                    likewise
 //
-// All have "model", on Ollama's routes perhaps with the tag ":latest". Fields with null count as left out; fields that are not known are checked and
-// ignored. INVALID_ARGUMENT for any other body; IsTooLong() for more than `most_rows` rows. Memory:
-// the texts once more, and what server/rest/infer_body.h says of the reader of JSON. Thread-safe.
+// All have "model", on Ollama's routes perhaps with the tag ":latest". Fields with null count as
+// left out; fields that are not known are checked and ignored. INVALID_ARGUMENT for any other body;
+// IsTooLong() for more than `most_rows` rows. Memory: the texts once more, and what
+// server/rest/infer_body.h says of the reader of JSON. Thread-safe.
 absl::Status ReadTextRequest(TextRoute route, std::string body, size_t most_rows,
                              TextRequest* request);
 

@@ -8,8 +8,8 @@
 namespace mpsd {
 
 // The routes of programs that other servers of embedders have taught their clients. A model answers
-// those that Infers(), by its workers; a tokenizer answers kTokenize; the door answers the others of
-// what it knows. The order counts: Infers() takes a part of it.
+// those that Infers(), by its workers; a tokenizer answers kTokenize; the door answers the others
+// of what it knows. The order counts: Infers() takes a part of it.
 enum class TextRoute : uint8_t {
   kNone,
   kModels,         // GET   /v1/models, and one of them: /v1/models/NAME
@@ -55,8 +55,8 @@ struct TextPath {
 // says. A view of `path`. Pure.
 TextPath FindTextPath(absl::string_view path);
 
-// Whose words a path has that is none of these, nor of the server's others: OpenAI's below /v1, TEI's
-// where TEI has the path or one below which it lies. Pure.
+// Whose words a path has that is none of these, nor of the server's others: OpenAI's below /v1,
+// TEI's where TEI has the path or one below which it lies. Pure.
 ErrorForm FormOfUnknownPath(absl::string_view path);
 
 // Whether Ollama's clients ask: the names of models may have a tag. Pure.

@@ -65,7 +65,8 @@ class ModelFactory final : public GenerationMaker {
 
   // Cannot fail: a model that cannot be loaded is found out by its workers, and WaitUntilServing()
   // says so. It also says why texts cannot be taken where the config or the folder has a tokenizer:
-  // such a model is never ready. Places the model among `others`, whose placements stay as they are.
+  // such a model is never ready. Places the model among `others`, whose placements stay as they
+  // are.
   std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override;
   absl::Status WaitUntilServing(const ServedModel& model,

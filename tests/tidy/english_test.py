@@ -19,7 +19,8 @@ HANGING = re.compile(r"\b(?:of which|of those|of it|that of|those of|of whom)\b"
 OPENING = re.compile(r"(?:who|what|those|whoever|of)\b(?! course)", re.I)
 SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`\"(\[])")
 WORD = re.compile(r"[A-Za-z][\w'’-]*")
-COMMENT = re.compile(r"^\s*//+ ?(.*)$")
+COMMENT = re.compile(r"^\s*//+( *)(.*)$")
+DIAGRAM_SPACES = 3  # in front of an example, a table or a drawing in a comment
 TRAILING = re.compile(r'^(?:[^"\n]|"(?:[^"\\]|\\.)*")*?\S\s*//+ ?(.*)$')
 CODE = re.compile(r"`[^`]*`")
 
@@ -29,9 +30,9 @@ def paragraphs_of_source(text):
     block, start = [], 0
     for number, line in enumerate(text.splitlines(), 1):
         whole = COMMENT.match(line)
-        if whole and whole[1].strip():
+        if whole and whole[2].strip() and len(whole[1]) < DIAGRAM_SPACES:
             start = start or number
-            block.append(whole[1].strip())
+            block.append(whole[2].strip())
             continue
         if block:
             yield start, " ".join(block)
@@ -144,6 +145,7 @@ def self_test():
     planted("// The lane" + ". The lane" * 70 + ".\n", "a paragraph of more than 120")
     planted("# Who\n\n```\nWho waits.\n```\n\n- What waits.\n", "line 7 begins", name="a.md")
     planted("| a | Those wait. |\n", "line 1 begins", name="a.md")
+    planted("// So:\n//\n//   what waits   who sleeps\n//\n// It runs.\n")
     planted("// Who waits.\n", **{TABLE: "a.cc\t1\n"})
     planted("// Who waits.\n// Who sleeps.\n", "2 faults, 1 are allowed", **{TABLE: "a.cc\t1\n"})
 

@@ -11,12 +11,12 @@
 namespace mpsd::text {
 
 inline constexpr size_t kMaxTokens = 1 << 20;  // a larger vocabulary is refused
-// So is one with a longer token: the time of a text grows with its length times that of the longest
-// token, and nothing looks at the clock inside of a text.
+// A longer token is refused, too. The time of a text grows with the lengths of the text and of the
+// longest token, and nothing looks at the clock inside of a text.
 inline constexpr size_t kMaxTokenBytes = 512;
 
 struct VocabularyToken {
-  absl::string_view text;  // of whoever makes the vocabulary, which keeps no view of it
+  absl::string_view text;  // the caller's; the vocabulary keeps no view of it
   int32_t id = 0;
 };
 

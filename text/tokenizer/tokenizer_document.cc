@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMostId = int64_t{kMaxTokens} * 2;
 // The values that are kept as such. Each costs some hundred bytes.
-constexpr size_t kMaxPartValues = 1 << 14;  // of all parts but the added tokens
+constexpr size_t kMaxPartValues = 1 << 14;  // all parts but the added tokens
 constexpr size_t kMaxAddedTokenValues = kMaxAddedTokens * 10;
 
 // Takes the parser's events. Lives on one thread, for the time of ParseDocument().
@@ -68,7 +68,7 @@ class DocumentReader {
   bool parse_error(size_t, const std::string&, const Json::exception&) { return false; }
 
  private:
-  // What the parser is in.
+  // The list that the parser reads.
   enum class List : uint8_t { kNone, kTokens, kScores, kMerges };
   static constexpr int kListDepth = 3;  // containers that are open in a list of the model
 
@@ -223,8 +223,8 @@ class DocumentReader {
   std::string part_;         // the last key of the outermost object
   std::string member_;       // the last key of the model
   List list_ = List::kNone;
-  std::string token_;        // of the vocabulary, whose id is next
-  size_t entry_values_ = 0;  // of the entry that is open
+  std::string token_;        // the vocabulary's token whose id is next
+  size_t entry_values_ = 0;  // values in the open entry
   size_t merge_count_ = 0;
   bool has_vocabulary_ = false;
   bool has_merges_ = false;

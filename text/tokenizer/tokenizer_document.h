@@ -22,11 +22,11 @@
 
 namespace mpsd::text {
 
-// The largest known file, Gemma's, has 262,144 tokens of some 2.5 MB and more than 500,000 merges of
-// some 5 MB. XLM-R's has 250,002 pieces, Qwen's 151,643 tokens and 151,387 merges.
-inline constexpr size_t kMaxVocabularyBytes = 8 << 20;  // of all tokens together
+// The largest known file, Gemma's, has 262,144 tokens of some 2.5 MB and more than 500,000 merges
+// of some 5 MB. XLM-R's has 250,002 pieces, Qwen's 151,643 tokens and 151,387 merges.
+inline constexpr size_t kMaxVocabularyBytes = 8 << 20;  // all tokens together
 inline constexpr size_t kMaxMerges = 1 << 20;
-inline constexpr size_t kMaxMergesBytes = 16 << 20;  // of their tokens together
+inline constexpr size_t kMaxMergesBytes = 16 << 20;  // the tokens of all merges together
 
 // Texts, one behind the other in one piece of memory. Thread-compatible.
 class PackedTexts {
@@ -59,8 +59,8 @@ struct TokenizerDocument {
   Json parts;  // an object
   VocabularyForm form = VocabularyForm::kNone;
   PackedTexts tokens;
-  std::vector<int32_t> ids;    // of kObject
-  std::vector<double> scores;  // of kArray
+  std::vector<int32_t> ids;    // for kObject
+  std::vector<double> scores;  // for kArray
   PackedTexts merges;          // the two tokens of each, one after the other
 };
 

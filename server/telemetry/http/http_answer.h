@@ -17,8 +17,8 @@ struct HttpAnswer {
 };
 
 // The answer to a GET that the gate has let in: the page for /metrics, the state of `health` for
-// /livez, /readyz and their names under /v2/health, where it is {"live":true} or {"ready":true}, and
-// 404 for another path. Thread-safe.
+// /livez, /readyz and their names under /v2/health, where it is {"live":true} or {"ready":true},
+// and 404 for another path. Thread-safe.
 HttpAnswer AnswerTo(absl::string_view path, const MetricsPage& page, HealthSource* health);
 
 }  // namespace mpsd

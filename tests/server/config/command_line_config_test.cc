@@ -61,7 +61,7 @@ TEST(ConfigFromModelFiles, ServesOneModelWithTheDefaults) {
   EXPECT_EQ(config->models[0].spec, ModelSpec());
 }
 
-// What lies there under a tokenizer's name is read or refused, and never passed over.
+// A file under a tokenizer's name is read or refused, and never passed over.
 TEST(ConfigFromModelFiles, TakesTheTokenizerThatAFolderSaysItHas) {
   const ConfigFiles files({});
   const std::filesystem::path folder = files.folder();

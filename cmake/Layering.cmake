@@ -86,13 +86,13 @@ set(MPSD_EDGES_model_torch       base link metal model model_runtime model_produ
 set(MPSD_EDGES_model_torchscript base link model model_torch model_products json absl torch)
 set(MPSD_EDGES_model_aoti        link model model_torch json absl torch)
 set(MPSD_EDGES_model_encoder_config base link json absl)
-set(MPSD_EDGES_model_encoder_weights base link model_torch model_encoder_config
+set(MPSD_EDGES_model_encoder_weights base files link model_torch model_encoder_config
                                  model_products json absl torch)
 set(MPSD_EDGES_model_encoder_batch base model_encoder_config absl torch)
 set(MPSD_EDGES_model_encoder     base link model model_torch model_encoder_config
                                  model_encoder_weights model_encoder_batch model_products
                                  absl torch)
-set(MPSD_EDGES_sandbox           base confine link absl)
+set(MPSD_EDGES_sandbox           base confine files link absl)
 set(MPSD_EDGES_execute           base link shm model absl)
 set(MPSD_EDGES_load              base files link execute model model_synthetic model_torch
                                  model_torchscript model_aoti model_encoder sandbox json absl)

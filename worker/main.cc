@@ -216,8 +216,7 @@ int Serve() {
   const LoadOrder& order = load->first;
   if (order.lanes == 0 || order.lanes > kMaxLanes) return kExitBadOrder;
 
-  absl::StatusOr<std::unique_ptr<Model>> model =
-      LoadInSandbox(order, FileOf(std::move(load->second)));
+  absl::StatusOr<std::unique_ptr<Model>> model = LoadInSandbox(order, std::move(load->second));
   if (!model.ok()) return Refuse(model.status(), kExitCannotServe, IsLasting(model.status()));
   const LoadReport report = Report(model->get(), order.lanes);
   MPSD_FAILPOINT("worker.before_report");

@@ -91,7 +91,7 @@ inline constexpr int64_t kSlowReaderNs = 100LL * 1'000'000;
 
 // The control socket of a worker.
 inline constexpr uint32_t kMaxMessageBytes = 4U << 20;
-inline constexpr uint32_t kMaxMessageFds = 16;
+inline constexpr uint32_t kMaxMessageFds = 64;  // a model's folder has a file or ten, and shards
 inline constexpr uint32_t kFixedAttachFds = 3;  // mailbox, worker segment, bell
 
 // The memory that clients register.

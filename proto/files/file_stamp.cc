@@ -43,14 +43,10 @@ bool IsOfModel(const std::filesystem::path& path) {
 // desktop, may come and go, so the folder's own time does not count.
 FileStamp StampOfFolder(const std::string& path, uint64_t inode) {
   FileStamp stamp = {inode, 0, 0};
-  std::error_code error;
-  size_t count = 0;
-  for (std::filesystem::recursive_directory_iterator files(path, error), end;
-       !error && files != end && count < kMaxFiles; files.increment(error), ++count) {
-    if (files.depth() >= kDeepest) files.disable_recursion_pending();
+  for (const std::string& name : FilesOfFolder(path)) {
     struct stat status {};
-    if (!IsOfModel(files->path()) || stat(files->path().c_str(), &status) != 0) continue;
-    AddFile(files->path().lexically_relative(path).string(), StampOfStatus(status), &stamp);
+    if (stat((std::filesystem::path(path) / name).c_str(), &status) != 0) continue;
+    AddFile(name, StampOfStatus(status), &stamp);
   }
   return stamp;
 }
@@ -62,6 +58,25 @@ FileStamp StampOf(const std::string& path) {
   if (stat(path.c_str(), &status) != 0) return {};
   const FileStamp own = StampOfStatus(status);
   return S_ISDIR(status.st_mode) ? StampOfFolder(path, own.inode) : own;
+}
+
+FileStamp StampOfOpenFile(int fd) {
+  struct stat status {};
+  return fstat(fd, &status) == 0 ? StampOfStatus(status) : FileStamp();
+}
+
+std::vector<std::string> FilesOfFolder(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  size_t count = 0;
+  for (std::filesystem::recursive_directory_iterator files(path, error), end;
+       !error && files != end && count < kMaxFiles; files.increment(error), ++count) {
+    if (files.depth() >= kDeepest) files.disable_recursion_pending();
+    if (!IsOfModel(files->path())) continue;
+    names.push_back(files->path().lexically_relative(path).string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 FileStamp StampOfFiles(const std::vector<std::string>& paths) {

@@ -30,6 +30,13 @@ struct FileStamp {
 // looked at. So a file that vanishes and comes back changes twice. Thread-safe.
 FileStamp StampOf(const std::string& path);
 
+// The stamp of a file that is open.
+FileStamp StampOfOpenFile(int fd);
+
+// The names of the files that make a folder's stamp, in their order: "1_Pooling/config.json".
+// Thread-safe.
+std::vector<std::string> FilesOfFolder(const std::string& path);
+
 // One stamp for several files; it changes if a file changes, appears or disappears. Like a
 // folder's: `inode` is a mix, `bytes` the sum, `modified_ns` the latest. All zero if there is no
 // file. Thread-safe.
@@ -37,7 +44,7 @@ FileStamp StampOfFiles(const std::vector<std::string>& paths);
 
 // Opens the file for reading if it still has this stamp. Invalid if it is a folder, cannot be read,
 // or has changed. The descriptor keeps these contents if another file takes the name, but not if
-// the file itself is rewritten; StampOf() of the descriptor's path detects that. Thread-safe.
+// the file itself is rewritten; StampOfOpenFile() detects that. Thread-safe.
 UniqueFd OpenAsStamped(const std::string& path, const FileStamp& stamp);
 
 }  // namespace mpsd

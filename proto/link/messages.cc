@@ -32,11 +32,20 @@ Json Body(const FileStamp& stamp) {
   return {stamp.inode, stamp.bytes, static_cast<uint64_t>(stamp.modified_ns)};
 }
 
+Json Body(const std::vector<FolderFile>& files) {
+  Json list = Json::array();
+  for (const FolderFile& file : files) {
+    list.push_back({{"name", file.name}, {"bytes", file.bytes}, {"stamp", Body(file.stamp)}});
+  }
+  return list;
+}
+
 Json Body(const LoadOrder& order) {
   return {{"type", "load"},
           {"model", order.model},
           {"format", NameOf(order.format)},
           {"path", order.path},
+          {"folder_files", Body(order.folder_files)},
           {"stamp", Body(order.stamp)},
           {"device", order.device},
           {"precision", NameOf(order.precision)},
@@ -203,6 +212,19 @@ class Fields {
     return {numbers[0], numbers[1], static_cast<int64_t>(numbers[2])};
   }
 
+  std::vector<FolderFile> FolderFiles(const char* key) {
+    std::vector<FolderFile> files;
+    const Json* value = Find(key);
+    if (value == nullptr || !value->is_array()) return Fail<std::vector<FolderFile>>();
+    for (const Json& item : *value) {
+      if (!item.is_object()) return Fail<std::vector<FolderFile>>();
+      Fields fields(item);
+      files.push_back({fields.Text("name"), fields.Number("bytes"), fields.Stamp("stamp")});
+      if (!fields.ok()) return Fail<std::vector<FolderFile>>();
+    }
+    return files;
+  }
+
   WorkerRuntime Runtime(const char* key) {
     const Json* value = Find(key);
     if (value == nullptr || !value->is_object()) return Fail<WorkerRuntime>();
@@ -236,6 +258,7 @@ Message ParseLoad(Fields& fields) {
   order.model = fields.Text("model");
   order.format = fields.Choice<ModelFormat>("format");
   order.path = fields.Text("path");
+  if (fields.Has("folder_files")) order.folder_files = fields.FolderFiles("folder_files");
   if (fields.Has("stamp")) order.stamp = fields.Stamp("stamp");
   order.device = fields.Text("device");
   if (fields.Has("precision")) order.precision = fields.Choice<Precision>("precision");

@@ -37,6 +37,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -45,6 +46,7 @@
 #include "absl/status/statusor.h"
 #include "proto/base/fd.h"
 #include "proto/files/file_stamp.h"
+#include "proto/files/kept_folder.h"
 #include "proto/link/model_format.h"
 #include "proto/link/model_spec.h"
 #include "proto/link/precision.h"
@@ -62,13 +64,15 @@ inline constexpr uint32_t kLinkVersion = 1;
 inline constexpr int kWorkerExitDeviceLost = 5;
 
 // Orders a worker to load a model. The spec is the config's, possibly incomplete. For a model in
-// one file, a descriptor comes along: of the file that had the stamp, even if another has its name
-// by now.
+// one file, a descriptor comes along: the file that had the stamp, even if another has its name by
+// now. For a model in a folder, a descriptor comes along for each of `folder_files`.
 struct LoadOrder {
   std::string model;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string path;
   std::string opened_path{};  // path of the open descriptor; empty: `path`; never sent
+  std::vector<FolderFile> folder_files{};        // KeepFolder()'s; empty: the folder is read
+  std::shared_ptr<const HandedFolder> handed{};  // these files, once they are here; never sent
   FileStamp stamp;     // the file that all workers of the generation load; all zero: any file
   std::string device;  // "auto", "cpu", "cuda:0", "mps"
   Precision precision = Precision::kAsSaved;

@@ -8,6 +8,7 @@
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
 #include "proto/files/file_stamp.h"
+#include "proto/files/kept_folder.h"
 #include "proto/link/messages.h"
 #include "server/batch/slab_sizing.h"
 #include "server/cache/model_cache.h"
@@ -93,10 +94,18 @@ std::unique_ptr<const Scheduler> SchedulerOf(const ModelConfig& model, const Poo
                                            options.preferred_rows);
 }
 
-// The model's file, to hand to each worker; none where a worker could not open it by that.
-UniqueFd KeptFile(const ModelConfig& model) {
+// The model's file or files, to hand to each worker; none where a worker could not open them by
+// that.
+void KeepFiles(const ModelConfig& model, SupervisedModel* supervised) {
+  if (model.format == ModelFormat::kHuggingFace) {
+    KeptFolder folder = KeepFolder(model.path, model.stamp);
+    supervised->order.folder_files = std::move(folder.files);
+    supervised->files = std::move(folder.descriptors);
+    return;
+  }
   UniqueFd file = OpenAsStamped(model.path, model.stamp);
-  return platform::PathOfOpenFile(file.get()).empty() ? UniqueFd() : std::move(file);
+  if (!file.valid() || platform::PathOfOpenFile(file.get()).empty()) return;
+  supervised->files.push_back(std::move(file));
 }
 
 // Why a model that is to take texts cannot: it would be ready, and refuse each of them.
@@ -186,7 +195,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   supervised.served = served;
   supervised.pool = pool.get();
   supervised.order = OrderOf(model, placement);
-  supervised.file = KeptFile(model);
+  KeepFiles(model, &supervised);
   supervised.processes = placement.processes;
   supervised.first_segment_bytes =
       [bounds = ArrivalBounds{model.queue.requests(), model.queue_bytes, message_bytes_,

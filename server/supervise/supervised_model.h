@@ -28,7 +28,7 @@ struct SupervisedModel {
   std::shared_ptr<ServedModel> served;
   Pool* pool = nullptr;  // the served model's queue, by its real type
   LoadOrder order;       // the epoch and the DeviceShare are filled in for each incarnation
-  UniqueFd file{};       // the model's, which goes with the order; invalid: there is none
+  std::vector<UniqueFd> files{};  // the model's, which go with the order; empty: there are none
   // The workers that should serve; a replacement adds one for a while.
   std::vector<DeviceShare> processes = {DeviceShare()};
   // How large the pool's first segment is, once the model's spec is known: a worker reports the

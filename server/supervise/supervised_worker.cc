@@ -95,7 +95,7 @@ void SupervisedWorker::Start() {
   order.lanes = LanesToOrder();
   order.precision = PrecisionToOrder();
   std::vector<int> fds;
-  if (model.file.valid()) fds.push_back(model.file.get());
+  for (const UniqueFd& file : model.files) fds.push_back(file.get());
   if (absl::Status status = run_->process->Send(order, fds); !status.ok()) {
     GiveUp(WorkerExit::kProtocol, std::string(status.message()));
   }

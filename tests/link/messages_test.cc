@@ -41,6 +41,7 @@ ModelSpec SomeSpec() {
 
 LoadOrder SomeLoadOrder() {
   LoadOrder order;
+  order.folder_files = {{"1_Pooling/config.json", 7, {}}, {"m.safetensors", 9, {1, 9, 3}}};
   order.model = "minilm";
   order.format = ModelFormat::kTorchScript;
   order.path = "/models/a b \"c\"\\é.pt";
@@ -116,6 +117,7 @@ TEST_F(Messages, CarryALoadOrder) {
   EXPECT_EQ(got.model, sent.model);
   EXPECT_EQ(got.format, sent.format);
   EXPECT_EQ(got.path, sent.path);
+  EXPECT_EQ(got.folder_files, sent.folder_files);
   EXPECT_EQ(got.stamp, sent.stamp);
   EXPECT_EQ(got.device, sent.device);
   EXPECT_EQ(got.warmup, sent.warmup);

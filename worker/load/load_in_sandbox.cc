@@ -1,9 +1,12 @@
 #include "worker/load/load_in_sandbox.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "proto/base/failpoint.h"
 #include "proto/base/platform.h"
 #include "proto/files/file_stamp.h"
+#include "proto/files/kept_folder.h"
 #include "worker/load/load_model.h"
 #include "worker/sandbox/sandbox.h"
 
@@ -13,24 +16,33 @@ namespace {
 // All workers of a generation must load the same contents. LoadModel() reports a missing file.
 absl::Status CheckFile(const LoadOrder& order) {
   if (order.stamp == FileStamp{}) return absl::OkStatus();
-  const FileStamp found = StampOf(order.file());
-  if (found == order.stamp || found == FileStamp{}) return absl::OkStatus();
+  if (order.handed != nullptr) {
+    if (order.handed->IsUnchanged()) return absl::OkStatus();
+  } else {
+    const FileStamp found = StampOf(order.file());
+    if (found == order.stamp || found == FileStamp{}) return absl::OkStatus();
+  }
   return absl::FailedPreconditionError(
       absl::StrCat("'", order.path, "' is not the file that model '", order.model,
                    "' was configured with: it was replaced since. A reload loads the new one"));
 }
 
-// The path of the descriptor's file; empty if it is not the order's file.
-std::string PathOf(const UniqueFd& file, const FileStamp& stamp) {
-  if (!file.valid()) return "";
-  std::string path = platform::PathOfOpenFile(file.get());
-  return StampOf(path) == stamp ? path : "";
+// The path of the handed file; empty if it is not the order's file.
+std::string PathOf(const std::vector<UniqueFd>& files, const FileStamp& stamp) {
+  if (files.empty() || StampOfOpenFile(files.front().get()) != stamp) return "";
+  return platform::PathOfOpenFile(files.front().get());
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(LoadOrder order, UniqueFd file) {
-  order.opened_path = PathOf(file, order.stamp);
+absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(LoadOrder order, std::vector<UniqueFd> files) {
+  if (order.folder_files.empty()) {
+    order.opened_path = PathOf(files, order.stamp);
+  } else {
+    absl::StatusOr<HandedFolder> folder = HandedFolder::Of(order.folder_files, std::move(files));
+    if (!folder.ok()) return folder.status();
+    order.handed = std::make_shared<const HandedFolder>(*std::move(folder));
+  }
   const absl::StatusOr<Sandbox> sandbox = Sandbox::Enter(Sandbox::OptionsOf(order));
   if (!sandbox.ok()) return sandbox.status();
   if (absl::Status status = StartRuntime(order); !status.ok()) return status;

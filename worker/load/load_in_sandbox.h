@@ -13,6 +13,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,13 +27,14 @@ namespace mpsd {
 // order was made for: two versions of a model must not answer as one. The sandbox takes rights away
 // for the life of the process, even if loading fails. The text of an error is for the operator.
 //
-// `file` is the descriptor that came with the order, if any. The model is loaded from it, so the
-// file is right even if another file has its name by now. Nothing is read from a descriptor that
-// cannot be used, or whose file was rewritten.
+// `files` are the descriptors that came with the order, if any. The model is loaded from them, so
+// the files are right even if others have their names by now. Nothing is read from a descriptor
+// that cannot be used, or whose file was rewritten.
 //
 // Called once, on the main thread, before any other thread starts. Blocks for the whole loading:
 // seconds, or minutes for a large model.
-absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(LoadOrder order, UniqueFd file = UniqueFd());
+absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(LoadOrder order,
+                                                     std::vector<UniqueFd> files = {});
 
 // Whether another process would fail in the same way with this error of LoadInSandbox(), because
 // the order, the model's file or the host is at fault. An unreadable file, a lack of memory or a

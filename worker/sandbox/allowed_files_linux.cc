@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/base/platform.h"
+#include "proto/files/folder_links.h"
 #include "worker/sandbox/allowed_files.h"
 
 namespace mpsd {
@@ -120,23 +121,6 @@ void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPat
   }
 }
 
-// Where the links in a model's folder may lead. Each may stay in the folder itself, or lead from a
-// snapshot in Hugging Face's cache to the files that the snapshots of the same model share.
-std::vector<std::filesystem::path> LinkRoots(const std::string& folder) {
-  std::error_code error;
-  const std::filesystem::path own = std::filesystem::canonical(folder, error);
-  if (error) return {};
-  std::vector<std::filesystem::path> roots = {own};
-  if (own.parent_path().filename() != "snapshots") return roots;
-  const auto shared = std::filesystem::canonical(own / "../../blobs", error);
-  if (!error) roots.push_back(shared);
-  return roots;
-}
-
-bool IsBelow(const std::filesystem::path& root, const std::filesystem::path& path) {
-  return std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
-}
-
 bool IsReadByLoader(const std::filesystem::path& file) {
   return file.extension() == ".json" || file.extension() == ".safetensors";
 }
@@ -144,26 +128,22 @@ bool IsReadByLoader(const std::filesystem::path& file) {
 // Adds the file that a link in a model's folder leads to. A folder may come from strangers, so a
 // link to any other file of the host opens nothing. The file goes on the list instead of the link,
 // so nobody can redirect the link between this check and the rule.
-void AddLinked(const std::filesystem::path& link, const std::vector<std::filesystem::path>& roots,
+void AddLinked(const std::filesystem::path& link, const FolderLinks& links,
                std::vector<AllowedPath>* allowed) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(link, error);
   if (error || !IsReadByLoader(link) || !std::filesystem::is_regular_file(target, error)) return;
-  for (const std::filesystem::path& root : roots) {
-    if (!IsBelow(root, target)) continue;
-    allowed->push_back({target.string(), FileUse::kRead});
-    return;
-  }
+  if (links.Allow(target)) allowed->push_back({target.string(), FileUse::kRead});
 }
 
 void AddModel(const std::string& path, std::vector<AllowedPath>* allowed) {
   allowed->push_back({path, FileUse::kRead});
-  const std::vector<std::filesystem::path> roots = LinkRoots(path);
+  const FolderLinks links(path);
   std::error_code error;
   for (std::filesystem::recursive_directory_iterator files(path, error), end;
        !error && files != end; files.increment(error)) {
     if (files.depth() > 0) files.disable_recursion_pending();
-    if (files->is_symlink(error)) AddLinked(files->path(), roots, allowed);
+    if (files->is_symlink(error)) AddLinked(files->path(), links, allowed);
   }
 }
 

@@ -1,18 +1,37 @@
 """The config changes while the daemon serves: what differs is swapped, the rest is left alone."""
+import json
 import os
 import pathlib
 import shutil
 import signal
 import tempfile
 import unittest
+import urllib.request
 
 import grpc
 
 import calls
+import family_folders
 from daemon import Daemon, MODELS, WITH_TORCH, mpsd, wait_until
-from models import placement, synthetic, torchscript
+from models import huggingface, placement, synthetic, torchscript
 
 GAUGES = ("mpsd_queue_requests", "mpsd_workers_ready", "mpsd_workers_configured")
+
+
+def replace_weights(folder):
+    (folder / "new").write_bytes(b"no weights")
+    os.replace(folder / "new", folder / "model.safetensors")
+
+
+# What becomes of a folder that is served, one after the other.
+FOLDER_CHANGES = {
+    "touched": lambda folder: os.utime(folder / "tokenizer.json"),
+    "tokenizer": lambda folder: (folder / "tokenizer.json").write_text("{}"),
+    "config": lambda folder: (folder / "config.json").write_text("{}"),
+    "pooling": lambda folder: shutil.rmtree(folder / "1_Pooling"),
+    "weights": replace_weights,
+    "gone": lambda folder: folder.rename(folder.with_name("elsewhere")),
+}
 
 
 def fast(**parameters):
@@ -123,6 +142,55 @@ class Reload(unittest.TestCase):
         self.assertIn(second, pids(daemon, "m"), "the other one serves on")
         self.assertEqual(daemon.metric("mpsd_workers_ready", model="m"), 1)
         self.check_loaded_by_a_reload(daemon)
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_a_folder_that_was_changed_is_served_on_until_a_reload(self):
+        """Whatever becomes of its files, a worker that comes later answers as the one before."""
+        for sandbox in ("basic", "strict"):
+            folder = pathlib.Path(self.enterContext(
+                tempfile.TemporaryDirectory(prefix="mpsd-test-"))) / "m"
+            family_folders.write_text_family("bert", folder)
+            daemon = self.enterContext(Daemon([huggingface("m", folder, sandbox=sandbox,
+                                                           circuit={"deaths": 0})]))
+            wanted = self.embed(daemon)
+            for name, change in FOLDER_CHANGES.items():
+                with self.subTest(name, sandbox=sandbox):
+                    change(folder)
+                    self.end_worker(daemon)
+                    self.assertEqual(self.embed(daemon), wanted)
+            shutil.rmtree(folder, ignore_errors=True)
+            family_folders.write_text_family("bert", folder)
+            self.assertTrue(daemon.reload()["ok"])
+            self.assertEqual(self.embed(daemon), wanted)
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_weights_of_a_folder_that_were_written_anew_wait_for_a_reload(self):
+        folder = pathlib.Path(self.enterContext(
+            tempfile.TemporaryDirectory(prefix="mpsd-test-"))) / "m"
+        family_folders.write_text_family("bert", folder)
+        daemon = self.enterContext(Daemon([huggingface("m", folder)]))
+        weights = folder / "model.safetensors"
+        weights.write_bytes(weights.read_bytes())
+        (pid,) = pids(daemon, "m")
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: "it was replaced since" in str(daemon.ps()["m"]), 30, "the reason")
+        self.assertTrue(daemon.reload()["ok"])
+        self.embed(daemon)
+
+    def embed(self, daemon):
+        request = urllib.request.Request(
+            f"http://{daemon.http}/v1/embeddings", b'{"model": "m", "input": "a b"}',
+            {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)["data"][0]["embedding"]
+
+    def end_worker(self, daemon):
+        """Returns when the next one serves."""
+        before = daemon.metric("mpsd_worker_restarts_total", model="m") or 0
+        (pid,) = pids(daemon, "m")
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: daemon.metric("mpsd_worker_restarts_total", model="m") == before + 1 and
+                   daemon.metric("mpsd_workers_ready", model="m") == 1, 60, "the next worker")
 
     def test_models_are_added_and_removed(self):
         with Daemon([synthetic("a"), synthetic("b")]) as daemon, calls.stub(daemon.address) as stub:

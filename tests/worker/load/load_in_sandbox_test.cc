@@ -58,16 +58,18 @@ TEST_F(LoadInSandboxTest, RefusesAFileThatTookItsPlace) {
 }
 
 TEST_F(LoadInSandboxTest, LoadsTheFileThatWasHandedOverThoughAnotherTookItsPlace) {
-  UniqueFd file = OpenAsStamped(path_, order_.stamp);
+  std::vector<UniqueFd> files;
+  files.push_back(OpenAsStamped(path_, order_.stamp));
   Write("two");
-  if (platform::PathOfOpenFile(file.get()).empty()) GTEST_SKIP() << "no path of an open file";
-  EXPECT_TRUE(LoadInSandbox(order_, std::move(file)).ok());
+  if (platform::PathOfOpenFile(files[0].get()).empty()) GTEST_SKIP() << "no path of an open file";
+  EXPECT_TRUE(LoadInSandbox(order_, std::move(files)).ok());
 }
 
 TEST_F(LoadInSandboxTest, RefusesAHandedFileThatWasWrittenAnew) {
-  UniqueFd file = OpenAsStamped(path_, order_.stamp);
+  std::vector<UniqueFd> files;
+  files.push_back(OpenAsStamped(path_, order_.stamp));
   std::ofstream(path_) << "other content";
-  const absl::Status status = LoadInSandbox(order_, std::move(file)).status();
+  const absl::Status status = LoadInSandbox(order_, std::move(files)).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("it was replaced since"));
 }
 

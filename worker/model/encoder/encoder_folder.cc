@@ -27,8 +27,8 @@ constexpr const char* kSentenceBertConfigs[] = {
     "sentence_xlnet_config.json",
 };
 
-absl::StatusOr<std::string> ReadSmallFile(const std::string& folder, const std::string& name) {
-  const absl::StatusOr<MappedFile> file = MappedFile::Open(folder + "/" + name);
+absl::StatusOr<std::string> ReadSmallFile(const ModelFolder& source, const std::string& name) {
+  const absl::StatusOr<MappedFile> file = source.Map(name);
   if (!file.ok()) {
     return absl::Status(file.status().code(), absl::StrCat(name, " ", file.status().message()));
   }
@@ -40,29 +40,29 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& folder, const std::
 
 // The result of `parse` on the file; an error names the file.
 template <typename Parse>
-auto ReadAs(const std::string& folder, const std::string& name, const Parse& parse)
+auto ReadAs(const ModelFolder& source, const std::string& name, const Parse& parse)
     -> decltype(parse(absl::string_view())) {
-  const absl::StatusOr<std::string> text = ReadSmallFile(folder, name);
+  const absl::StatusOr<std::string> text = ReadSmallFile(source, name);
   if (!text.ok()) return text.status();
   auto parsed = parse(*text);
   if (parsed.ok()) return parsed;
   return absl::Status(parsed.status().code(), absl::StrCat(name, ": ", parsed.status().message()));
 }
 
-absl::Status ReadStep(const std::string& path, const SentenceStep& step, EncoderFolder* folder) {
+absl::Status ReadStep(const ModelFolder& source, const SentenceStep& step, EncoderFolder* folder) {
   if (step.kind == SentenceStep::kNormalize) {
     folder->tail.emplace_back();
     return absl::OkStatus();
   }
   const std::string file = step.folder + "/config.json";
   if (step.kind == SentenceStep::kPooling) {
-    const absl::StatusOr<Pooling> pooling = ReadAs(path, file, ParsePooling);
+    const absl::StatusOr<Pooling> pooling = ReadAs(source, file, ParsePooling);
     if (!pooling.ok()) return pooling.status();
     folder->pooling = *pooling;
     folder->pooling_is_told = true;
     return absl::OkStatus();
   }
-  absl::StatusOr<DenseConfig> dense = ReadAs(path, file, ParseDense);
+  absl::StatusOr<DenseConfig> dense = ReadAs(source, file, ParseDense);
   if (!dense.ok()) return dense.status();
   if (dense->from != folder->width()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -73,8 +73,8 @@ absl::Status ReadStep(const std::string& path, const SentenceStep& step, Encoder
   return absl::OkStatus();
 }
 
-absl::Status ReadSentenceFiles(const std::string& path, EncoderFolder* folder) {
-  const auto steps = ReadAs(path, "modules.json", ParseSentenceSteps);
+absl::Status ReadSentenceFiles(const ModelFolder& source, EncoderFolder* folder) {
+  const auto steps = ReadAs(source, "modules.json", ParseSentenceSteps);
   if (absl::IsNotFound(steps.status())) {
     if (folder->config.head != HeadKind::kTraining) return absl::OkStatus();
     return absl::InvalidArgumentError(
@@ -92,16 +92,16 @@ absl::Status ReadSentenceFiles(const std::string& path, EncoderFolder* folder) {
         "modules.json: there is no Pooling, and vectors of tokens are not served");
   }
   for (const SentenceStep& step : *steps) {
-    if (absl::Status status = ReadStep(path, step, folder); !status.ok()) return status;
+    if (absl::Status status = ReadStep(source, step, folder); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 // In this file sentence-transformers says how a reranker's scores are made; it takes precedence
 // over config.json.
-absl::Status ReadScore(const std::string& path, EncoderFolder* folder) {
+absl::Status ReadScore(const ModelFolder& source, EncoderFolder* folder) {
   if (!folder->is_classifier()) return absl::OkStatus();
-  const auto score = ReadAs(path, "config_sentence_transformers.json", ParseScoreActivation);
+  const auto score = ReadAs(source, "config_sentence_transformers.json", ParseScoreActivation);
   if (absl::IsNotFound(score.status())) return absl::OkStatus();
   if (!score.ok()) return score.status();
   folder->config.score = score->value_or(folder->config.score);
@@ -117,16 +117,16 @@ void LimitTokens(int64_t tokens, const std::string& file, EncoderFolder* folder)
 
 // The first of these files that exists sets the limit; if it gives none, tokenizer_config.json
 // does.
-absl::Status ReadToldTokens(const std::string& path, EncoderFolder* folder) {
+absl::Status ReadToldTokens(const ModelFolder& source, EncoderFolder* folder) {
   for (const char* name : kSentenceBertConfigs) {
-    const auto told = ReadAs(path, name, ParseMaxTokens);
+    const auto told = ReadAs(source, name, ParseMaxTokens);
     if (absl::IsNotFound(told.status())) continue;
     if (!told.ok()) return told.status();
     if (*told == 0) break;
     LimitTokens(*told, name, folder);
     return absl::OkStatus();
   }
-  const auto of_tokenizer = ReadAs(path, kTokenizerConfig, ParseTokenizerMaxTokens);
+  const auto of_tokenizer = ReadAs(source, kTokenizerConfig, ParseTokenizerMaxTokens);
   if (absl::IsNotFound(of_tokenizer.status())) return absl::OkStatus();
   if (!of_tokenizer.ok()) return of_tokenizer.status();
   LimitTokens(*of_tokenizer, kTokenizerConfig, folder);
@@ -134,10 +134,10 @@ absl::Status ReadToldTokens(const std::string& path, EncoderFolder* folder) {
 }
 
 // The longest row with which a folder is served, unless the order says otherwise.
-absl::Status ReadMaxTokens(const std::string& path, EncoderFolder* folder) {
+absl::Status ReadMaxTokens(const ModelFolder& source, EncoderFolder* folder) {
   folder->max_tokens = kUsualMaxTokens;
   LimitTokens(folder->config.max_tokens(), kEncoderConfig, folder);
-  return ReadToldTokens(path, folder);
+  return ReadToldTokens(source, folder);
 }
 
 std::vector<int64_t> Buckets(int64_t longest) {
@@ -194,15 +194,15 @@ int64_t EncoderFolder::width() const {
   return config.hidden_size;
 }
 
-absl::StatusOr<EncoderFolder> ReadEncoderFolder(const std::string& path) {
+absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source) {
   EncoderFolder folder;
-  absl::StatusOr<EncoderConfig> config = ReadAs(path, kEncoderConfig, ParseEncoderConfig);
+  absl::StatusOr<EncoderConfig> config = ReadAs(source, kEncoderConfig, ParseEncoderConfig);
   if (!config.ok()) return config.status();
   folder.config = *std::move(config);
-  absl::Status status = ReadSentenceFiles(path, &folder);
-  status.Update(ReadScore(path, &folder));
+  absl::Status status = ReadSentenceFiles(source, &folder);
+  status.Update(ReadScore(source, &folder));
   if (!status.ok()) return status;
-  status = ReadMaxTokens(path, &folder);
+  status = ReadMaxTokens(source, &folder);
   if (!status.ok()) return status;
   return folder;
 }

@@ -25,6 +25,7 @@
 #include "proto/link/model_spec.h"
 #include "worker/model/encoder/config/encoder_config.h"
 #include "worker/model/encoder/config/sentence_config.h"
+#include "worker/model/encoder/weights/model_folder.h"
 #include "worker/model/model.h"
 
 namespace mpsd {
@@ -53,10 +54,10 @@ struct EncoderFolder {
   int64_t width() const;
 };
 
-// Reads the files of `folder`. A folder without modules.json pools by the mean and does not
+// Reads the files of `source`. A folder without modules.json pools by the mean and does not
 // normalize. INVALID_ARGUMENT names the file, and what in it is missing, malformed or unknown.
 // NOT_FOUND and PERMISSION_DENIED name a file that is missing or cannot be read.
-absl::StatusOr<EncoderFolder> ReadEncoderFolder(const std::string& folder);
+absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source);
 
 // The spec of such a folder: rows of tokens, padded to 16, 32, 64, … up to the longest row, at most
 // 32 rows a batch. The order may give other padding or another batch size. INVALID_ARGUMENT if the

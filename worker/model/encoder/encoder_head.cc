@@ -90,9 +90,9 @@ Activation HeadActivation(const EncoderConfig& config) {
   return Activation::kTanh;
 }
 
-absl::StatusOr<Linear> LoadDense(const std::string& path, const DenseConfig& config,
+absl::StatusOr<Linear> LoadDense(const ModelFolder& source, const DenseConfig& config,
                                  c10::Device device) {
-  const absl::StatusOr<WeightFiles> files = WeightFiles::Open(path + "/" + config.folder);
+  const absl::StatusOr<WeightFiles> files = WeightFiles::Open(source.Inner(config.folder));
   absl::Status status = files.status();
   Linear dense;
   if (files.ok()) {
@@ -107,7 +107,7 @@ absl::StatusOr<Linear> LoadDense(const std::string& path, const DenseConfig& con
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<EncoderHead>> SentenceHead::Load(const std::string& path,
+absl::StatusOr<std::unique_ptr<EncoderHead>> SentenceHead::Load(const ModelFolder& source,
                                                                 const EncoderFolder& folder,
                                                                 EncoderWeights* weights,
                                                                 c10::Device device) {
@@ -116,7 +116,7 @@ absl::StatusOr<std::unique_ptr<EncoderHead>> SentenceHead::Load(const std::strin
     Step step;
     step.is_dense = tail.is_dense;
     if (tail.is_dense) {
-      absl::StatusOr<Linear> dense = LoadDense(path, tail.dense, device);
+      absl::StatusOr<Linear> dense = LoadDense(source, tail.dense, device);
       if (!dense.ok()) return dense.status();
       step.dense = *std::move(dense);
       step.activation = tail.dense.activation;

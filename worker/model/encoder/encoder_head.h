@@ -12,6 +12,7 @@
 #include "worker/model/encoder/encoder_folder.h"
 #include "worker/model/encoder/layers.h"
 #include "worker/model/encoder/weights/encoder_weights.h"
+#include "worker/model/encoder/weights/model_folder.h"
 
 namespace mpsd {
 
@@ -30,10 +31,10 @@ class EncoderHead {
 // gives zeros. Thread-safe.
 class SentenceHead final : public EncoderHead {
  public:
-  // `path` is the folder, where the weights of dense maps lie in folders of their own. The
+  // `source` is the folder, where the weights of dense maps lie in folders of their own. The
   // encoder's pooler, if any, is not part of the answer. INVALID_ARGUMENT and NOT_FOUND name a file
   // of a dense map and its fault; faults of `weights` stay in `weights`.
-  static absl::StatusOr<std::unique_ptr<EncoderHead>> Load(const std::string& path,
+  static absl::StatusOr<std::unique_ptr<EncoderHead>> Load(const ModelFolder& source,
                                                            const EncoderFolder& folder,
                                                            EncoderWeights* weights,
                                                            c10::Device device);

@@ -196,7 +196,8 @@ absl::StatusOr<bool> EncoderModel::FillRecord(absl::Span<const InputTensor> inpu
 
 absl::Status CheckFolder(const LoadOrder& order) {
   std::error_code error;
-  if (std::filesystem::is_directory(order.path, error)) return absl::OkStatus();
+  if (order.handed != nullptr || std::filesystem::is_directory(order.path, error))
+    return absl::OkStatus();
   return absl::NotFoundError(
       absl::StrCat("model '", order.model, "': there is no folder '", order.path, "'"));
 }
@@ -231,7 +232,8 @@ absl::StatusOr<Products> ProductsOf(Precision precision, at::ScalarType type,
 
 absl::Status MakeModel(const LoadOrder& order, std::unique_ptr<TorchRuntime> runtime,
                        std::unique_ptr<Model>* model) {
-  absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(order.path);
+  const ModelFolder source(order.path, order.handed);
+  absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(source);
   if (!folder.ok()) return folder.status();
   absl::StatusOr<ModelSpec> spec = EncoderSpec(order, *folder);
   if (!spec.ok()) return spec.status();
@@ -239,7 +241,7 @@ absl::Status MakeModel(const LoadOrder& order, std::unique_ptr<TorchRuntime> run
   const absl::StatusOr<Products> products = ProductsOf(order.precision, type, *runtime);
   if (!products.ok()) return products.status();
   absl::StatusOr<EncoderParts> parts =
-      LoadEncoderParts(order.path, *folder, type, *products, runtime->device());
+      LoadEncoderParts(source, *folder, type, *products, runtime->device());
   if (!parts.ok()) return parts.status();
   const TokenLayout layout = LayoutOf(folder->config, *parts->encoder, runtime->device(), type);
   SynchronizeDevice(runtime->device());

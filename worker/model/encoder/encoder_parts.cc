@@ -33,11 +33,11 @@ std::unique_ptr<const Encoder> MakeEncoder(const EncoderConfig& config, EncoderW
 
 }  // namespace
 
-absl::StatusOr<EncoderParts> LoadEncoderParts(const std::string& path, const EncoderFolder& folder,
-                                              at::ScalarType type, Products products,
-                                              c10::Device device) {
+absl::StatusOr<EncoderParts> LoadEncoderParts(const ModelFolder& source,
+                                              const EncoderFolder& folder, at::ScalarType type,
+                                              Products products, c10::Device device) {
   EncoderParts parts;
-  const absl::StatusOr<WeightFiles> files = WeightFiles::Open(path);
+  const absl::StatusOr<WeightFiles> files = WeightFiles::Open(source);
   if (!files.ok()) return files.status();
   EncoderWeights weights(files->tensors(), NamesOf(folder.config.family).prefix, device);
   weights.HandOutAs(type);
@@ -49,7 +49,7 @@ absl::StatusOr<EncoderParts> LoadEncoderParts(const std::string& path, const Enc
     parts.head = std::make_unique<ClassifierHead>(folder.config, &weights);
   } else {
     absl::StatusOr<std::unique_ptr<EncoderHead>> head =
-        SentenceHead::Load(path, folder, &weights, device);
+        SentenceHead::Load(source, folder, &weights, device);
     if (!head.ok()) return head.status();
     parts.head = *std::move(head);
   }

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/fd.h"
 
 namespace mpsd {
 namespace {
@@ -23,21 +24,22 @@ absl::Status CannotRead(int error) {
 }  // namespace
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return CannotRead(errno);
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) return CannotRead(errno);
   struct stat info {};
-  const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-  const auto size = static_cast<size_t>(info.st_size);
-  void* data = nullptr;
-  int error = 0;
-  if (is_file && size > 0) {
-    data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED) error = errno;
-  }
-  close(fd);
+  const bool is_file = fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode);
   if (!is_file) return absl::NotFoundError("is no file");
-  if (error != 0) return CannotRead(error);
-  return MappedFile(static_cast<const char*>(data), size);
+  return OfDescriptor(fd.get(), static_cast<uint64_t>(info.st_size));
+}
+
+absl::StatusOr<MappedFile> MappedFile::OfDescriptor(int fd, uint64_t bytes) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return CannotRead(errno);
+  if (static_cast<uint64_t>(info.st_size) < bytes) return absl::NotFoundError("is cut short");
+  if (bytes == 0) return MappedFile(nullptr, 0);
+  void* const data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED) return CannotRead(errno);
+  return MappedFile(static_cast<const char*>(data), bytes);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

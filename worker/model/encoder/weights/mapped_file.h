@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -17,6 +18,9 @@ class MappedFile {
   // NOT_FOUND when `path` is no regular file, PERMISSION_DENIED when it cannot be read. The text is
   // the end of a sentence that begins with the path.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
+
+  // Maps the first `bytes` of an open file, which stays the caller's. NOT_FOUND when it has fewer.
+  static absl::StatusOr<MappedFile> OfDescriptor(int fd, uint64_t bytes);
 
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&&) = delete;

@@ -1,9 +1,7 @@
 #include "worker/model/encoder/weights/weight_files.h"
 
-#include <filesystem>
 #include <map>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -29,14 +27,10 @@ absl::Status In(absl::string_view name, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
 
-bool IsThere(const std::string& folder, const char* name) {
-  std::error_code error;
-  return std::filesystem::exists(folder + "/" + name, error);
-}
-
-absl::Status NoWeights(const std::string& folder) {
+// Pickled weights are looked for on disk: no worker is handed one.
+absl::Status NoWeights(const ModelFolder& folder) {
   for (const char* name : kPickles) {
-    if (!IsThere(folder, name)) continue;
+    if (!ModelFolder(folder.path()).Has(name)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("the folder has its weights in ", name,
                      " only, and mpsd reads safetensors; convert them with transformers: "
@@ -77,9 +71,9 @@ absl::StatusOr<std::map<std::string, std::set<std::string>>> ReadIndex(absl::str
 
 }  // namespace
 
-absl::Status WeightFiles::Add(const std::string& folder, const std::string& name,
+absl::Status WeightFiles::Add(const ModelFolder& folder, const std::string& name,
                               Safetensors* tensors) {
-  absl::StatusOr<MappedFile> file = MappedFile::Open(folder + "/" + name);
+  absl::StatusOr<MappedFile> file = folder.Map(name);
   if (!file.ok()) {
     return absl::Status(file.status().code(), absl::StrCat(name, " ", file.status().message()));
   }
@@ -90,7 +84,7 @@ absl::Status WeightFiles::Add(const std::string& folder, const std::string& name
   return absl::OkStatus();
 }
 
-absl::Status WeightFiles::AddShards(const std::string& folder, absl::string_view index) {
+absl::Status WeightFiles::AddShards(const ModelFolder& folder, absl::string_view index) {
   const auto shards = ReadIndex(index);
   if (!shards.ok()) return shards.status();
   for (const auto& [shard, names] : *shards) {
@@ -111,13 +105,13 @@ absl::Status WeightFiles::AddShards(const std::string& folder, absl::string_view
   return absl::OkStatus();
 }
 
-absl::StatusOr<WeightFiles> WeightFiles::Open(const std::string& folder) {
+absl::StatusOr<WeightFiles> WeightFiles::Open(const ModelFolder& folder) {
   WeightFiles files;
   absl::Status status;
-  if (IsThere(folder, kOneFile)) {
+  if (folder.Has(kOneFile)) {
     status = files.Add(folder, kOneFile, &files.tensors_);
-  } else if (IsThere(folder, kIndex)) {
-    const absl::StatusOr<MappedFile> index = MappedFile::Open(folder + "/" + kIndex);
+  } else if (folder.Has(kIndex)) {
+    const absl::StatusOr<MappedFile> index = folder.Map(kIndex);
     if (!index.ok()) {
       return absl::Status(index.status().code(),
                           absl::StrCat(kIndex, " ", index.status().message()));

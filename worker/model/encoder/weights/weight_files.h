@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "worker/model/encoder/weights/mapped_file.h"
+#include "worker/model/encoder/weights/model_folder.h"
 #include "worker/model/encoder/weights/safetensors.h"
 
 namespace mpsd {
@@ -23,15 +24,15 @@ class WeightFiles {
   // weights is refused, because these are code. NOT_FOUND and PERMISSION_DENIED as for
   // MappedFile::Open(). The folder is untrusted: it may have at most 1,000 shards, whose names
   // cannot lead out of it.
-  static absl::StatusOr<WeightFiles> Open(const std::string& folder);
+  static absl::StatusOr<WeightFiles> Open(const ModelFolder& folder);
 
   // All tensors. They borrow this object's bytes.
   const Safetensors& tensors() const { return tensors_; }
 
  private:
   WeightFiles() = default;
-  absl::Status Add(const std::string& folder, const std::string& name, Safetensors* tensors);
-  absl::Status AddShards(const std::string& folder, absl::string_view index);
+  absl::Status Add(const ModelFolder& folder, const std::string& name, Safetensors* tensors);
+  absl::Status AddShards(const ModelFolder& folder, absl::string_view index);
 
   std::vector<MappedFile> files_;
   Safetensors tensors_;

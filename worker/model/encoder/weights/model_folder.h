@@ -1,0 +1,40 @@
+// ModelFolder: where a model's files are read from, by their names in its folder.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/files/kept_folder.h"
+#include "worker/model/encoder/weights/mapped_file.h"
+
+namespace mpsd {
+
+// A folder on disk; or the files of one as the front end has kept them (KeepFolder), of which none
+// is opened by its name: the folder may have changed since. A value, cheap to copy. Thread-safe.
+class ModelFolder {
+ public:
+  // Without `handed` the files on disk.
+  ModelFolder(std::string path,  // NOLINT(google-explicit-constructor): a path is a folder
+              std::shared_ptr<const HandedFolder> handed = nullptr)
+      : path_(std::move(path)), handed_(std::move(handed)) {}
+
+  // Errors as MappedFile's.
+  absl::StatusOr<MappedFile> Map(const std::string& name) const;
+  bool Has(const std::string& name) const;
+
+  // The folder of that name in this one.
+  ModelFolder Inner(absl::string_view name) const;
+
+  // For the words that people read.
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::string prefix_;  // of the names of `handed_`: "2_Dense/"
+  std::shared_ptr<const HandedFolder> handed_;
+};
+
+}  // namespace mpsd

@@ -37,6 +37,7 @@
 #include "server/daemon_options.h"
 #include "server/doctor/descriptor_needs.h"
 #include "server/door/http_door.h"
+#include "server/embedders/usual_model.h"
 #include "server/entry/method_table.h"
 #include "server/heap.h"
 #include "server/heap_trimmer.h"
@@ -210,6 +211,7 @@ class Daemon {
   absl::Status ListenForHttp(const std::shared_ptr<CertificateSource>& certificates);
   std::unique_ptr<HttpHandler> MakeDoor(const ThreadRole* thread);
   void Announce();
+  void TellUsualModels();
   void ReopenLog();
   int Serve(const SignalWaiter& signals);
   absl::Status WaitUntilSettled(const SignalWaiter& signals);
@@ -391,6 +393,15 @@ void Daemon::Announce() {
   notifier_.Ready("serving").IgnoreError();
 }
 
+// Where one of several models answers requests that name none, operators learn which.
+void Daemon::TellUsualModels() {
+  for (const UsualModel& usual : UsualModels(models_, [](absl::string_view) { return true; })) {
+    if (usual.model_count < 2) continue;
+    logger_.Log(LogLevel::kInfo, "usual_model",
+                {{"task", NameOf(usual.task)}, {"model", usual.name}, {"of", usual.model_count}});
+  }
+}
+
 // A log rotator renames the file and then sends SIGUSR1. On an error the old file stays in use.
 void Daemon::ReopenLog() {
   absl::Status status = logger_.Reopen();
@@ -495,6 +506,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
     DrainAndStop(signals);
     return kExitConfig;
   }
+  TellUsualModels();
   if (signals.requests() == 0) Announce();
   ServeUntilAskedToEnd(signals);
   DrainAndStop(signals);
@@ -536,6 +548,7 @@ void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
 void Daemon::Reload() {
   notifier_.Reloading(*clock_).IgnoreError();
   reloader_.Reload([this](const absl::Status& status) {
+    TellUsualModels();
     notifier_.Ready(status.ok() ? "serving" : "serving; the last reload failed").IgnoreError();
   });
 }

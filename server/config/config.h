@@ -120,6 +120,7 @@ struct ModelConfig {
   LaneNeeds lane_needs;                           // what its lanes share with other models'
   int64_t queue_target_ns = 0;                    // the longest wait in a standing queue; 0: any
   TextPolicy text;                                // of a folder with a tokenizer that one
+  std::vector<ModelTask> default_for;             // it answers requests of them that name no model
   FileStamp tokenizer_stamp;                      // StampOfTokenizer() of `text.tokenizer`
   CacheScope response_cache = CacheScope::kOff;   // whose answers are kept; not if decoupled
   std::optional<SequencePolicy> sequences;        // of a model with state

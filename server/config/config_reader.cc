@@ -189,12 +189,27 @@ void CheckNeeds(const ModelConfig& model, const std::string& path, const Resourc
   }
 }
 
+// Two versions of a model are one here: a request names neither.
+void CheckDefaultFor(const ModelConfig& model, const std::string& path,
+                     const std::vector<ModelConfig>& others, JsonErrors* errors) {
+  for (const ModelConfig& other : others) {
+    for (const ModelTask task : model.default_for) {
+      const auto& taken = other.default_for;
+      const bool is_taken = std::find(taken.begin(), taken.end(), task) != taken.end();
+      if (!is_taken || other.name == model.name) continue;
+      errors->Add(JsonPath(path, "default_for"),
+                  absl::StrCat("model '", other.name, "' is that for '", NameOf(task), "'"));
+    }
+  }
+}
+
 void ReadModels(const JsonObject& object, const std::string& folder, Config* config) {
   const bool has_repository = object.Find("model_repository") != nullptr;
   if (!has_repository) object.Require("models");
   object.GetList("models", kMaxModels, [&](const nlohmann::json& json, const std::string& path) {
     ModelConfig model = ReadModelConfig(json, path, folder, config->limits, object.errors());
     CheckNeeds(model, path, config->resources, object.errors());
+    CheckDefaultFor(model, path, config->models, object.errors());
     for (const ModelConfig& other : config->models) {
       if (other.key() != model.key() || model.name.empty()) continue;
       object.errors()->Add(JsonPath(path, "name"),

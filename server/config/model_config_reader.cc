@@ -19,7 +19,7 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 32> kModelKeys = {"name",
+constexpr std::array<std::string_view, 33> kModelKeys = {"name",
                                                          "version",
                                                          "path",
                                                          "format",
@@ -43,6 +43,7 @@ constexpr std::array<std::string_view, 32> kModelKeys = {"name",
                                                          "decoupled",
                                                          "text",
                                                          "task",
+                                                         "default_for",
                                                          "precision",
                                                          "response_cache",
                                                          "steps",
@@ -335,6 +336,21 @@ void ReadParameters(const JsonObject& object, ModelConfig* model) {
       });
 }
 
+void ReadDefaultFor(const JsonObject& object, std::vector<ModelTask>* tasks) {
+  const auto read = [&](const nlohmann::json& json, const std::string& path) {
+    const auto task = FromName<ModelTask>(json.is_string() ? json.get<std::string>() : "");
+    if (!task.has_value() || *task == ModelTask::kAuto) {
+      object.errors()->Add(
+          path, absl::StrCat("must be one of embedding, rerank, classify, not ", JsonText(json)));
+    } else if (std::count(tasks->begin(), tasks->end(), *task) > 0) {
+      object.errors()->Add(path, "stands there twice");
+    } else {
+      tasks->push_back(*task);
+    }
+  };
+  object.GetList("default_for", kNamesOf<ModelTask>.size() - 1, read);
+}
+
 // An answer of several is none that could be given again.
 void ReadResponseCache(const JsonObject& object, ModelConfig* model) {
   object.GetChoice("response_cache", &model->response_cache);
@@ -436,6 +452,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadWeight(object, &model.lane_needs);
   ReadSupervisionConfig(object, &model.supervision);
   ReadText(object, folder, &model);
+  ReadDefaultFor(object, &model.default_for);
   ReadResponseCache(object, &model);
   ReadSequences(object, &model);
   ReadParameters(object, &model);

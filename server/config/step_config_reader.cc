@@ -21,12 +21,12 @@ namespace {
 constexpr std::array<std::string_view, 4> kStepKeys = {"model", "version", "inputs", "outputs"};
 constexpr std::array<std::string_view, 2> kStepsQueueKeys = {"requests", "bytes"};
 // Of a model that has workers.
-constexpr std::array<std::string_view, 23> kWorkersKeys = {
+constexpr std::array<std::string_view, 24> kWorkersKeys = {
     "path",      "format",       "device",         "placement",        "pad",
     "warmup",    "sandbox",      "batching",       "circuit",          "recycle",
     "text",      "load_timeout", "run_timeout",    "decoupled",        "warmup_timeout",
     "task",      "precision",    "response_cache", "max_batch_tokens", "max_request_rows",
-    "keep_warm", "sequences",    "rate_limiter"};
+    "keep_warm", "sequences",    "rate_limiter",   "default_for"};
 constexpr uint32_t kMaxStepVersion = 2'000'000'000;
 constexpr uint64_t kMaxStepsQueueBytes = 1ULL << 40;
 

@@ -83,6 +83,11 @@ class InferTask : public HttpTask, public ExchangeTransport {
 
   // The rest of ExchangeTransport that a task of several requests needs for each of them.
   absl::Status MayUse(absl::string_view model) override;
+  // The same question where a refusal tells nobody anything.
+  bool Sees(absl::string_view model) const {
+    thread_->Check();
+    return context_->gate->Sees(kModelInferAccess, model, grant_);
+  }
   uint32_t Tenant() override {
     thread_->Check();
     return grant_.tenant;

@@ -13,6 +13,7 @@
 #include "server/embedders/text_error.h"
 #include "server/embedders/text_listing.h"
 #include "server/embedders/text_model.h"
+#include "server/embedders/usual_model.h"
 
 namespace mpsd {
 namespace {
@@ -30,12 +31,16 @@ std::string ListOf(const DoorContext& context, TextRoute route, const Grant& gra
 }  // namespace
 
 absl::StatusOr<TextModel> FindForCaller(const DoorContext& context, const HttpCall& call,
-                                        absl::string_view name, Grant* grant) {
+                                        TextRoute route, absl::string_view name, Grant* grant) {
   absl::Status status;
   if (!name.empty()) status = context.gate->MayUse(call, kModelInferAccess, name, grant);
   if (!status.ok()) return status;
-  absl::StatusOr<TextModel> model = FindTextModel(*context.models, name);
-  if (!model.ok() || !name.empty()) return model;
+  if (!name.empty()) return FindTextModel(*context.models, name);
+  const auto sees = [&](absl::string_view model) {
+    return context.gate->Sees(kModelInferAccess, model, *grant);
+  };
+  absl::StatusOr<TextModel> model = FindUsualModel(*context.models, route, sees);
+  if (!model.ok()) return model;
   status = context.gate->MayUse(call, kModelInferAccess, model->name(), grant);
   if (!status.ok()) return status;
   return model;
@@ -44,14 +49,20 @@ absl::StatusOr<TextModel> FindForCaller(const DoorContext& context, const HttpCa
 HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Route& route,
                      Grant* grant) {
   const bool is_info = route.text.route == TextRoute::kInfo;
-  if (!is_info && route.model.empty())
+  if (!is_info && route.model.empty()) {
     return {200, kJsonType, ListOf(context, route.text.route, *grant)};
-  const absl::StatusOr<TextModel> model = FindForCaller(context, call, route.model, grant);
+  }
+  const absl::StatusOr<TextModel> model =
+      FindForCaller(context, call, route.text.route, route.model, grant);
   if (!model.ok()) return RouteError(route, model.status(), 0, context.style);
   if (!is_info) return {200, kJsonType, ModelEntryJson(*model)};
   const size_t most_rows =
       std::min(context.text_rows, size_t{kMaxRequestParts} * model->served->spec.max_batch_size);
-  return {200, kJsonType, InfoJson(*model, most_rows, MPSD_VERSION)};
+  const auto sees = [&](absl::string_view name) {
+    return context.gate->Sees(kModelInferAccess, name, *grant);
+  };
+  return {200, kJsonType,
+          InfoJson(*model, most_rows, MPSD_VERSION, UsualModels(*context.models, sees))};
 }
 
 HttpReply RouteError(const Route& route, const absl::Status& status, int code, StatusStyle style) {

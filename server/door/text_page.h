@@ -18,11 +18,11 @@ namespace mpsd {
 HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Route& route,
                      Grant* grant);
 
-// The model that a caller names, if the caller may use it. An empty name means the only one, which
-// the caller must be allowed to use all the same. Errors as FindTextModel() and HttpGate::MayUse().
-// Thread-safe.
+// The model that a caller names, if the caller may use it; without a name the usual one of the
+// route, which the caller must be allowed to use all the same. Errors as FindTextModel(),
+// FindUsualModel() and HttpGate::MayUse(). Thread-safe.
 absl::StatusOr<TextModel> FindForCaller(const DoorContext& context, const HttpCall& call,
-                                        absl::string_view name, Grant* grant);
+                                        TextRoute route, absl::string_view name, Grant* grant);
 
 // The reply that says what the status says, in the words of the route: TextErrorOf() for a text
 // route, else ErrorReply(). `code` is HTTP's where it says more than the status; else 0. Pure.

@@ -7,6 +7,7 @@
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/door/text_page.h"
+#include "server/embedders/usual_model.h"
 #include "server/request/too_long.h"
 
 namespace mpsd {
@@ -49,11 +50,17 @@ absl::Status TextTask::TakeModel(InferMessage* message) {
   message->version = absl::string_view();
   absl::Status status = request_.model.empty() ? absl::OkStatus() : MayUse(request_.model);
   if (!status.ok()) return status;
-  absl::StatusOr<TextModel> model = FindTextModel(*context().models, request_.model);
+  absl::StatusOr<TextModel> model = FindModel();
   if (!model.ok()) return model.status();
   model_ = *std::move(model);
   message->model = model_->name();
   return absl::OkStatus();
+}
+
+absl::StatusOr<TextModel> TextTask::FindModel() const {
+  if (!request_.model.empty()) return FindTextModel(*context().models, request_.model);
+  const auto sees = [this](absl::string_view model) { return Sees(model); };
+  return FindUsualModel(*context().models, route().text.route, sees);
 }
 
 absl::Status TextTask::TakeRows() {

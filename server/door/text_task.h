@@ -59,6 +59,7 @@ class TextTask final : public InferTask, private TextPartOwner {
   void PartEnded() override;
 
   absl::Status TakeModel(InferMessage* message);
+  absl::StatusOr<TextModel> FindModel() const;
   absl::Status TakeRows();
   absl::Status CheckRowTokens() const;
   absl::Status WriteValues(TextValues* values, HttpReply* reply);

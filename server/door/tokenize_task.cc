@@ -32,7 +32,8 @@ absl::StatusOr<std::string> TokenizeTask::Answer() {
   if (route_.text.route == TextRoute::kOllamaShow) return Show(std::move(bytes));
   absl::Status status = ReadTokenizeRequest(bytes, context_->text_rows, &request);
   if (!status.ok()) return status;
-  const absl::StatusOr<TextModel> model = FindForCaller(*context_, *call_, request.model, &grant_);
+  const absl::StatusOr<TextModel> model =
+      FindForCaller(*context_, *call_, TextRoute::kTokenize, request.model, &grant_);
   if (!model.ok()) return model.status();
   return TokensJson(request, *model);
 }

@@ -60,7 +60,8 @@ std::string ModelEntryJson(const TextModel& model) {
   return json;
 }
 
-std::string InfoJson(const TextModel& model, size_t most_rows, absl::string_view version) {
+std::string InfoJson(const TextModel& model, size_t most_rows, absl::string_view version,
+                     const std::vector<UsualModel>& usual) {
   std::string json = R"({"model_id":)";
   PutJsonText(model.name(), &json);
   absl::StrAppend(&json, R"(,"model_sha":null,"model_dtype":"float32")");
@@ -69,7 +70,12 @@ std::string InfoJson(const TextModel& model, size_t most_rows, absl::string_view
                   R"(,"max_client_batch_size":)", most_rows, R"(,"auto_truncate":)",
                   CutsByDefault(model) ? "true" : "false", R"(,"version":)");
   PutJsonText(version, &json);
-  json.push_back('}');
+  absl::StrAppend(&json, R"(,"default_for":{)");
+  for (size_t i = 0; i < usual.size(); ++i) {
+    absl::StrAppend(&json, i > 0 ? "," : "", "\"", NameOf(usual[i].task), "\":");
+    PutJsonText(usual[i].name, &json);
+  }
+  absl::StrAppend(&json, "}}");
   return json;
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "server/embedders/text_model.h"
+#include "server/embedders/usual_model.h"
 
 namespace mpsd {
 
@@ -17,7 +18,9 @@ std::string ModelListJson(const std::vector<TextModel>& models);
 std::string ModelEntryJson(const TextModel& model);
 
 // What TEI's clients ask for: {"model_id","model_type","max_input_length",
-// "max_client_batch_size","auto_truncate","version",…}. Pure.
-std::string InfoJson(const TextModel& model, size_t most_rows, absl::string_view version);
+// "max_client_batch_size","auto_truncate","version",…}. Beside what TEI says, "default_for" has the
+// model of each task that answers requests which name none: {"embedding":"minilm"}. Pure.
+std::string InfoJson(const TextModel& model, size_t most_rows, absl::string_view version,
+                     const std::vector<UsualModel>& usual);
 
 }  // namespace mpsd

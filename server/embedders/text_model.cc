@@ -54,13 +54,6 @@ ModelTask TaskOf(const ServedModel& served) {
   return served.spec.task == ModelTask::kAuto ? TaskTold(served.spec) : served.spec.task;
 }
 
-absl::StatusOr<TextModel> TheOnlyOne(std::vector<TextModel> models) {
-  if (models.empty()) return absl::NotFoundError("no model that takes texts is served");
-  if (models.size() == 1) return std::move(models[0]);
-  return absl::InvalidArgumentError(
-      absl::StrCat("'model' must name one of the ", models.size(), " models that take texts"));
-}
-
 }  // namespace
 
 std::string TextModel::LabelOf(size_t index) const {
@@ -112,7 +105,6 @@ std::vector<TextModel> AllTextModels(const ModelDirectory& models) {
 }
 
 absl::StatusOr<TextModel> FindTextModel(const ModelDirectory& models, absl::string_view name) {
-  if (name.empty()) return TheOnlyOne(AllTextModels(models));
   absl::StatusOr<std::shared_ptr<ServedModel>> served = FindLoaded(models, name, "");
   if (!served.ok()) return served.status();
   std::optional<TextModel> model = TextModelOf(*std::move(served));

@@ -53,9 +53,8 @@ bool CutsByDefault(const TextModel& model);
 // order. Thread-safe.
 std::vector<TextModel> AllTextModels(const ModelDirectory& models);
 
-// The model that a client names; an empty name means the only one that serves texts. Errors as
-// FindServed(), and INVALID_ARGUMENT: the model serves no texts, or no name was said and there are
-// several; NOT_FOUND where there is none; UNAVAILABLE: it is not loaded yet. Thread-safe.
+// The model that a client names. Errors as FindServed(), and INVALID_ARGUMENT: the model serves no
+// texts; UNAVAILABLE: it is not loaded yet. Thread-safe.
 absl::StatusOr<TextModel> FindTextModel(const ModelDirectory& models, absl::string_view name);
 
 }  // namespace mpsd

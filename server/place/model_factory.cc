@@ -74,6 +74,7 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   facts.input_formats = model.input_formats;
   facts.label_files = model.label_files;
   facts.task = model.spec.task;
+  facts.default_for = model.default_for;
   facts.response_cache = model.response_cache;
   facts.lane_needs = model.lane_needs;
   facts.sequences = model.sequences;

@@ -48,6 +48,7 @@ struct ModelFacts {
   std::map<std::string, std::string> input_formats;  // of inputs, by name: "FORMAT_NCHW"
   std::map<std::string, std::string> label_files;    // of outputs, by name
   ModelTask task = ModelTask::kAuto;                 // as the config says
+  std::vector<ModelTask> default_for;                // likewise: of requests that name no model
   CacheScope response_cache = CacheScope::kOff;      // likewise
   uint64_t answer_bytes_max = UINT64_MAX;            // of a request's outputs: limits.message
   std::vector<ModelStep> steps;                      // of a model that runs others
@@ -57,7 +58,7 @@ struct ModelFacts {
 // One generation of a model and version, as the request's path sees it. Shared by the directory
 // while it is published, by its supervisor while it has workers, and by each request inside; goes
 // with the last of them. Knows neither workers nor memory: requests reach both through `queue`.
-// Thread-safe: all fields but the two atomics are constant once `ready` has been true.
+// Thread-safe: all fields but the three atomics are constant once `ready` has been true.
 struct ServedModel {
   // A generation that replaces another one gets its `counters`, so that metrics never fall to zero.
   explicit ServedModel(std::shared_ptr<ModelMetrics> counters = std::make_shared<ModelMetrics>())
@@ -81,8 +82,9 @@ struct ServedModel {
   std::string precision_note;
   const std::shared_ptr<ModelMetrics> shared_metrics;
   ModelMetrics& metrics;
-  std::atomic<bool> ready{false};   // at least one worker serves it now, or it needs none
-  std::atomic<bool> loaded{false};  // the spec is complete; stays true
+  std::atomic<bool> ready{false};    // at least one worker serves it now, or it needs none
+  std::atomic<bool> loaded{false};   // the spec is complete; stays true
+  std::atomic<bool> settled{false};  // its first start has ended; stays true
   std::unique_ptr<const StepMembers> members;  // null: it has workers of its own
   std::unique_ptr<AnswerCache> cache;          // null: no answer is kept
   std::unique_ptr<RequestQueue> queue;         // reads the fields above, so it is destroyed first

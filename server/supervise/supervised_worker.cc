@@ -665,6 +665,7 @@ uint64_t SupervisedWorker::resident_bytes() const {
 }
 
 void SupervisedWorker::NoteOutcome(const absl::Status& status) {
+  served()->settled = true;
   services_->board->NoteOutcome(*served(), status);
 }
 

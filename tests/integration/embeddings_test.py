@@ -1,9 +1,11 @@
 """OpenAI's and the embedders' routes over HTTP: recorded requests of their clients, and OpenAI's own."""
 import base64
 import contextlib
+import functools
 import http.client
 import json
 import pathlib
+import socket
 import struct
 import tempfile
 import threading
@@ -13,7 +15,7 @@ import zipfile
 
 import openai
 
-from daemon import Daemon, MODELS, ROOT, WITH_TORCH
+from daemon import Daemon, MODELS, ROOT, WITH_TORCH, wait_until
 from encoders import (EMBEDDING, MOST_TOKENS, RANKING, WORDS, encoder, numbers_of, tokens_of,
                       unit)
 from models import huggingface, synthetic, tensor
@@ -33,7 +35,10 @@ class Embeddings(unittest.TestCase):
 
     def ask(self, method, path, body=None, **headers):
         """(status, headers, answer) of one request."""
-        connection = http.client.HTTPConnection(self.daemon.http, timeout=30)
+        return self.ask_by(http.client.HTTPConnection(self.daemon.http, timeout=30), method, path,
+                           body, **headers)
+
+    def ask_by(self, connection, method, path, body=None, **headers):
         with contextlib.closing(connection):
             sent = body if body is None or isinstance(body, (str, bytes)) else json.dumps(body)
             connection.request(method, path, sent,
@@ -177,6 +182,60 @@ class Embeddings(unittest.TestCase):
         for one, text in zip(answer["data"], ["a a a a", "b b b b"] * 4):
             self.check_close(one["embedding"], unit(numbers_of(tokens_of(text))))
 
+    # Without a model.
+
+    def test_each_path_finds_the_model_of_its_task(self):
+        """As the clients of servers that have one model ask."""
+        self.serve("r", "c")
+        for path in ("/embed", "/v1/embeddings", "/api/embed"):
+            self.post(path, **{"inputs" if path == "/embed" else "input": "a"})
+        self.assertEqual(len(self.post("/rerank", query="a", texts=["a", "b"])), 2)
+        self.assertEqual(len(self.post("/predict", inputs="a")), 3)
+        self.assertEqual(len(self.post("/tokenize", inputs="a")), 1)
+        _, _, answer = self.ask("GET", "/info")
+        self.assertEqual(answer["model_id"], "e")
+        self.assertEqual(answer["default_for"],
+                         {"embedding": "e", "rerank": "r", "classify": "c"})
+        self.assertNotIn("usual_model", self.daemon.log())
+
+    def test_of_several_models_of_a_task_the_first_or_the_one_of_the_config(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        first, second = (encoder(name, EMBEDDING, folder) for name in ("z", "a"))
+        self.daemon = self.enterContext(Daemon([first, second]))
+        self.assertEqual(self.post("/v1/embeddings", input="a")["model"], "z")
+        self.daemon.wait_logged('"usual_model".*"embedding".*"z"')
+        self.daemon.write_config([first, second | {"default_for": ["embedding"]}])
+        self.assertTrue(self.daemon.reload()["ok"])
+        self.assertEqual(self.post("/v1/embeddings", input="a")["model"], "a")
+        self.assertEqual(self.ask("GET", "/info")[2]["default_for"], {"embedding": "a"})
+        self.daemon.wait_logged('"usual_model".*"embedding".*"a"')
+
+    def test_while_models_load_no_other_one_answers_in_their_place(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        loading = encoder("first", EMBEDDING, folder)
+        loading["parameters"]["load_delay"] = "3s"
+        models = [loading, encoder("e", EMBEDDING, folder), encoder("r", RANKING, folder)]
+        self.daemon = Daemon(models, listen_more={"http": f"unix:{folder / 'http'}"})
+        self.addCleanup(self.daemon.discard)
+        self.daemon.launch()
+        ask = functools.partial(self.ask_socket, folder / "http")
+        wait_until(lambda: ask("GET", "/v1/models/r")[0] == 200, 30, "the reranker")
+        status, headers, answer = ask("POST", "/embed", {"inputs": "a"})
+        self.assertEqual((status, headers["Retry-After"]), (503, "1"), answer)
+        self.assertIn("'first' is still loading", answer["error"])
+        wait_until(lambda: ask("POST", "/embed", {"inputs": "a"})[0] == 200, 30, "all models")
+        self.assertEqual(ask("POST", "/v1/embeddings", {"input": "a"})[2]["model"], "first")
+
+    def ask_socket(self, path, *asked):
+        connection = http.client.HTTPConnection("localhost", timeout=30)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        try:
+            connection.sock.connect(str(path))
+        except OSError:  # nobody listens yet
+            connection.sock.close()
+            return None, None, None
+        return self.ask_by(connection, *asked)
+
     def test_the_list_of_models(self):
         self.serve("r", "c", "image")
         _, _, answer = self.ask("GET", "/v1/models")
@@ -193,8 +252,6 @@ class Embeddings(unittest.TestCase):
         self.assertEqual(sorted(error), ["code", "message", "param", "type"])
         self.refused(400, "/v1/embeddings", model="image", input="a")
         self.refused(400, "/v1/embeddings", model="r", input="a")
-        self.assertIn("'model' must name one of the 2 models",
-                      self.refused(400, "/v1/embeddings", input="a")["error"]["message"])
         for body in (b"", b"{", b"[]", b'{"input":"\xff"}', b'{"input":["a",1],"model":"e"}',
                      b'{"input":[],"model":"e"}', b'{"input":"\\ud800","model":"e"}'):
             status, _, answer = self.ask("POST", "/v1/embeddings", body)

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "server/config/config.h"
 #include "tests/server/config/config_files.h"
@@ -472,6 +473,30 @@ TEST(ConfigError, ResponseCache) {
   EXPECT_EQ(ModelErrorWithPath("\"decoupled\": true, \"response_cache\": \"off\""), "");
   EXPECT_EQ(ModelErrorWithPath("\"decoupled\": true, \"response_cache\": \"tenant\""),
             "c.json:3: models[0].response_cache: a decoupled model's answers are not kept");
+}
+
+TEST(ConfigError, DefaultFor) {
+  EXPECT_EQ(ModelErrorWithPath("\"default_for\": [\"embedding\", \"classify\"]"), "");
+  EXPECT_EQ(ModelErrorWithPath("\"default_for\": [\"auto\"]"),
+            "c.json:3: models[0].default_for[0]: must be one of embedding, rerank, classify, not "
+            "'auto'");
+  EXPECT_EQ(ModelErrorWithPath("\"default_for\": [\"rerank\", \"rerank\"]"),
+            "c.json:3: models[0].default_for[1]: stands there twice");
+  const auto error_of_both = [](const std::string& second) {
+    const ConfigFiles files({"m.pt"});
+    const absl::Status status =
+        files
+            .Parse(
+                "{\"models\": [{\"name\": \"a\", \"path\": \"m.pt\", \"default_for\": "
+                "[\"embedding\"]},\n{\"name\": \"b\", \"path\": \"m.pt\", "
+                "\"default_for\": [\"" +
+                second + "\"]}]}")
+            .status();
+    return std::string(absl::StripPrefix(status.message(), files.folder() + "/"));
+  };
+  EXPECT_EQ(error_of_both("rerank"), "");
+  EXPECT_EQ(error_of_both("embedding"),
+            "c.json:2: models[1].default_for: model 'a' is that for 'embedding'");
 }
 
 TEST(ConfigError, TextWithoutATokenizer) {

@@ -64,23 +64,13 @@ class FindTextModelTest : public testing::Test {
   ModelDirectory models_;
 };
 
-TEST_F(FindTextModelTest, TheOnlyOneNeedsNoName) {
-  EXPECT_EQ(CodeOf(""), absl::StatusCode::kNotFound);
-  models_.Publish(ServedOf("image", {{"y", DataType::kFp32, {2}}}));
-  models_.Publish(ServedEmbedder("m"));
-  EXPECT_EQ(FindTextModel(models_, "")->name(), "m");
-  models_.Publish(ServedScorer("r"));
-  EXPECT_EQ(CodeOf(""), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(FindTextModel(models_, "r")->name(), "r");
-}
-
 TEST_F(FindTextModelTest, VersionsOfAModelAreOne) {
   const auto second = ServedEmbedder("m", 7);
   second->version = "2";
   models_.Publish(ServedEmbedder("m"));
   models_.Publish(second);
   ASSERT_EQ(AllTextModels(models_).size(), 1u);
-  EXPECT_EQ(FindTextModel(models_, "")->width, 7u);
+  EXPECT_EQ(FindTextModel(models_, "m")->width, 7u);
 }
 
 TEST_F(FindTextModelTest, UnknownOtherAndUnloadedModels) {
@@ -91,7 +81,6 @@ TEST_F(FindTextModelTest, UnknownOtherAndUnloadedModels) {
   EXPECT_EQ(CodeOf("x"), absl::StatusCode::kNotFound);
   EXPECT_EQ(CodeOf("image"), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(CodeOf("late"), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(CodeOf(""), absl::StatusCode::kNotFound);
 }
 
 TEST(TextListing, NamesTheModelsAndTheirTasks) {
@@ -103,13 +92,17 @@ TEST(TextListing, NamesTheModelsAndTheirTasks) {
 }
 
 TEST(TextListing, InfoHasTheBoundsOfAModel) {
-  EXPECT_EQ(InfoJson(*TextModelOf(ServedEmbedder("a")), 9, "1.2"),
+  EXPECT_EQ(InfoJson(*TextModelOf(ServedEmbedder("a")), 9, "1.2", {}),
             R"({"model_id":"a","model_sha":null,"model_dtype":"float32",)"
             R"("model_type":{"embedding":{"dimensions":3}},"max_input_length":8,)"
-            R"("max_client_batch_size":9,"auto_truncate":true,"version":"1.2"})");
+            R"("max_client_batch_size":9,"auto_truncate":true,"version":"1.2","default_for":{}})");
+  const std::vector<UsualModel> usual = {{ModelTask::kEmbedding, "a"}, {ModelTask::kRerank, "b"}};
+  EXPECT_NE(InfoJson(*TextModelOf(ServedEmbedder("a")), 9, "1.2", usual)
+                .find(R"("default_for":{"embedding":"a","rerank":"b"}})"),
+            std::string::npos);
   const auto served = ServedScorer("b", 2);
   served->labels["scores"] = {"bad", "good"};
-  EXPECT_NE(InfoJson(*TextModelOf(served), 9, "1")
+  EXPECT_NE(InfoJson(*TextModelOf(served), 9, "1", {})
                 .find(R"("classifier":{"id2label":{"0":"bad","1":"good"},)"
                       R"("label2id":{"bad":0,"good":1}})"),
             std::string::npos);

@@ -14,8 +14,9 @@ struct Arrival {
   uint32_t rows = 1;
   uint32_t most_rows = std::numeric_limits<uint32_t>::max();  // of a batch of its line
   uint64_t rows_ahead = 0;                                    // inside, without a lane
-  int64_t deadline_ns = 0;                                    // of its wait
-  int64_t answer_deadline_ns = 0;                             // when its batch has to be back
+  uint64_t rows_behind = 0;        // that come with it; it is late if the last of these would be
+  int64_t deadline_ns = 0;         // of its wait
+  int64_t answer_deadline_ns = 0;  // when its batch has to be back
 };
 
 // What would become of it.
@@ -30,7 +31,9 @@ struct Foreseen {
 // the batches of those ahead of it, whose rows are limited by deadlines like its own; and beside
 // other models for a turn of each round of its lanes. It is in time where nobody can tell. A
 // request that finds a lane free and nobody ahead of it is tried whatever the curve says: somebody
-// has to, or a curve that is too high would never come down. A lane that may hang (MayHang) helps
+// has to, or a curve that is too high would never come down. One that would be in time itself, while
+// the rest of its call would not, is not tried: the call would fail after much work. A lane that may
+// hang (MayHang) helps
 // nobody, unless all are so. Pure; it walks the lanes.
 Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
 

@@ -1,17 +1,22 @@
 """Files that are no good model: a clear text, the old one serves on, and no neighbour is hurt."""
 import contextlib
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
 import unittest
+import zipfile
 
 import grpc
 import numpy as np
 
 import calls
-from daemon import BIN, Daemon, WITH_TORCH, wait_until
+from daemon import BIN, Daemon, MODELS, WITH_TORCH, wait_until
 from models import placement, synthetic, tensor
+
+BOMB_BYTES = 256 << 20
+
 
 def rows_of(*values):
     return np.repeat(np.array(values, np.float32)[:, None], 4, axis=1)
@@ -50,6 +55,39 @@ class BadModels(unittest.TestCase):
         self.assertEqual(outcome.code, grpc.StatusCode.INTERNAL, outcome.text)
         self.assertIn(text, outcome.text)
         self.assertNotIn(str(self.folder), outcome.text)
+
+
+def write_bomb(source, target, member, byte):
+    """The archive, with BOMB_BYTES of that byte in place of a member, packed to a thousandth."""
+    with zipfile.ZipFile(source) as whole, zipfile.ZipFile(target, "w") as bomb:
+        for entry in whole.infolist():
+            if not entry.filename.endswith(member):
+                bomb.writestr(entry.filename, whole.read(entry))
+                continue
+            packed = zipfile.ZipInfo(entry.filename)
+            packed.compress_type = zipfile.ZIP_DEFLATED
+            with bomb.open(packed, "w") as file:
+                for _ in range(BOMB_BYTES >> 20):
+                    file.write(byte * (1 << 20))
+
+
+class ZipBombs(BadModels):
+    """A file of a few megabytes that unpacks to much more costs its own worker, and nobody else."""
+
+    def test_the_front_end_and_other_models_do_not_notice(self):
+        bombs = {"weights": ("data/0", b"\0"), "pickle": ("data.pkl", b"(")}
+        for name, (member, byte) in bombs.items():
+            file = self.folder / f"bomb_{name}.pt"
+            write_bomb(MODELS / "mlp_256x512x4.pt", file, member, byte)
+            self.assertLess(file.stat().st_size, BOMB_BYTES // 32)
+        models = [self.file(f"bomb_{name}", load_timeout="60s") for name in bombs]
+        with self.serving(synthetic("good", [tensor("x", [4])]), *models) as (daemon, stub):
+            self.check_answer(self.infer(stub, "good", rows_of(1)), rows_of(1))
+            self.assertEqual(self.infer(stub, "bomb_pickle", rows_of(1)).code,
+                             grpc.StatusCode.UNAVAILABLE)
+            status = pathlib.Path(f"/proc/{daemon.pid}/status").read_text()
+            most_kb = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
+            self.assertLess(most_kb << 10, BOMB_BYTES)
 
 
 class BadFiles(BadModels):

@@ -16,7 +16,7 @@
 namespace mpsd {
 namespace {
 
-// Of the tokenizer, which the front end reads.
+// The tokenizer's files, which the front end reads.
 constexpr std::array<std::string_view, 4> kTokenizersOwn = {
     "tokenizer.json", "vocab.json", "added_tokens.json", "special_tokens_map.json"};
 

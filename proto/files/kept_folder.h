@@ -1,7 +1,7 @@
 // KeptFolder: the files of a model's folder, held open for workers that start later.
 //
 //   front end   KeepFolder(path, stamp)          when a generation is made
-//                 │ names in the LoadOrder, descriptors beside it, for each worker of the generation
+//                 │ names in the LoadOrder, descriptors beside it, for each worker
 //                 ▼
 //   worker      HandedFolder::Of(files, fds)     reads these, whatever lies in the folder by now
 #pragma once
@@ -24,7 +24,7 @@ inline constexpr uint64_t kMaxCopiedFileBytes = 16 << 20;
 struct FolderFile {
   std::string name;    // in the folder: "1_Pooling/config.json"
   uint64_t bytes = 0;  // that the descriptor has
-  FileStamp stamp;     // of the file; all zero: the descriptor is a copy, which does not change
+  FileStamp stamp;     // the file's; all zero: the descriptor is a copy, which does not change
 
   bool operator==(const FolderFile&) const = default;
 };
@@ -35,10 +35,11 @@ struct KeptFolder {
   std::vector<UniqueFd> descriptors;
 };
 
-// Opens the files of the folder that a worker may read: copies of its .json files, without those
-// that only a tokenizer needs, and its .safetensors files themselves. Empty where its stamp is not
-// this one, a file cannot be read, a link leads out (FolderLinks), or there are more files than
-// kMaxMessageFds: workers then open them by their names. Blocks for the reading. Thread-safe.
+// Opens the files of the folder that a worker may read: copies of its .json files, and its
+// .safetensors files themselves. Files that only a tokenizer needs are left out. Empty if the
+// folder has another stamp, a file cannot be read, a link leads out (FolderLinks), or there are
+// more files than kMaxMessageFds. Workers then open the files by their names. Blocks for the
+// reading. Thread-safe.
 KeptFolder KeepFolder(const std::string& path, const FileStamp& stamp);
 
 // The files as a worker was handed them. Constant, thread-safe.

@@ -29,7 +29,7 @@ int64_t ClientsTimeoutNs(const InferMessage& message, const QueuePolicy& policy)
 
 // How long the request may wait, and its answer may take. Where a request yields instead of ending,
 // the client's parameter says only how soon.
-// What is left of the call, in rows like this request's. Never more than there is: rows that are
+// The rest of the call, in rows like this request's. Never more than there is: rows that are
 // shorter than these count as parts of a row, and longer ones as one each, until one of them asks.
 // A request that another generation is tried for takes its own off once more.
 uint32_t RowsBehind(const TextWishes& texts, uint32_t rows) {

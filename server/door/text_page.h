@@ -18,8 +18,8 @@ namespace mpsd {
 HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Route& route,
                      Grant* grant);
 
-// The model that a caller names, if the caller may use it; without a name the usual one of the
-// route, which the caller must be allowed to use all the same. Errors as FindTextModel(),
+// The model that a caller names, or without a name the usual model of the route. The caller must be
+// allowed to use the model. Errors as FindTextModel(),
 // FindUsualModel() and HttpGate::MayUse(). Thread-safe.
 absl::StatusOr<TextModel> FindForCaller(const DoorContext& context, const HttpCall& call,
                                         TextRoute route, absl::string_view name, Grant* grant);

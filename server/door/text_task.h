@@ -71,11 +71,11 @@ class TextTask final : public InferTask, private TextPartOwner {
   std::optional<TextModel> model_;
   TextRows rows_;                                 // of the task's own request
   std::vector<std::unique_ptr<TextPart>> taken_;  // parts that have not begun
-  std::vector<std::unique_ptr<TextPart>> parts_;  // those that have
+  std::vector<std::unique_ptr<TextPart>> parts_;  // parts that have begun
 
   std::atomic<size_t> left_{1};           // requests that have not ended
-  CallRows call_rows_;                    // of requests that have not asked for their rows
-  std::atomic<uint64_t> text_tokens_{0};  // of all requests; rows of tokens are not among them
+  CallRows call_rows_;                    // rows of requests that have not asked for them yet
+  std::atomic<uint64_t> text_tokens_{0};  // tokens of all requests' texts
 
   // Of the task's own request, where there are parts. Written by the thread that gives its ending.
   absl::Status status_;

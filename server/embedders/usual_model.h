@@ -48,7 +48,7 @@ struct UsualModel {
   size_t model_count = 1;  // that have the task
 };
 
-// Of each task that a loaded model has, for those who look at models. Thread-safe.
+// The usual model of each task that a loaded model has, for pages about models. Thread-safe.
 std::vector<UsualModel> UsualModels(const ModelDirectory& models, MayUseModel may_use);
 
 }  // namespace mpsd

@@ -49,15 +49,15 @@ struct TextPolicy {
   bool operator==(const TextPolicy&) const = default;
 };
 
-// What is left of the rows of a call of several requests. `work` is by what a row costs more than
-// another: about the bytes that a model reads of it. Thread-safe.
+// The rows that are left of a call of several requests. `work` measures what they cost: about the
+// bytes that a model reads. Thread-safe.
 struct CallRows {
   std::atomic<int64_t> rows{0};
   std::atomic<int64_t> work{0};
 };
 
-// What a client wants of its own texts in place of what the policy says; nothing: the policy's. A
-// client may not lift `max_tokens`. Read from the bodies of the text routes (server/embedders); the
+// A client's own settings for its texts, in place of the policy's. A client may not lift
+// `max_tokens`. Read from the bodies of the text routes (server/embedders); the
 // requests of the Open Inference Protocol have the name of a prompt alone, as a parameter
 // (server/wire). A value.
 struct TextWishes {

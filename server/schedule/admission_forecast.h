@@ -27,14 +27,14 @@ struct Foreseen {
   bool is_let_in() const { return late_ns == 0 || is_tried; }
 };
 
-// What would become of the request, if it were let in at `now_ns`: it waits for a lane, then for
-// the batches of those ahead of it, whose rows are limited by deadlines like its own; and beside
-// other models for a turn of each round of its lanes. It is in time where nobody can tell. A
-// request that finds a lane free and nobody ahead of it is tried whatever the curve says: somebody
-// has to, or a curve that is too high would never come down. One that would be in time itself, while
-// the rest of its call would not, is not tried: the call would fail after much work. A lane that may
-// hang (MayHang) helps
-// nobody, unless all are so. Pure; it walks the lanes.
+// Foretells a request that is let in at `now_ns`. The request waits for a lane, and then for the
+// batches ahead of it, whose rows are limited by deadlines like its own. Beside other models it
+// also waits for a turn of each round of its lanes. Where nobody can tell, it is in time.
+//
+// A request that finds a lane free and nobody ahead of it is tried whatever the curve says:
+// somebody has to, or a curve that is too high would never come down. A request that would be in
+// time itself, while the rest of its call would not, is not tried: the call would fail after much
+// work. A lane that may hang (MayHang) helps nobody, unless all are so. Pure; it walks the lanes.
 Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
 
 // The same for a request that only the lane of that pin may run: that lane counts, and of what is

@@ -24,10 +24,10 @@ struct EncoderParts {
   std::vector<c10::Storage> weights;  // on the device
 };
 
-// Loads the parts from the weights in the folder `source`; `folder` has its small files. The family's
-// layers hold numbers of `type` and multiply by `products`. The head holds floats and multiplies by
-// libtorch. INVALID_ARGUMENT and NOT_FOUND name the file or the tensor at fault. May throw what
-// libtorch throws.
+// Loads the parts from the weights in the folder `source`; `folder` has its small files. The
+// family's layers hold numbers of `type` and multiply by `products`. The head holds floats and
+// multiplies by libtorch. INVALID_ARGUMENT and NOT_FOUND name the file or the tensor at fault. May
+// throw what libtorch throws.
 absl::StatusOr<EncoderParts> LoadEncoderParts(const ModelFolder& source,
                                               const EncoderFolder& folder, at::ScalarType type,
                                               Products products, c10::Device device);

@@ -12,8 +12,9 @@
 
 namespace mpsd {
 
-// A folder on disk; or the files of one as the front end has kept them (KeepFolder), of which none
-// is opened by its name: the folder may have changed since. A value, cheap to copy. Thread-safe.
+// A folder on disk, or a folder's files as the front end has kept them (KeepFolder). Kept files are
+// not opened by their names: the folder may have changed since. A value, cheap to copy.
+// Thread-safe.
 class ModelFolder {
  public:
   // Without `handed` the files on disk.
@@ -33,7 +34,7 @@ class ModelFolder {
 
  private:
   std::string path_;
-  std::string prefix_;  // of the names of `handed_`: "2_Dense/"
+  std::string prefix_;  // in front of a name in `handed_`: "2_Dense/"
   std::shared_ptr<const HandedFolder> handed_;
 };
 

@@ -125,6 +125,10 @@ set(MPSD_LINK_cli11 CLI11::CLI11)
 set(MPSD_LINK_torch mpsd_libtorch)
 set(MPSD_LINK_platform_libs Threads::Threads)
 
+# No request passes these folders. At -O1 they compile in three quarters of the time of -O2.
+set(MPSD_COLD link control page doctor config config_triton reload place supervise
+  supervise_policy supervise_process daemon tune format cli tools)
+
 # mpsd_library(NAME files... DEPS names...): the library mpsd_NAME of this folder.
 function(mpsd_library name)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
@@ -139,6 +143,9 @@ function(mpsd_library name)
   if(ARG_UNPARSED_ARGUMENTS)
     add_library(mpsd_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
     set(scope PUBLIC)
+    if(name IN_LIST MPSD_COLD AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+      target_compile_options(mpsd_${name} PRIVATE -O1)
+    endif()
   else()  # a folder of headers
     add_library(mpsd_${name} INTERFACE)
     set(scope INTERFACE)

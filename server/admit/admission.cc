@@ -29,19 +29,6 @@ int64_t ClientsTimeoutNs(const InferMessage& message, const QueuePolicy& policy)
 
 // How long the request may wait, and its answer may take. Where a request yields instead of ending,
 // the client's parameter says only how soon.
-// The rest of the call, in rows like this request's. Never more than there is: rows that are
-// shorter than these count as parts of a row, and longer ones as one each, until one of them asks.
-// A request that another generation is tried for takes its own off once more.
-uint32_t RowsBehind(const TextWishes& texts, uint32_t rows) {
-  if (texts.call_rows == nullptr || texts.own_work == 0) return 0;
-  const auto own_work = static_cast<int64_t>(texts.own_work);
-  CallRows& call = *texts.call_rows;
-  const int64_t left = call.rows.fetch_sub(rows, std::memory_order_relaxed) - rows;
-  const int64_t work = call.work.fetch_sub(own_work, std::memory_order_relaxed) - own_work;
-  const int64_t by_work = work * rows / own_work;
-  return static_cast<uint32_t>(std::clamp<int64_t>(std::min(left, by_work), 0, UINT32_MAX));
-}
-
 void ApplyPolicy(const QueuePolicy& policy, const InferMessage& message, Request* request) {
   const int64_t client_ns = ClientsTimeoutNs(message, policy);
   int64_t wait_ns = policy.timeout_ns;
@@ -194,8 +181,6 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   // One that is given a kept answer has ended, and may be in use for the next call.
   const bool may_be_kept =
       model->cache != nullptr && !model->spec.decoupled && !request->inputs_may_change;
-  // Where answers are kept nobody knows what the rest of the call will ask the queue for.
-  request->rows_behind = may_be_kept ? 0 : RowsBehind(message.texts, request->rows);
   if (may_be_kept && model->cache->TryAnswer(request)) return absl::OkStatus();
   status = ApplyPadding(model->spec, request);
   request->filler = &writer_;

@@ -53,7 +53,6 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
       .rows = request->rows,
       .most_rows = queue.batcher().MostRowsWith(*request),
       .rows_ahead = queue.ledger()->RowsBefore(*request),
-      .rows_behind = request->rows_behind,
       .deadline_ns = std::min(request->expiry_ns(), now_ns + wait_ns),
       .answer_deadline_ns = margin.BackByNs(request->arrival_ns, request->answer_deadline_ns())};
   const SchedulerSnapshot snapshot = dispatcher.Snapshot(now_ns);

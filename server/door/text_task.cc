@@ -77,25 +77,11 @@ absl::Status TextTask::TakeRows() {
     taken_.push_back(std::make_unique<TextPart>(&context().exchange, owner));
     status = taken_.back()->rows()->Take(request_, *model_, first, std::min(most, count - first));
   }
-  CountRows();
   // The rows have copies.
   if (!request_.returns_texts) request_.pairs = {};
   request_.texts = {};
   request_.tokens = {};
   return status;
-}
-
-// Before the first request of the call asks for a place in the queue.
-void TextTask::CountRows() {
-  auto rows = static_cast<int64_t>(rows_.distinct_count());
-  auto work = static_cast<int64_t>(rows_.work());
-  for (const auto& part : taken_) {
-    rows += static_cast<int64_t>(part->rows()->distinct_count());
-    work += static_cast<int64_t>(part->rows()->work());
-  }
-  call_rows_.rows.store(rows, std::memory_order_relaxed);
-  call_rows_.work.store(work, std::memory_order_relaxed);
-  request_.wishes.call_rows = taken_.empty() ? nullptr : &call_rows_;
 }
 
 // Admission counts those of texts.

@@ -61,7 +61,6 @@ class TextTask final : public InferTask, private TextPartOwner {
   absl::Status TakeModel(InferMessage* message);
   absl::StatusOr<TextModel> FindModel() const;
   absl::Status TakeRows();
-  void CountRows();
   absl::Status CheckRowTokens() const;
   absl::Status WriteValues(TextValues* values, HttpReply* reply);
   absl::Status Join(HttpReply* reply);
@@ -74,7 +73,6 @@ class TextTask final : public InferTask, private TextPartOwner {
   std::vector<std::unique_ptr<TextPart>> parts_;  // parts that have begun
 
   std::atomic<size_t> left_{1};           // requests that have not ended
-  CallRows call_rows_;                    // rows of requests that have not asked for them yet
   std::atomic<uint64_t> text_tokens_{0};  // tokens of all requests' texts
 
   // Of the task's own request, where there are parts. Written by the thread that gives its ending.

@@ -121,7 +121,6 @@ struct Request {
   RequestQueue* queue = nullptr;       // set once Reserve() succeeded
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
-  uint32_t rows_behind = 0;  // that its call, or the request it is a part of, asks for after it
   int64_t arrival_ns = 0;
   int64_t patience_ns = 0;  // how long each answer may take; 0: the client gave the deadline
   ShapeKey key;

@@ -49,13 +49,6 @@ struct TextPolicy {
   bool operator==(const TextPolicy&) const = default;
 };
 
-// The rows that are left of a call of several requests. `work` measures what they cost: about the
-// bytes that a model reads. Thread-safe.
-struct CallRows {
-  std::atomic<int64_t> rows{0};
-  std::atomic<int64_t> work{0};
-};
-
 // A client's own settings for its texts, in place of the policy's. A client may not lift
 // `max_tokens`. Read from the bodies of the text routes (server/embedders); the
 // requests of the Open Inference Protocol have the name of a prompt alone, as a parameter
@@ -68,10 +61,6 @@ struct TextWishes {
   // The tokens of all requests of the call, where they have one bound together: each adds its own,
   // on any thread. Lives as long as they do. Null: the request is the whole call.
   std::atomic<uint64_t>* call_tokens = nullptr;
-  // Likewise the rows that the requests of the call have yet to ask the queue for: each takes its
-  // own off, `own_work` of their work.
-  CallRows* call_rows = nullptr;
-  uint64_t own_work = 0;
 };
 
 }  // namespace mpsd

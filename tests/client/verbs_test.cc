@@ -48,13 +48,13 @@ TEST_F(CommandLineTest, AVerbThatIsWrittenWronglyIsAnsweredWithTheNearest) {
 TEST_F(CommandLineTest, NoVerbAtAllIsAnsweredWithTheHelp) {
   EXPECT_EQ(Run({}), kExitUsage);
   EXPECT_THAT(err_, HasSubstr("show a running daemon's models and workers"));
-  EXPECT_THAT(err_, HasSubstr("mpsd [OPTIONS] SUBCOMMAND"));
+  EXPECT_THAT(err_, HasSubstr("Usage: mpsd [OPTIONS]"));
   EXPECT_EQ(out_, "");
 }
 
 TEST_F(CommandLineTest, HelpExplainsAVerb) {
   EXPECT_EQ(Run({"help", "infer"}), kExitOk);
-  EXPECT_THAT(out_, HasSubstr("NAME=@FILE.npy or NAME=random"));
+  EXPECT_THAT(out_, HasSubstr("NAME=@FILE.json or NAME=random"));
   EXPECT_EQ(Run({"help"}), kExitOk);
   EXPECT_THAT(out_, HasSubstr("show a running daemon's models and workers"));
   EXPECT_EQ(Run({"help", "inferr"}), kExitUsage);

@@ -27,7 +27,7 @@ at::Tensor Pooled(Pooling pooling, const at::Tensor& tokens, const TokenBatch& b
   folder.pooling = pooling;
   const Safetensors none;
   EncoderWeights weights(none, "", at::kCPU);
-  const auto head = SentenceHead::Load("", folder, &weights, at::kCPU);
+  const auto head = SentenceHead::Load(ModelFolder(""), folder, &weights, at::kCPU);
   return (*head)->Run(tokens, DeviceBatch(batch, at::kCPU))[0];
 }
 

@@ -70,8 +70,8 @@ struct LoadOrder {
   std::string model;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string path;
-  std::string opened_path{};  // path of the open descriptor; empty: `path`; never sent
-  std::vector<FolderFile> folder_files{};        // KeepFolder()'s; empty: the folder is read
+  std::string opened_path{};               // path of the open descriptor; empty: `path`; never sent
+  std::vector<FolderFile> folder_files{};  // KeepFolder()'s; empty: the folder is read
   std::shared_ptr<const HandedFolder> handed{};  // these files, once they are here; never sent
   FileStamp stamp;     // the file that all workers of the generation load; all zero: any file
   std::string device;  // "auto", "cpu", "cuda:0", "mps"

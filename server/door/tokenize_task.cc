@@ -21,8 +21,8 @@ void TokenizeTask::Serve(BodyEnd body) {
 absl::StatusOr<std::string> TokenizeTask::Show(std::string body) {
   const absl::StatusOr<std::string> name = ReadOllamaShow(std::move(body));
   if (!name.ok()) return name.status();
-  const absl::StatusOr<TextModel> model = FindForCaller(
-      *context_, *call_, TextRoute::kOllamaShow, *name, &grant_);
+  const absl::StatusOr<TextModel> model =
+      FindForCaller(*context_, *call_, TextRoute::kOllamaShow, *name, &grant_);
   if (!model.ok()) return model.status();
   return OllamaShowJson(*model);
 }

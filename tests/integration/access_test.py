@@ -245,9 +245,11 @@ class Access(unittest.TestCase):
                     ["openssl", "s_client", "-connect", address.split()[0], "-tls1_2", "-alpn",
                      protocol, "-CAfile", str(self.authority.pem)],
                     stdin=subprocess.PIPE, stdout=file, stderr=file) as client:
+                wait_until(lambda path=said: b"Verify return code" in path.read_bytes(), 60,
+                           "the handshake")
                 client.stdin.write(b"R\n")
                 client.stdin.flush()
-                wait_until(lambda path=said: b"no renegotiation" in path.read_bytes(), 20,
+                wait_until(lambda path=said: b"no renegotiation" in path.read_bytes(), 60,
                            "the refusal")
                 client.kill()
 

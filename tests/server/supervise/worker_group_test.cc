@@ -117,7 +117,9 @@ TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatTheModelTakes) {
 }
 
 TEST_F(WorkerGroupTest, EachWorkerIsHandedTheModelsFile) {
-  MakeGroup(2, [](SupervisedModel* model) { model->file = UniqueFd(open("/dev/null", O_RDONLY)); });
+  MakeGroup(2, [](SupervisedModel* model) {
+    model->files.push_back(UniqueFd(open("/dev/null", O_RDONLY)));
+  });
   EXPECT_EQ(host_.process(1).sent_descriptors(), 1u);
   Die(2);
   Pass(10 * kNsPerSecond);

@@ -66,7 +66,7 @@ TEST(ConfigFromModelFiles, TakesTheTokenizerThatAFolderSaysItHas) {
   const ConfigFiles files({});
   const std::filesystem::path folder = files.folder();
   const auto tokenizer = [&folder] {
-    const absl::StatusOr<Config> config = ConfigFromModelFiles({folder.string()}, {}, 0);
+    const absl::StatusOr<Config> config = ConfigFromModelFiles({folder.string()}, {});
     return config.ok() ? config->models[0].text.tokenizer : std::string(config.status().message());
   };
   EXPECT_EQ(tokenizer(), "");

@@ -32,6 +32,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/descriptor_limit.h"
 #include "proto/base/lasting_folder.h"
+#include "proto/base/limits.h"
 #include "proto/base/peer_user.h"
 #include "proto/base/platform.h"
 #include "proto/base/word_wait.h"
@@ -355,7 +356,7 @@ namespace {
 // sendmsg() with descriptors beside the first byte.
 ssize_t SendOnce(int socket, absl::Span<const char> bytes, absl::Span<const int> fds, int flags) {
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(64 * sizeof(int))] = {};
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxMessageFds * sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -398,7 +399,7 @@ absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
 absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
                                       std::vector<UniqueFd>* fds) {
   iovec part{buffer.data(), buffer.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(64 * sizeof(int))];
+  alignas(cmsghdr) char control[CMSG_SPACE(kMaxMessageFds * sizeof(int))];
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -419,6 +420,9 @@ absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
       std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
       fds->emplace_back(fd);
     }
+  }
+  if ((message.msg_flags & MSG_CTRUNC) != 0) {
+    return absl::InvalidArgumentError("more descriptors than a message may carry");
   }
   return static_cast<size_t>(got);
 }

@@ -155,10 +155,13 @@ class TritonClient(unittest.TestCase):
         self.assertIn("log_info", client.get_log_settings(as_json=True)["settings"])
 
     def test_shared_memory_is_refused_with_a_reason(self):
-        for call in (self.client.get_system_shared_memory_status,
-                     self.client.get_cuda_shared_memory_status):
+        for status in (self.client.get_system_shared_memory_status(),
+                       self.client.get_cuda_shared_memory_status()):
+            self.assertEqual(dict(status.regions), {})
+        for register in (lambda: self.client.register_system_shared_memory("r", "/r", 8),
+                         lambda: self.client.register_cuda_shared_memory("r", b"x" * 64, 0, 8)):
             with self.assertRaises(InferenceServerException) as raised:
-                call()
+                register()
             self.assertEqual(raised.exception.status(), "StatusCode.UNIMPLEMENTED")
 
 

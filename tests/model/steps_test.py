@@ -20,8 +20,7 @@ MODEL = SpinModel(pathlib.Path(__file__).with_name("steps.pml"),
 
 def main(arguments):
     if arguments[:1] == ["--transitions"]:
-        # No member is decoupled.
-        # A step has one answer. A step that is held back for a larger worker is as one that is queued.
+        # No member is decoupled. A step that is held back for a larger worker is as one that is queued.
         MODEL.compare_transitions("request_state", "RequestState", arguments[1],
                                   ["kAnswering", "kHeld"])
         return 0

@@ -120,6 +120,7 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> SocketPair();
 
 // Send and receive bytes with descriptors beside them; both block if the socket does. Receiving
 // returns 0 bytes at end of file, and OUT_OF_RANGE when a non-blocking socket holds nothing.
+// REQUIRES: at most kMaxMessageFds descriptors.
 absl::Status SendWithFds(int socket, absl::Span<const char> bytes, absl::Span<const int> fds);
 absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
                                       std::vector<UniqueFd>* fds);

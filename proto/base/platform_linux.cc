@@ -29,6 +29,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/base/awake_time.h"
+#include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptor_limit.h"
 #include "proto/base/lasting_folder.h"
@@ -355,6 +356,7 @@ namespace {
 
 // sendmsg() with descriptors beside the first byte.
 ssize_t SendOnce(int socket, absl::Span<const char> bytes, absl::Span<const int> fds, int flags) {
+  MPSD_CHECK(fds.size() <= kMaxMessageFds);
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
   alignas(cmsghdr) char control[CMSG_SPACE(kMaxMessageFds * sizeof(int))] = {};
   msghdr message{};

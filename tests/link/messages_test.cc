@@ -5,11 +5,13 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 #include "proto/base/clock.h"
@@ -68,6 +70,22 @@ class Messages : public testing::Test {
 
   void SendBytes(const std::string& bytes, absl::Span<const int> fds = {}) {
     ASSERT_TRUE(platform::SendWithFds(sender(), bytes, fds).ok());
+  }
+  // As a process that heeds no bound on descriptors.
+  void SendByHand(const std::string& bytes, const std::vector<int>& fds) {
+    std::vector<char> control(CMSG_SPACE(fds.size() * sizeof(int)));
+    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = static_cast<decltype(message.msg_controllen)>(control.size());
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
+    std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
+    ASSERT_EQ(sendmsg(sender(), &message, 0), static_cast<ssize_t>(bytes.size()));
   }
   void HangUp() { sockets_.first.Reset(); }
 
@@ -298,7 +316,7 @@ TEST_F(MessagesWithDescriptors, CarryAsManyAsAreAllowed) {
 
 TEST_F(MessagesWithDescriptors, AreRefusedWithTooMany) {
   const std::vector<int> fds(kMaxMessageFds + 1, other_.get());
-  SendBytes(Frame(R"({"type":"ready"})"), fds);
+  SendByHand(Frame(R"({"type":"ready"})"), fds);
   EXPECT_EQ(Read().status().code(), absl::StatusCode::kInvalidArgument);
 }
 

@@ -6,11 +6,14 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "server/entry/open_calls.h"
 #include "server/http/certificate_names.h"
+#include "server/http/http2_connection.h"
+#include "server/http/tls_context.h"
 
 namespace mpsd {
 namespace {
@@ -21,55 +24,55 @@ namespace asio = boost::asio;
 constexpr size_t kInputBytes = 4 << 10;
 // One read of a body, so that no connection keeps its thread for long.
 constexpr size_t kReadBytes = 256 << 10;
-constexpr int64_t kLingerNs = kNsPerSecond;
 constexpr absl::string_view kHeadEnd = "\r\n\r\n";
 constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-int64_t After(int64_t now_ns, int64_t time_ns) {
-  return time_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + time_ns;
+constexpr absl::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+bool ChoseHttp2(SSL* tls) {
+  const unsigned char* name = nullptr;
+  unsigned bytes = 0;
+  SSL_get0_alpn_selected(tls, &name, &bytes);
+  return absl::string_view(reinterpret_cast<const char*>(name), bytes) == kHttp2Protocol;
 }
 
 }  // namespace
 
-HttpConnection::HttpConnection(const HttpConnectionContext* context, HttpSocket socket,
-                               std::shared_ptr<asio::ssl::context> tls, std::string peer,
-                               std::shared_ptr<ConnectionShares::Use> use)
+HttpConnection::HttpConnection(const ConnectionContext* context, ConnectionClient client)
     : context_(context),
       thread_(context->thread),
-      peer_(std::move(peer)),
-      host_(absl::HashOf(HostOfPeer(peer_))),
-      end_at_ns_(After(context->clock->NowNs(), context->options->age_ns)),
-      use_(std::move(use)),
-      stream_(std::move(socket), std::move(tls)) {}
+      client_(std::move(client)),
+      host_(absl::HashOf(HostOfPeer(client_.peer))) {}
 
 HttpConnection::~HttpConnection() { MPSD_CHECK(task_ == nullptr && taken_bytes_ == 0); }
 
 void HttpConnection::Enter(Phase phase, int64_t time_ns) {
-  if (IsBusy(phase) && !IsBusy(phase_)) use_->BeginCall();
-  if (IsBusy(phase_) && !IsBusy(phase)) use_->EndCall(context_->clock->NowNs());
+  if (IsBusy(phase) && !IsBusy(phase_)) client_.use->BeginCall();
+  if (IsBusy(phase_) && !IsBusy(phase)) client_.use->EndCall(context_->clock->NowNs());
   phase_ = phase;
   expires_ns_ = time_ns == INT64_MAX ? INT64_MAX : After(context_->clock->NowNs(), time_ns);
 }
 
 void HttpConnection::Start() {
   thread_->Check();
-  use_->SetEnd([weak = weak_from_this(), io = context_->io] {
+  client_.use->SetEnd([weak = weak_from_this(), io = context_->io] {
     asio::post(*io, [weak] {
       if (const std::shared_ptr<HttpConnection> self = weak.lock()) self->MakeRoom();
     });
   });
-  if (!stream_.has_tls()) {
+  if (!client_.stream->has_tls()) {
     Enter(Phase::kIdle, context_->options->idle_ns);
     return Read();
   }
   Enter(Phase::kHandshake, context_->options->handshake_ns);
   reading_ = true;
-  stream_.Handshake([self = shared_from_this()](const boost::system::error_code& error) {
+  client_.stream->Handshake([self = shared_from_this()](const boost::system::error_code& error) {
     self->thread_->Check();
     self->reading_ = false;
     if (error) return self->Close();
-    self->names_ = CertificateNames(self->stream_.tls());
+    self->client_.certificate_names = CertificateNames(self->client_.stream->tls());
     self->Enter(Phase::kIdle, self->context_->options->idle_ns);
+    if (ChoseHttp2(self->client_.stream->tls())) return self->BecomeHttp2();
     self->Read();
   });
 }
@@ -145,20 +148,22 @@ bool HttpConnection::RoomForInput() {
 
 void HttpConnection::ReadInput() {
   reading_ = true;
-  stream_.Read(asio::buffer(input_.data() + end_, input_.size() - end_),
-               [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
-                 self->DidRead(!!error, bytes, /*into_body=*/false);
-               });
+  client_.stream->Read(
+      asio::buffer(input_.data() + end_, input_.size() - end_),
+      [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+        self->DidRead(!!error, bytes, /*into_body=*/false);
+      });
 }
 
 void HttpConnection::ReadBody() {
   reading_ = reads_body_ = true;
   const absl::Span<char> room =
       request_.body.Room(std::min<size_t>(kReadBytes, framing_.body_bytes - request_.body.size()));
-  stream_.Read(asio::buffer(room.data(), room.size()),
-               [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
-                 self->DidRead(!!error, bytes, /*into_body=*/true);
-               });
+  client_.stream->Read(
+      asio::buffer(room.data(), room.size()),
+      [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+        self->DidRead(!!error, bytes, /*into_body=*/true);
+      });
 }
 
 void HttpConnection::DidRead(bool failed, size_t bytes, bool into_body) {
@@ -191,6 +196,19 @@ void HttpConnection::ClientLeft() {
   Close();
 }
 
+// Whether the bytes are the beginning of HTTP/2, as far as they have come.
+bool HttpConnection::BeginsHttp2() const {
+  const absl::string_view first = Input().substr(0, kPreface.size());
+  return requests_ == 0 && absl::StartsWith(kPreface, first);
+}
+
+// Nothing is out: the client's socket, and what it has sent, go to the other object.
+void HttpConnection::BecomeHttp2() {
+  auto next = std::make_shared<Http2Connection>(context_, std::move(client_), std::string(Input()));
+  phase_ = Phase::kEnded;
+  context_->replaced(this, std::move(next));
+}
+
 // Clients may send empty lines between two requests: these begin none.
 void HttpConnection::SkipEmptyLines() {
   while (begin_ != end_ && (input_[begin_] == '\r' || input_[begin_] == '\n')) ++begin_;
@@ -200,7 +218,11 @@ void HttpConnection::SkipEmptyLines() {
 void HttpConnection::Advance() {
   if (phase_ == Phase::kIdle) SkipEmptyLines();
   if (phase_ == Phase::kIdle && begin_ != end_) Enter(Phase::kHead, context_->options->head_ns);
-  if (phase_ == Phase::kHead && TakeHead()) BeginRequest();
+  if (phase_ == Phase::kHead && BeginsHttp2()) {
+    if (end_ - begin_ >= kPreface.size()) return BecomeHttp2();
+  } else if (phase_ == Phase::kHead && TakeHead()) {
+    BeginRequest();
+  }
   if (phase_ == Phase::kBody && ReadWholeBody()) Serve(BodyEnd::kWhole);
   Read();
 }
@@ -396,7 +418,7 @@ void HttpConnection::BeginReply() {
     EndRequest();
     return LeaveIfDone();
   }
-  ends_ = ends_ || context_->clock->NowNs() >= end_at_ns_;
+  ends_ = ends_ || context_->clock->NowNs() >= client_.end_at_ns;
   if (has_parts_) {
     FramePart(/*is_last=*/true);
   } else {
@@ -424,10 +446,10 @@ void HttpConnection::Write() {
   const std::array<asio::const_buffer, 3> rest = {asio::buffer(continue_.data(), continue_.size()),
                                                   asio::buffer(reply_head_) + head_done,
                                                   asio::buffer(reply_.body) + body_done};
-  stream_.Write(rest,
-                [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
-                  self->DidWrite(!!error, bytes);
-                });
+  client_.stream->Write(
+      rest, [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+        self->DidWrite(!!error, bytes);
+      });
 }
 
 void HttpConnection::DidWrite(bool failed, size_t bytes) {
@@ -470,7 +492,7 @@ void HttpConnection::Linger() {
   begin_ = end_ = 0;
   Read();
   writing_ = true;
-  stream_.EndWriting([self = shared_from_this()] { self->DidEndWriting(); });
+  client_.stream->EndWriting([self = shared_from_this()] { self->DidEndWriting(); });
 }
 
 void HttpConnection::DidEndWriting() {
@@ -482,7 +504,7 @@ void HttpConnection::DidEndWriting() {
 void HttpConnection::Close() {
   if (phase_ != Phase::kEnded) {
     Enter(Phase::kEnded, INT64_MAX);
-    stream_.Close();
+    client_.stream->Close();
     if (task_ != nullptr && owes_reply_ && !told_left_) {
       told_left_ = true;
       task_->ClientLeft();
@@ -495,7 +517,7 @@ void HttpConnection::Close() {
 void HttpConnection::LeaveIfDone() {
   if (owes_reply_ || writing_ || reading_) return;
   if (task_ != nullptr) EndRequest();
-  use_->Leave();
+  client_.use->Leave();
   context_->ended(this);
 }
 

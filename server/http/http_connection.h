@@ -1,42 +1,20 @@
-// HttpConnection: one client's connection, and the request that is on it.
+// HttpConnection: one client's connection of HTTP/1.1, and the request that is on it.
 #pragma once
 
 #include <array>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "proto/base/clock.h"
-#include "proto/base/thread_role.h"
+#include "server/http/connection.h"
 #include "server/http/http_call.h"
-#include "server/http/http_options.h"
 #include "server/http/http_parser.h"
-#include "server/http/http_stream.h"
-#include "server/listen/connection_shares.h"
-#include "server/request/held_bytes.h"
-#include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
-
-class HttpConnection;
-
-// What the connections of one thread share. Constant. The referents outlive the connections.
-struct HttpConnectionContext {
-  const HttpServerOptions* options = nullptr;
-  boost::asio::io_context* io = nullptr;
-  const ThreadRole* thread = nullptr;
-  HttpHandler* handler = nullptr;
-  HeldBytes* bodies = nullptr;
-  ServerMetrics* metrics = nullptr;
-  const Clock* clock = nullptr;
-  std::function<void(HttpConnection*)> ended;  // the connection may be destroyed by it
-};
 
 // Reads requests, gives each to the handler, and writes its reply, one request at a time: the bytes
 // of the next ones wait in a small buffer, and beyond it in the kernel. That is all the order and
@@ -52,6 +30,9 @@ struct HttpConnectionContext {
 // read, the connection says that it ends and reads on for a moment, so that the client gets the
 // reply and no reset.
 //
+// A client may speak HTTP/2 instead: its TLS handshake says so, or its first bytes do. Then an
+// Http2Connection goes on with the socket.
+//
 // Lives on its thread, except HttpCall's ReplyPart(), Reply() and Resume(). Owned by its
 // HttpThread, and kept alive by operations that are out.
 //
@@ -62,35 +43,31 @@ struct HttpConnectionContext {
 //      given back once no read into it is out.
 //   3. Nothing moves in `input_` while a read into it is out, and no body is freed while it is read
 //      into.
-class HttpConnection final : public HttpCall, public std::enable_shared_from_this<HttpConnection> {
+class HttpConnection final : public Connection,
+                             public HttpCall,
+                             public std::enable_shared_from_this<HttpConnection> {
  public:
-  HttpConnection(const HttpConnectionContext* context, HttpSocket socket,
-                 std::shared_ptr<boost::asio::ssl::context> tls, std::string peer,
-                 std::shared_ptr<ConnectionShares::Use> use);
+  // The names of the client's certificate are found out here.
+  HttpConnection(const ConnectionContext* context, ConnectionClient client);
   ~HttpConnection() override;
 
-  void Start();
-
-  // Whether the time of what the connection does is up, and what follows then.
-  bool IsLate(int64_t now_ns) const;
-  void TimeIsUp();
-
-  // The next reply whose head is not written yet is the last.
-  void EndWithReply();
-
-  // The server stops: a connection without a request ends now, another one with its reply.
-  void EndSoon();
+  // Connection.
+  void Start() override;
+  bool IsLate(int64_t now_ns) const override;
+  void TimeIsUp() override;
+  void EndWithReply() override;
+  void EndSoon() override;
+  void Cut() override;
 
   // Another connection has this one's place: it ends now, or with the reply to its request.
   void MakeRoom();
 
-  // Ends the connection now. The request on it still gets its reply, which is not written.
-  void Cut();
-
   // HttpCall.
   const HttpRequest& request() const override { return request_; }
-  const std::string& peer() const override { return peer_; }
-  absl::Span<const std::string> certificate_names() const override { return names_; }
+  const std::string& peer() const override { return client_.peer; }
+  absl::Span<const std::string> certificate_names() const override {
+    return client_.certificate_names;
+  }
   ConnectionId connection() override;
   std::string TakeBody() override { return request_.body.Take(); }
   void DropBody() override;
@@ -124,6 +101,8 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
   void DidRead(bool failed, size_t bytes, bool into_body);
   void ClientLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
+  bool BeginsHttp2() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void BecomeHttp2() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void SkipEmptyLines() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool TakeHead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -155,16 +134,12 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
     return {input_.data() + begin_, end_ - begin_};
   }
 
-  const HttpConnectionContext* const context_;
+  const ConnectionContext* const context_;
   const ThreadRole* const thread_;
-  const std::string peer_;
-  const uint64_t host_;             // of the peer, by its hash
-  ConnectionId id_;                 // once somebody has asked for it
-  const int64_t end_at_ns_;         // its age
-  std::vector<std::string> names_;  // constant after the handshake
+  ConnectionClient client_;  // constant after the handshake, until another object has it
+  const uint64_t host_;      // of the peer, by its hash
+  ConnectionId id_;          // once somebody has asked for it
 
-  const std::shared_ptr<ConnectionShares::Use> use_;
-  HttpStream stream_ ABSL_GUARDED_BY(thread_);
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kHandshake;
   int64_t expires_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // the phase
   bool reading_ ABSL_GUARDED_BY(thread_) = false;            // a read is out

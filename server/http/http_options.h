@@ -20,6 +20,8 @@ struct HttpServerOptions {
   bool client_must_show_certificate = false;
   uint32_t threads = 1;  // of all addresses but the last of several, which has one of its own
   uint32_t connections = 1024;
+  uint32_t streams = 128;                     // HTTP/2: requests on a connection at a time
+  uint32_t resets = 10'000;                   // likewise, that a client may reset in a second
   uint64_t connection_requests = UINT64_MAX;  // a connection ends with the reply to its last
   uint64_t head_bytes = 8 << 10;              // of a request
   uint64_t message_bytes = 0;                 // of a body

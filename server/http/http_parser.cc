@@ -34,13 +34,6 @@ absl::string_view WithoutAuthority(absl::string_view target) {
   return path == absl::string_view::npos ? "/" : target.substr(path);
 }
 
-void SetTarget(absl::string_view target, HttpRequest* request) {
-  target = WithoutAuthority(target);
-  const size_t question = target.find('?');
-  request->path = target.substr(0, question);
-  if (question != absl::string_view::npos) request->query = target.substr(question + 1);
-}
-
 // Without chunks at its end nobody can tell where such a body ends.
 HttpFault CheckEncoding(absl::string_view encoding) {
   const size_t comma = encoding.rfind(',');
@@ -83,6 +76,13 @@ HttpFault CheckHead(const HttpRequest& request, HttpFraming* framing) {
 }
 
 }  // namespace
+
+void SetTarget(absl::string_view target, HttpRequest* request) {
+  target = WithoutAuthority(target);
+  const size_t question = target.find('?');
+  request->path = target.substr(0, question);
+  if (question != absl::string_view::npos) request->query = target.substr(question + 1);
+}
 
 bool IsOfName(char c) {
   constexpr absl::string_view kSigns = "!#$%&'*+-.^_`|~";

@@ -25,6 +25,10 @@ struct HttpFault {
   absl::string_view why;
 };
 
+// Fills path and query from the target of a request: "/path?query". An absolute URI has a path,
+// too. Pure.
+void SetTarget(absl::string_view target, HttpRequest* request);
+
 // Reads one request after another of a connection. Boost.Beast checks the form of every line; what
 // a proxy before us could read in another way is refused besides:
 //

@@ -15,16 +15,18 @@
 
 namespace mpsd {
 
-// Listeners, certificates, and a few threads with their connections. HTTP/1.1 and 1.0, over TCP,
-// Unix sockets and TLS; keep-alive and pipelines. Boost.Asio moves the bytes and Boost.Beast reads
-// heads and chunks (decision 0022); both stay inside this folder's .cc files.
+// Listeners, certificates, and a few threads with their connections. HTTP/1.0, 1.1 and 2, over TCP,
+// Unix sockets and TLS; keep-alive, pipelines, streams. Boost.Asio moves the bytes. Boost.Beast
+// reads heads and chunks (decision 0022), nghttp2 reads frames. All three stay inside this folder.
 //
 //   bounded are                          by
 //   connections                          their number, and that of each host: ConnectionShares
 //   the head of a request                its bytes and its time
 //   the body                             its bytes, the bytes of all bodies and of
 //                                        those of one host, its time
-//   replies                              the time to take one; a connection has one at a time
+//   replies                              the time to take one; a connection of HTTP/1.1 has one at
+//                                        a time, one of HTTP/2 its streams
+//   frames that cost more than bytes     FrameMeter
 //   connections without a request        their idle time, their age
 //
 // All addresses share the threads but the last one in the list of several without TLS, which has a

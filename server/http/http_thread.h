@@ -14,7 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "proto/base/thread_role.h"
 #include "server/entry/completion_source.h"
-#include "server/http/http_connection.h"
+#include "server/http/connection.h"
 
 namespace mpsd {
 
@@ -67,18 +67,20 @@ class HttpThread {
   size_t RunSome();
   void LookSoon() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
   void Look();
-  void Ended(HttpConnection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  void Ended(Connection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  void Replaced(Connection* connection, std::shared_ptr<Connection> next)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  void Begin(std::shared_ptr<Connection> connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
 
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   ThreadRole role_;
   CompletionSource* const completions_;
   const std::unique_ptr<HttpHandler> handler_;
-  HttpConnectionContext context_;
+  ConnectionContext context_;
   std::atomic<uint32_t> count_{0};  // with those that are on their way here
 
-  absl::flat_hash_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_
-      ABSL_GUARDED_BY(role_);
+  absl::flat_hash_map<Connection*, std::shared_ptr<Connection>> connections_ ABSL_GUARDED_BY(role_);
   boost::asio::steady_timer timer_ ABSL_GUARDED_BY(role_);
   bool looks_ ABSL_GUARDED_BY(role_) = false;  // the timer is set
   bool keeps_ ABSL_GUARDED_BY(role_) = true;   // connections, after a reply

@@ -57,13 +57,10 @@ struct ModelFlags {
 // the model batches up to `max_batch_size` rows (0: 64), and its ModelSpec leaves that dim out.
 // Without inputs the file says them.
 //
-// Fails with NOT_FOUND if a file is missing, and with INVALID_ARGUMENT for
-// - a suffix that tells no format, an unknown device or an invalid name;
-// - inputs if only some begin with -1, and a batch size if none does;
-// - inputs, a batch size or a name beside several files;
-// - files whose models would have the same name, and more than kMaxModels files.
-//
-// REQUIRES: there is a file.
+// NOT_FOUND if a file is missing. INVALID_ARGUMENT for a suffix that tells no format, an unknown
+// device or an invalid name. The same for inputs if only some begin with -1, and for a batch size
+// if none does. The same for inputs, a batch size or a name beside several files, for files whose
+// models would have the same name, and for more than kMaxModels files. REQUIRES: there is a file.
 absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
                                             const ModelFlags& flags);
 

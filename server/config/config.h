@@ -217,7 +217,7 @@ struct Config {
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file);
 
 // Reads and parses the config at `file`, at most 1 MiB. NOT_FOUND or PERMISSION_DENIED if it cannot
-// be read; INVALID_ARGUMENT if it is too large or has a mistake. main prints the message and exits
+// be read; INVALID_ARGUMENT if it is too large or has a mistake. Main prints the message and exits
 // with 78; a reload logs it and changes nothing. Thread-safe, but may wait for the file system.
 absl::StatusOr<Config> ReadConfig(const std::string& file);
 

@@ -1,8 +1,8 @@
 // LimitsConfig: the daemon's bounds that a config may set.
 //
-// Every resource that a client can use up has a bound. Bounds for one model are in its ModelConfig
-// (`queue.…`), bounds that no config may change in proto/base/limits.h. limit_rows.inc is the table
-// of the limits here; limit_keys.h says what mpsd knows about a row.
+// Every resource that a client can use up has a bound. A model's bounds are in its ModelConfig
+// (`queue.…`), bounds that no config may change in proto/base/limits.h. The table of the limits
+// here is limit_rows.inc; limit_keys.h says what mpsd knows about a row.
 #pragma once
 
 #include <cstdint>

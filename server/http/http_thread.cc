@@ -14,7 +14,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// As QueueThread has it.
+// As QueueThread.
 constexpr size_t kEventsBetweenDrains = 16;
 
 }  // namespace
@@ -99,7 +99,7 @@ void HttpThread::Look() {
   role_.Check();
   looks_ = false;
   const int64_t now_ns = context_.clock->NowNs();
-  // A look may end the connection, and so change the table.
+  // A check may end the connection, and so change the table.
   std::vector<std::shared_ptr<HttpConnection>> late;
   for (const auto& [pointer, connection] : connections_) {
     if (connection->IsLate(now_ns)) late.push_back(connection);

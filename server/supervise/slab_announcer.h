@@ -33,7 +33,6 @@ namespace mpsd {
 // that is not retiring, and gets batches only once HasMappedAll(). A worker that still warms up may
 // take minutes to read its messages. No segment waits for it before serving, since it has no batch
 // yet.
-// yet.
 //
 // Invariants:
 //   1. A worker that gets batches has mapped every segment that the pool has.

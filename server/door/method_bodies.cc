@@ -15,10 +15,10 @@ namespace pb = inference;
 
 constexpr char kStatusMethod[] = "/mpsd.control.v1.Control/Status";
 
-// The functions of one method: its request from path and body, and the JSON of its response.
+// Converts one method's request from path and body, and its response to JSON.
 struct MethodBodies {
   RouteKind kind;
-  absl::string_view method;  // "/inference.GRPCInferenceService/…", or of our own service
+  absl::string_view method;  // "/inference.GRPCInferenceService/…", or of mpsd's own service
   absl::StatusOr<std::string> (*request)(const Route& route, absl::string_view body);
   absl::StatusOr<std::string> (*json)(const std::string& response);
 };
@@ -46,7 +46,7 @@ absl::StatusOr<std::string> OfIndex(const Route&, absl::string_view body) {
   return request.SerializeAsString();
 }
 
-// What a path says is set last: a body cannot say otherwise.
+// The path's values are set last, so the body cannot override them.
 template <typename Request, absl::Status (*read)(absl::string_view, Request*)>
 absl::StatusOr<std::string> OfModelAndBody(const Route& route, absl::string_view body) {
   Request request;
@@ -71,7 +71,7 @@ absl::StatusOr<std::string> OfLog(const Route&, absl::string_view body) {
 
 absl::StatusOr<std::string> Nothing(const std::string&) { return ""; }
 
-// A response repeats what files and folders say, and a text that is not UTF-8 makes it unreadable.
+// A response repeats texts of files and folders; one that is not UTF-8 makes it unreadable.
 template <typename Response, std::string (*write)(const Response&)>
 absl::StatusOr<std::string> By(const std::string& bytes) {
   Response response;

@@ -20,9 +20,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-// What a connection without a request keeps for the next one.
+// Buffer that a connection without a request keeps for the next one.
 constexpr size_t kInputBytes = 4 << 10;
-// One read of a body, so that no connection keeps its thread for long.
+// Bytes of one read of a body, so that no connection keeps its thread for long.
 constexpr size_t kReadBytes = 256 << 10;
 constexpr absl::string_view kHeadEnd = "\r\n\r\n";
 constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -120,14 +120,14 @@ void HttpConnection::Cut() {
   ClientLeft();
 }
 
-// Has one read out where its bytes can be taken: into the body, else into `input_`.
+// Has one read under way if its bytes have a place: the body, else `input_`.
 void HttpConnection::Read() {
   if (reading_ || phase_ == Phase::kEnded) return;
   if (phase_ == Phase::kBody && !framing_.is_chunked) return ReadBody();
   if (RoomForInput()) ReadInput();
 }
 
-// Makes room behind `end_`. False when the buffer is full, and what is in it must be taken first.
+// Makes room behind `end_`. False if the buffer is full and must be emptied first.
 bool HttpConnection::RoomForInput() {
   if (begin_ == end_) {
     begin_ = end_ = searched_ = 0;
@@ -187,7 +187,7 @@ void HttpConnection::DidRead(bool failed, size_t bytes, bool into_body) {
   Advance();
 }
 
-// The task of a body that is still coming replies at once, and is told no second time.
+// A task whose body is still coming replies at once, and is not told again.
 void HttpConnection::ClientLeft() {
   if (phase_ == Phase::kBody) {
     ends_ = told_left_ = true;
@@ -214,7 +214,7 @@ void HttpConnection::SkipEmptyLines() {
   while (begin_ != end_ && (input_[begin_] == '\r' || input_[begin_] == '\n')) ++begin_;
 }
 
-// Goes as far as the bytes that are there allow.
+// Goes as far as the received bytes allow.
 void HttpConnection::Advance() {
   if (phase_ == Phase::kIdle) SkipEmptyLines();
   if (phase_ == Phase::kIdle && begin_ != end_) Enter(Phase::kHead, context_->options->head_ns);
@@ -227,7 +227,7 @@ void HttpConnection::Advance() {
   Read();
 }
 
-// Reads the head of a request once all of it is there. False before, or when it is refused.
+// Reads a request's head once it is complete. False before, or if it is refused.
 bool HttpConnection::TakeHead() {
   const absl::string_view input = Input();
   const size_t from = searched_ < kHeadEnd.size() ? 0 : searched_ - kHeadEnd.size();
@@ -271,7 +271,7 @@ void HttpConnection::BeginBody() {
   if (framing_.expects_continue && awaits) WriteContinue();
 }
 
-// True when the whole body is there.
+// True once the whole body is there.
 bool HttpConnection::ReadWholeBody() {
   if (framing_.is_chunked) return ReadChunks();
   HttpBody& body = request_.body;
@@ -299,13 +299,13 @@ bool HttpConnection::ReadChunks() {
     case HttpParser::Chunks::kMore:
       break;
   }
-  // A line that does not fit into the buffer has no end that could be read.
+  // The end of a line that does not fit into the buffer cannot be found.
   const bool is_full = begin_ == 0 && end_ >= context_->options->head_bytes;
   if (is_full) Serve(BodyEnd::kMalformed);
   return false;
 }
 
-// Takes what the body has grown by from the bytes that all bodies may have.
+// Takes the body's growth from the bytes that all bodies may have.
 bool HttpConnection::Account() {
   const uint64_t grown = request_.body.size() - taken_bytes_;
   if (grown == 0) return true;
@@ -326,7 +326,7 @@ void HttpConnection::Serve(BodyEnd end) {
   task_->Serve(end);
 }
 
-// The bytes are no request, or one that nobody serves: there is no way to the next one.
+// The bytes are no request, or one that nobody serves; no later request can be found.
 void HttpConnection::Refuse(const HttpFault& fault) {
   ends_ = true;
   owes_reply_ = true;
@@ -334,20 +334,20 @@ void HttpConnection::Refuse(const HttpFault& fault) {
   Reply(context_->handler->Refusal(fault.status, fault.why));
 }
 
-// A reply may be given before all of it is written, and is written behind it then.
+// The handler may answer before "100 Continue" is fully written. The answer then follows it.
 void HttpConnection::WriteContinue() {
   continue_ = kContinue;
   Write();
 }
 
-// Who keeps the id keeps no connection.
+// Holding a ConnectionId does not keep the connection alive.
 ConnectionId HttpConnection::connection() {
   if (id_ == nullptr) id_ = std::make_shared<char>();
   return id_;
 }
 
-// A read that is out may still write there: the memory of the first call is kept until the read is
-// over, also where others follow.
+// A read may still write there: the memory of the first call is kept until the read is over, even
+// if further calls follow.
 void HttpConnection::DropBody() {
   thread_->Check();
   std::string bytes = request_.body.Take();
@@ -391,7 +391,7 @@ void HttpConnection::BeginPart() {
   if (!writing_) Write();
 }
 
-// Puts what stands before the part into `reply_head_`.
+// Writes what precedes the part into `reply_head_`.
 void HttpConnection::FramePart(bool is_last) {
   written_ = 0;
   reply_head_.clear();
@@ -401,7 +401,8 @@ void HttpConnection::FramePart(bool is_last) {
   if (!framing_.is_10) PutChunk(is_last, &reply_head_, &reply_.body);
 }
 
-// The task may give the next part at once, on another thread: nothing of the reply is touched then.
+// The task may give the next part at once, on another thread, so nothing of the reply is touched
+// here.
 void HttpConnection::PartIsOver(bool taken) {
   part_out_ = false;
   reply_ = HttpReply();
@@ -432,7 +433,7 @@ void HttpConnection::BeginReply() {
   if (!writing_) Write();
 }
 
-// What the head of the reply says, by which the client decides whether to send another request.
+// Tells the client in the reply's head whether it may send another request.
 HttpNext HttpConnection::Next() {
   told_end_ = ends_;
   if (ends_) return HttpNext::kClose;
@@ -513,7 +514,7 @@ void HttpConnection::Close() {
   LeaveIfDone();
 }
 
-// A reply that is owed comes here first: the request ends before its connection does.
+// An owed reply comes first: the request ends before its connection does.
 void HttpConnection::LeaveIfDone() {
   if (owes_reply_ || writing_ || reading_) return;
   if (task_ != nullptr) EndRequest();

@@ -24,17 +24,16 @@ namespace mpsd {
 //   kHandshake → kIdle → kHead → kBody → kServing ⇄ kWriting → kIdle …      served
 //                                                            → kLingering → kEnded
 //
-// From kWriting it goes back to kServing where the reply has further parts. Each phase but kServing
-// has a time, which the thread looks at now and then: none can be drawn out by a trickle of bytes.
-// A request that is served has its own deadline. After a reply to a request whose body was not
-// read, the connection says that it ends and reads on for a moment, so that the client gets the
-// reply and no reset.
+// It returns from kWriting to kServing if the reply has further parts. Each phase except kServing
+// has a time limit, which the thread checks now and then, so a trickle of bytes cannot prolong it.
+// A served request has its own deadline. If a reply comes before the body was read, the connection
+// announces its end and reads on for a moment, so that the client gets the reply and no reset.
 //
 // A client may speak HTTP/2 instead: its TLS handshake says so, or its first bytes do. Then an
 // Http2Connection goes on with the socket.
 //
 // Lives on its thread, except HttpCall's ReplyPart(), Reply() and Resume(). Owned by its
-// HttpThread, and kept alive by operations that are out.
+// HttpThread, and kept alive by operations under way.
 //
 // Invariants:
 //   1. A request has at most one task; each task gets Over(), once, after its reply, and
@@ -59,7 +58,7 @@ class HttpConnection final : public Connection,
   void EndSoon() override;
   void Cut() override;
 
-  // Another connection has this one's place: it ends now, or with the reply to its request.
+  // Another connection takes this one's place: it ends now, or with the reply to its request.
   void MakeRoom();
 
   // HttpCall.
@@ -82,15 +81,14 @@ class HttpConnection final : public Connection,
   enum class Phase : uint8_t {
     kHandshake,
     kIdle,       // no byte of a request has come
-    kHead,       // of a request
-    kBody,       // of a request
+    kHead,       // a request's head is coming
+    kBody,       // a request's body is coming
     kServing,    // its handler has it
-    kWriting,    // its reply
+    kWriting,    // its reply is being written
     kLingering,  // the last reply was written
     kEnded,      // the socket is closed
   };
 
-  // Whether the connection has a request.
   static bool IsBusy(Phase phase) { return phase >= Phase::kBody && phase <= Phase::kWriting; }
 
   void Enter(Phase phase, int64_t time_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -141,38 +139,38 @@ class HttpConnection final : public Connection,
   ConnectionId id_;          // once somebody has asked for it
 
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kHandshake;
-  int64_t expires_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // the phase
-  bool reading_ ABSL_GUARDED_BY(thread_) = false;            // a read is out
-  bool reads_body_ ABSL_GUARDED_BY(thread_) = false;         // the read that is out, into the body
-  bool writing_ ABSL_GUARDED_BY(thread_) = false;            // a write is out
-  bool ends_ ABSL_GUARDED_BY(thread_) = false;               // with the next head of a reply
-  uint64_t requests_ ABSL_GUARDED_BY(thread_) = 0;           // that have begun
-  bool told_end_ ABSL_GUARDED_BY(thread_) = false;           // by the head of the last reply
-  bool leaves_ ABSL_GUARDED_BY(thread_) = false;             // without a request to come
+  int64_t expires_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // when the phase's time is up
+  bool reading_ ABSL_GUARDED_BY(thread_) = false;            // a read is under way
+  bool reads_body_ ABSL_GUARDED_BY(thread_) = false;         // that read goes into the body
+  bool writing_ ABSL_GUARDED_BY(thread_) = false;            // a write is under way
+  bool ends_ ABSL_GUARDED_BY(thread_) = false;               // with the head of the next reply
+  uint64_t requests_ ABSL_GUARDED_BY(thread_) = 0;           // requests that have begun
+  bool told_end_ ABSL_GUARDED_BY(thread_) = false;           // the last reply's head said so
+  bool leaves_ ABSL_GUARDED_BY(thread_) = false;             // no request will come
 
-  std::vector<char> input_ ABSL_GUARDED_BY(thread_);  // bytes from begin_ to end_ were not taken
+  std::vector<char> input_ ABSL_GUARDED_BY(thread_);  // bytes from begin_ to end_ are not taken yet
   size_t begin_ ABSL_GUARDED_BY(thread_) = 0;
   size_t end_ ABSL_GUARDED_BY(thread_) = 0;
-  size_t searched_ ABSL_GUARDED_BY(thread_) = 0;  // of Input(), for the end of a head
+  size_t searched_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of Input() searched for the end of a head
 
   HttpParser parser_ ABSL_GUARDED_BY(thread_);
   HttpFraming framing_ ABSL_GUARDED_BY(thread_);
   HttpRequest request_;  // constant while a task has it
-  std::optional<std::string> retired_body_ ABSL_GUARDED_BY(thread_);  // a read into it is out
-  uint64_t taken_bytes_ ABSL_GUARDED_BY(thread_) = 0;                 // of `bodies`
-  HttpTask* task_ ABSL_GUARDED_BY(thread_) = nullptr;                 // of the request
-  bool owes_reply_ ABSL_GUARDED_BY(thread_) = false;                  // the handler does
-  bool told_left_ ABSL_GUARDED_BY(thread_) = false;                   // ClientLeft()
-  bool has_parts_ ABSL_GUARDED_BY(thread_) = false;                   // the reply to the request
-  bool part_out_ ABSL_GUARDED_BY(thread_) = false;                    // a part is being written
+  std::optional<std::string> retired_body_ ABSL_GUARDED_BY(thread_);  // during a read into it
+  uint64_t taken_bytes_ ABSL_GUARDED_BY(thread_) = 0;                 // taken from `bodies`
+  HttpTask* task_ ABSL_GUARDED_BY(thread_) = nullptr;                 // serves the request
+  bool owes_reply_ ABSL_GUARDED_BY(thread_) = false;  // the handler still has to reply
+  bool told_left_ ABSL_GUARDED_BY(thread_) = false;   // ClientLeft() was called
+  bool has_parts_ ABSL_GUARDED_BY(thread_) = false;   // the reply has parts
+  bool part_out_ ABSL_GUARDED_BY(thread_) = false;    // a part is being written
 
-  // Written by the thread that replies; the post lies between, and PartTaken() on the way back.
+  // Written by the thread that replies. A post lies between, and PartTaken() on the way back.
   HttpReply reply_;
 
-  std::string more_headers_;  // of the reply; nobody writes them once it is given
+  std::string more_headers_;  // for the reply; not written after it is given
   absl::string_view continue_ ABSL_GUARDED_BY(thread_);  // the rest of "100 Continue"
   std::string reply_head_ ABSL_GUARDED_BY(thread_);
-  size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // of head and body together
+  size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of head and body together
 };
 
 }  // namespace mpsd

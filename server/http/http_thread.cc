@@ -15,7 +15,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// As QueueThread has it.
+// As QueueThread.
 constexpr size_t kEventsBetweenDrains = 16;
 
 }  // namespace

@@ -30,7 +30,7 @@ std::shared_ptr<ssl::context> MakeContext(const CertificateTexts& texts, bool cl
                            ssl::context::no_sslv3 | ssl::context::no_tlsv1 |
                            ssl::context::no_tlsv1_1,
                        error);
-  // A client may not make the server compute handshake after handshake on one connection.
+  // A client may not make the server compute one handshake after another on a connection.
   SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_alpn_select_cb(context->native_handle(), ChooseProtocol, nullptr);
   context->use_certificate_chain(boost::asio::buffer(texts.certificate), error);
@@ -40,7 +40,7 @@ std::shared_ptr<ssl::context> MakeContext(const CertificateTexts& texts, bool cl
     ssl::verify_mode mode = ssl::verify_peer;
     if (client_must_show) mode |= ssl::verify_fail_if_no_peer_cert;
     if (!error) context->set_verify_mode(mode, error);
-    // A session that a client resumes was verified here; without a name OpenSSL refuses it.
+    // A resumed session was verified here; without a name OpenSSL refuses it.
     SSL_CTX_set_session_id_context(context->native_handle(), kSessions, sizeof(kSessions) - 1);
   }
   return error ? nullptr : context;

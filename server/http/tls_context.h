@@ -1,4 +1,4 @@
-// TlsContext: what a TLS connection of the HTTP server proves with, and asks of its client.
+// TlsContext: the certificate of the HTTP server's TLS connections, and its demands on clients.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
@@ -23,7 +23,7 @@ class TlsContexts {
   TlsContexts(std::shared_ptr<CertificateSource> source, bool client_must_show)
       : source_(std::move(source)), client_must_show_(client_must_show) {}
 
-  // Null when no context could be made yet.
+  // Null if no context could be made yet.
   std::shared_ptr<boost::asio::ssl::context> Next();
 
  private:

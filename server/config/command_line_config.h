@@ -56,7 +56,8 @@ struct ModelFlags {
 // Inputs, a batch size and a name are those of the only file; the device is that of all. The shapes
 // of `inputs` are whole, unlike those of a config. If the first dim of all of them is -1 the model
 // batches, up to `max_batch_size` rows (0: 64), and a ModelSpec leaves that dim out. Without inputs
-// the file says them.
+// the file says them. A name that the file does not know is a mistake, which the worker finds: a
+// person who types a name means an argument. A config file may give arguments other names.
 //
 // NOT_FOUND where there is no such file. INVALID_ARGUMENT for a suffix that tells no format, and
 // for a device or a name that cannot be. The same for inputs if only some begin with -1, and for a

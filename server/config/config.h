@@ -106,7 +106,8 @@ struct ModelConfig {
   std::string device = "auto";  // or "cpu", "cuda", "cuda:1", "cuda:0,2", "cuda:all", "mps"
   Precision precision = Precision::kAsSaved;
   PlacementConfig placement;
-  ModelSpec spec;  // what the config says; the file says the rest
+  ModelSpec spec;               // what the config says; the file says the rest
+  bool inputs_by_name = false;  // see LoadOrder
   WarmUp warmup = WarmUp::kAuto;
   std::vector<WarmUpSample> warmup_samples;  // of a repository's config.pbtxt
   int64_t keep_warm_ns = 0;                  // a lane without a batch runs once in so long; 0: no

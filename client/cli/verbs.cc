@@ -183,7 +183,7 @@ void AddForgiveVerb(CLI::App& app, int* exit_code) {
   CLI::App* verb = app.add_subcommand(
       "forgive", "have a model take again the contents that crashed its workers");
   verb->add_option("model", options->model, "the model's name")->required();
-  AddCommonOptions(verb, &options->server);
+  AddCommonOptions(verb, &options->server, kEitherAddress);
   verb->callback([options, exit_code] { *exit_code = RunForgive(*options, std::cout, std::cerr); });
 }
 

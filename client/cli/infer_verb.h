@@ -54,8 +54,8 @@ struct InputFile {
   enum class Format { kNpy, kJson, kBytes };
 
   Format format = Format::kNpy;
-  NpyArray array;       // of kNpy
-  std::string content;  // of the others, for which the model says what it becomes
+  NpyArray array;       // set for kNpy
+  std::string content;  // set for the other formats; the model says what it becomes
 };
 
 // A wanted output, and the file that keeps it: an --output. None at all means every output.

@@ -149,6 +149,7 @@ absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& file
     if (!flags.name.empty()) model->name = flags.name;
     const absl::Status status = SetInputs(flags.inputs, flags.max_batch_size, &model->spec);
     if (!status.ok()) return status;
+    model->inputs_by_name = true;
     for (const ModelConfig& other : config.models) {
       if (other.name != model->name) continue;
       return absl::InvalidArgumentError(absl::StrCat("'", other.path, "' and '", model->path,

@@ -104,7 +104,8 @@ struct ModelConfig {
   std::string device = "auto";  // or "cpu", "cuda", "cuda:1", "cuda:0,2", "cuda:all", "mps"
   Precision precision = Precision::kAsSaved;
   PlacementConfig placement;
-  ModelSpec spec;  // as far as the config says; the model's file says the rest
+  ModelSpec spec;               // as far as the config says; the model's file says the rest
+  bool inputs_by_name = false;  // see LoadOrder
   WarmUp warmup = WarmUp::kAuto;
   std::vector<WarmUpSample> warmup_samples;  // from a repository's config.pbtxt
   int64_t keep_warm_ns = 0;  // how often an idle lane runs a batch to stay warm; 0: never

@@ -166,7 +166,11 @@ absl::Status InferTask::ReadBody(std::string bytes, InferMessage* message, Infer
     return ReadRawBody(std::move(bytes), *spec, context_->message_bytes, message, body);
   }
   if (absl::Status status = CheckJson(*json_bytes); !status.ok()) return status;
-  return body->Read(std::move(bytes), *json_bytes, context_->message_bytes, message);
+  absl::Status status = body->Read(std::move(bytes), *json_bytes, context_->message_bytes, message);
+  if (status.ok()) return status;
+  // A body that is wrong besides tells less than that the model is not there.
+  absl::Status found = FindLoaded(*context_->models, route_.model, route_.version).status();
+  return absl::IsNotFound(found) ? found : status;
 }
 
 absl::StatusOr<ModelSpec> InferTask::ToldSpec(const InferMessage& message) const {

@@ -33,6 +33,12 @@ absl::StatusOr<std::string> OfModel(const Route& route, absl::string_view) {
   return request.SerializeAsString();
 }
 
+absl::StatusOr<std::string> OfForgiven(const Route& route, absl::string_view) {
+  control::v1::ForgiveRequest request;
+  request.set_model_name(route.model);
+  return request.SerializeAsString();
+}
+
 template <typename Request>
 absl::StatusOr<std::string> OfRegion(const Route& route, absl::string_view) {
   Request request;
@@ -88,11 +94,13 @@ std::string ConfigAlone(const pb::ModelConfigResponse& response) {
   return MessageJson(response.config());
 }
 
-constexpr std::array<MethodBodies, 18> kMethods = {{
+constexpr std::array<MethodBodies, 19> kMethods = {{
     {RouteKind::kServerMetadata, "/inference.GRPCInferenceService/ServerMetadata", NoFields,
      By<pb::ServerMetadataResponse, Whole>},
     {RouteKind::kFrontPage, kStatusMethod, NoFields, Nothing},
     {RouteKind::kStatus, kStatusMethod, NoFields, By<control::v1::StatusReply, Whole>},
+    {RouteKind::kForgive, "/mpsd.control.v1.Control/Forgive", OfForgiven,
+     By<control::v1::ForgiveReply, Whole>},
     {RouteKind::kModelMetadata, "/inference.GRPCInferenceService/ModelMetadata",
      OfModel<pb::ModelMetadataRequest>, By<pb::ModelMetadataResponse, Whole>},
     {RouteKind::kModelReady, "/inference.GRPCInferenceService/ModelReady",

@@ -132,6 +132,7 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   order.threads = placement.threads;
   order.cores = placement.cores;
   order.spec = model.spec;
+  order.inputs_by_name = model.inputs_by_name;
   order.parameters = model.parameters;
   return order;
 }

@@ -27,7 +27,7 @@ struct SequenceKey {
   // REQUIRES: the request says its sequence.
   static SequenceKey Of(const Request& request);
 
-  // "7", or "'a name'".
+  // "7", or the escaped name.
   std::string Text() const;
 
   bool operator==(const SequenceKey&) const = default;

@@ -10,6 +10,10 @@ if(MPSD_FRONT)
     find_package(Protobuf 3.21 REQUIRED)
   endif()
   find_package(gRPC 1.51 CONFIG REQUIRED)
+  find_program(MPSD_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
+endif()
+
+if(MPSD_FRONT AND PROJECT_IS_TOP_LEVEL)
   find_package(OpenSSL 3.0 REQUIRED)         # gRPC brings it
   find_path(MPSD_BOOST_INCLUDE boost/beast/http/basic_parser.hpp REQUIRED)  # 1.74 or newer; headers only
   find_package(ZLIB 1.2.11 REQUIRED)         # likewise
@@ -20,7 +24,6 @@ if(MPSD_FRONT)
   find_package(spdlog 1.10 CONFIG REQUIRED)
   find_package(CLI11 2.1 CONFIG REQUIRED)
   find_package(simdjson CONFIG REQUIRED)     # 3.0 or newer; its package asks for one minor version
-  find_program(MPSD_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
 
   add_library(mpsd_boost INTERFACE)
   target_include_directories(mpsd_boost SYSTEM INTERFACE ${MPSD_BOOST_INCLUDE})

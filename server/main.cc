@@ -17,6 +17,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/hub_verbs.h"
 #include "client/cli/verbs.h"
+#include "server/build_info.h"
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
 #include "server/config/config_values.h"
@@ -201,7 +202,7 @@ int Main(int argc, char** argv) {
       "that cannot be bound, 71 the doctor found a fault, 73 a file cannot be written, 75 it runs "
       "already, 78 wrong config, or not enough memory or threads for it.");
   app.require_subcommand(1);
-  app.set_version_flag("--version", absl::StrCat("mpsd ", MPSD_VERSION));
+  app.set_version_flag("--version", BuildInfo());
   int exit_code = kExitOk;
   ServeFlags serve;
   AddServe(&app, &serve, &exit_code);
@@ -212,7 +213,7 @@ int Main(int argc, char** argv) {
   check->add_option("FILE", checked, "default: ./mpsd.json or /etc/mpsd/mpsd.json");
   check->callback([&] { exit_code = Check(checked); });
   app.add_subcommand("version", "print the version")->callback([] {
-    std::printf("mpsd %s\n", MPSD_VERSION);
+    std::printf("%s\n", BuildInfo().c_str());
   });
   cli::AddInferVerb(app, &exit_code);
   cli::AddPsVerb(app, &exit_code);

@@ -41,6 +41,13 @@ debian_peers_packages=(
   python3-venv
 )
 debian_distros_packages=(debootstrap)  # 1.0
+debian_package_packages=(
+  debhelper                           # 13
+  patchelf                            # 0.14 / 0.18
+  zstd
+  reprepro                            # 5.3
+  minisign                            # 0.11
+)
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(
   cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp boost
@@ -50,7 +57,7 @@ brew_test_packages=(googletest google-benchmark ccache)
 brew_bench_packages=(wrk)
 brew_format_packages=(clang-format@14)
 
-need_packages() { # serve|test|bench|peers|distros|format; test has all but the last three's
+need_packages() { # serve|test|bench|peers|distros|package|format; test has all but the last four's
   local packages
   case $(uname -s) in
     Darwin)
@@ -69,6 +76,7 @@ need_packages() { # serve|test|bench|peers|distros|format; test has all but the 
         bench) packages+=("${debian_bench_packages[@]}") ;;
         peers) packages+=("${debian_peers_packages[@]}") ;;
         distros) packages+=("${debian_distros_packages[@]}") ;;
+        package) packages+=("${debian_package_packages[@]}") ;;
       esac
       # A browser for tests/integration/page_test.py, which skips without one. Ubuntu's is a snap.
       if [ "$1" = test ] && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi

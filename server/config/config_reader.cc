@@ -218,10 +218,6 @@ void ReadModels(const JsonObject& object, const std::string& folder, Config* con
     config->models.push_back(std::move(model));
   });
   if (object.errors()->empty()) CheckSteps(config->models, has_repository, object.errors());
-  const nlohmann::json* models = object.Find("models");
-  if (models != nullptr && models->is_array() && models->empty() && !has_repository) {
-    object.Fail("models", "must hold at least one model");
-  }
 }
 
 }  // namespace

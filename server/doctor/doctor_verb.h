@@ -19,7 +19,7 @@ struct DoctorOptions {
   std::string config;          // empty: as `mpsd serve` finds one
   std::string report;          // a file to write; empty: none
   bool mac_checklist = false;  // print the list of checks for a Mac, and look at nothing
-  std::string worker;          // empty: the mpsd-worker beside this program
+  std::string worker;          // empty: WorkerProgram()
 };
 
 // Writes the findings to `out`, and the report to its file. A finding that is FAIL makes it return

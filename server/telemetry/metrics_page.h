@@ -34,7 +34,7 @@ class MetricsPage final : public prometheus::Collectable {
   // The content type of Text().
   static constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";
 
-  // `build` has the labels of mpsd_build_info: {"version", "0.1.0"}, {"grpc", "1.51.1"}, … The
+  // `build` has the labels of mpsd_build_info: {"version", "0.2.0"}, {"grpc", "1.51.1"}, … The
   // call's time becomes process_start_time_seconds. `server` outlives the page.
   MetricsPage(const ServerMetrics* server, std::vector<std::pair<std::string, std::string>> build);
 

@@ -107,7 +107,8 @@ set(MPSD_EDGES_traffic base link client proto protobuf grpc absl)
 set(MPSD_EDGES_bench   base client traffic json absl)
 set(MPSD_EDGES_tune    base files link client bench json absl)
 set(MPSD_EDGES_format  base files client unicode absl)
-set(MPSD_EDGES_cli     base files link client web bench tune format hub absl json cli11)
+set(MPSD_EDGES_manual  absl json cli11)
+set(MPSD_EDGES_cli     base files link client web bench tune format hub manual absl json cli11)
 
 set(MPSD_LINK_absl absl::status absl::statusor absl::strings absl::synchronization absl::time
   absl::flat_hash_map absl::inlined_vector absl::span absl::random_random)
@@ -128,7 +129,7 @@ set(MPSD_LINK_platform_libs Threads::Threads)
 
 # No request passes these folders. At -O1 they compile in three quarters of the time of -O2.
 set(MPSD_COLD link control page doctor config config_triton reload place supervise
-  supervise_policy supervise_process daemon tune format cli tools)
+  supervise_policy supervise_process daemon tune format manual cli tools)
 
 # mpsd_library(NAME files... DEPS names...): the library mpsd_NAME of this folder.
 function(mpsd_library name)

@@ -17,10 +17,12 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/hub_verbs.h"
 #include "client/cli/verbs.h"
+#include "client/manual/command_table.h"
 #include "server/build_info.h"
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
 #include "server/config/config_values.h"
+#include "server/config/schema_file.h"
 #include "server/daemon.h"
 #include "server/doctor/doctor_verb.h"
 #include "server/signals.h"
@@ -152,15 +154,18 @@ void AddListenFlags(CLI::App* verb, ListenFlags* flags) {
 void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
   CLI::App* verb = app->add_subcommand("serve", "run the daemon in the foreground");
   CLI::Option* config = verb->add_option("--config", flags->config,
-                                         "config file; else ./mpsd.json or /etc/mpsd/mpsd.json");
+                                         "config file; else ./mpsd.json or /etc/mpsd/mpsd.json")
+                            ->type_name(cli::kFileValue);
   CLI::Option* model = verb->add_option("MODEL_FILE", flags->model_files,
-                                        "serve these model files or folders, without a config");
+                                        "serve these model files or folders, without a config")
+                           ->type_name(cli::kFileValue);
   verb->add_option("--input", flags->inputs, "what it takes, as name:FP32[-1,16]")->needs(model);
   verb->add_option("--max-batch-size", flags->model.max_batch_size, "rows of a batch at most")
       ->needs(model);
   verb->add_option("--name", flags->model.name, "the model's name; default: that of its file")
       ->needs(model);
   verb->add_option("--device", flags->model.device, "cpu, cuda, cuda:1, mps; default: the best")
+      ->type_name(cli::kDeviceValue)
       ->needs(model);
   verb->add_flag("--keep-going", flags->model.keep_going,
                  "serve on without a model that cannot be loaded")
@@ -168,19 +173,27 @@ void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
   AddListenFlags(verb, &flags->listen);
   CLI::Option* repository =
       verb->add_option("--model-repository", flags->model_repository,
-                       "serve the models of a folder laid out as Triton's, without a config");
+                       "serve the models of a folder laid out as Triton's, without a config")
+          ->type_name(cli::kFolderValue);
   verb->add_flag("--explicit", flags->explicit_control, "load those that clients ask for")
       ->needs(repository);
   config->excludes(model)->excludes(repository);
   model->excludes(repository);
+  cli::SetExamples(verb,
+                   "mpsd serve sentence-transformers/all-MiniLM-L6-v2\n"
+                   "mpsd serve ./bge-small-en --port 9000 --http-port 9001\n"
+                   "mpsd serve resnet.pt --input 'x:FP32[-1,3,224,224]' --max-batch-size 32\n"
+                   "mpsd serve --config /etc/mpsd/mpsd.json");
   verb->callback([=] { *exit_code = Serve(*flags); });
 }
 
 void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
   CLI::App* verb = app->add_subcommand("doctor", "say whether mpsd can serve on this host");
   verb->add_option("--config", options->config,
-                   "config file; else ./mpsd.json, /etc/mpsd/mpsd.json or the defaults");
-  verb->add_option("--report", options->report, "write one file to send to others");
+                   "config file; else ./mpsd.json, /etc/mpsd/mpsd.json or the defaults")
+      ->type_name(cli::kFileValue);
+  verb->add_option("--report", options->report, "write one file to send to others")
+      ->type_name(cli::kFileValue);
   verb->add_flag("--mac-checklist", options->mac_checklist,
                  "print what only a person with a Mac can check");
   verb->callback([=] { *exit_code = RunDoctor(*options, std::cout, std::cerr); });
@@ -194,13 +207,7 @@ nlohmann::ordered_json TokenizerOf(const std::string& folder) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app(
-      "mpsd serves PyTorch models over gRPC and HTTP.\n\nExit codes: 0 ok, 1 the server answered "
-      "an "
-      "error, or nothing meets an SLO, 64 wrong usage, 66 a file cannot be read, 69 no server "
-      "there, or an address "
-      "that cannot be bound, 71 the doctor found a fault, 73 a file cannot be written, 75 it runs "
-      "already, 78 wrong config, or not enough memory or threads for it.");
+  CLI::App app("mpsd serves PyTorch models over gRPC and HTTP.");
   app.require_subcommand(1);
   app.set_version_flag("--version", BuildInfo());
   int exit_code = kExitOk;
@@ -210,7 +217,8 @@ int Main(int argc, char** argv) {
   AddDoctor(&app, &doctor, &exit_code);
   std::string checked;
   CLI::App* check = app.add_subcommand("check", "check a config file");
-  check->add_option("FILE", checked, "default: ./mpsd.json or /etc/mpsd/mpsd.json");
+  check->add_option("FILE", checked, "default: ./mpsd.json or /etc/mpsd/mpsd.json")
+      ->type_name(cli::kFileValue);
   check->callback([&] { exit_code = Check(checked); });
   app.add_subcommand("version", "print the version")->callback([] {
     std::printf("%s\n", BuildInfo().c_str());
@@ -224,7 +232,14 @@ int Main(int argc, char** argv) {
   cli::AddTextVerbs(app, &exit_code);
   cli::AddHubVerbs(app, &exit_code);
   cli::AddInspectVerbs(app, TokenizerOf, &exit_code);
+  cli::AddManualVerbs(app, kConfigSchema, &exit_code);
   cli::AddHelpVerb(app);
+  // Last: a verb begins with the footer that the program has then.
+  app.footer(
+      "Exit codes: 0 ok, 1 the server answered an error, or nothing meets an SLO, 64 wrong usage, "
+      "66 a file cannot be read, 69 no server there, or an address that cannot be bound, 71 the "
+      "doctor found a fault, 73 a file cannot be written, 75 it runs already, 78 wrong config, or "
+      "not enough memory or threads for it.");
   return cli::ParseAndRun(app, argc, argv, &exit_code);
 }
 

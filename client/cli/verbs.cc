@@ -18,6 +18,7 @@
 #include "client/cli/infer_verb.h"
 #include "client/cli/inspect_verb.h"
 #include "client/cli/list_verb.h"
+#include "client/cli/manual_verbs.h"
 #include "client/cli/ps_verb.h"
 #include "client/cli/text_verbs.h"
 #include "client/cli/tune_verb.h"
@@ -30,14 +31,17 @@ namespace {
 void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
   verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
-  verb->add_option("--tls-ca", options->tls_ca,
-                   "with TLS; trusts the authorities in this PEM file");
+  verb->add_option("--tls-ca", options->tls_ca, "with TLS; trusts the authorities in this PEM file")
+      ->type_name(kFileValue);
   CLI::Option* certificate =
-      verb->add_option("--tls-cert", options->tls_certificate, "PEM file: this client's own");
-  CLI::Option* key = verb->add_option("--tls-key", options->tls_key, "PEM file: its key");
+      verb->add_option("--tls-cert", options->tls_certificate, "PEM file: this client's own")
+          ->type_name(kFileValue);
+  CLI::Option* key =
+      verb->add_option("--tls-key", options->tls_key, "PEM file: its key")->type_name(kFileValue);
   certificate->needs(key);
   key->needs(certificate);
   verb->add_option("--token-file", options->token_file, "a file that holds the token to show")
+      ->type_name(kFileValue)
       ->envname("MPSD_TOKEN_FILE");
 }
 
@@ -70,6 +74,10 @@ void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values,
 
 }  // namespace
 
+void SetExamples(CLI::App* verb, absl::string_view lines) {
+  verb->footer(absl::StrCat("Examples:\n", lines));
+}
+
 void AddInferVerb(CLI::App& app, int* exit_code) {
   // CLI11 keeps the callback, and its options with it, as long as the application lives.
   const auto options = std::make_shared<InferOptions>();
@@ -89,6 +97,10 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
   verb->add_option("--model-version", options->version, "default: the highest that is ready");
   verb->add_option("--id", options->id, "the request's id");
   AddCommonOptions(verb, &options->server, kEitherAddress);
+  SetExamples(verb,
+              "mpsd infer minilm --text 'How do I renew my passport?'\n"
+              "mpsd infer resnet --input x=random --batch 8\n"
+              "mpsd infer mlp --input x=@rows.npy --output y=@scores.npy");
   verb->callback([options, exit_code] { *exit_code = RunInfer(*options, std::cout, std::cerr); });
 }
 
@@ -100,6 +112,9 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
       "--why", options->why,
       "why workers ended: the last exit, the last lines that they wrote, the next start");
   AddCommonOptions(verb, &options->server, kEitherAddress);
+  SetExamples(verb,
+              "mpsd ps\n"
+              "mpsd ps minilm --why");
   verb->callback([options, exit_code] { *exit_code = RunPs(*options, std::cout, std::cerr); });
 }
 
@@ -146,6 +161,9 @@ void AddBenchVerb(CLI::App& app, int* exit_code) {
                    "p99=20ms: find the highest rate at which 99 of 100 answers come in time");
   AddLoadInputOptions(verb, &options->requests);
   AddCommonOptions(verb, &options->server);
+  SetExamples(verb,
+              "mpsd bench minilm --clients 1,16,64\n"
+              "mpsd bench minilm --slo p99=20ms");
   verb->callback([options, exit_code] { *exit_code = RunBench(*options, std::cout, std::cerr); });
 }
 
@@ -158,8 +176,10 @@ void AddTuneVerb(CLI::App& app, int* exit_code) {
                    "p99=20ms: 99 of 100 answers must come in time; what serves most then is best")
       ->required();
   verb->add_option("--config", options->config,
-                   "config file; else ./mpsd.json or /etc/mpsd/mpsd.json");
-  verb->add_option("--output", options->output, "write the whole config, changed, to this file");
+                   "config file; else ./mpsd.json or /etc/mpsd/mpsd.json")
+      ->type_name(kFileValue);
+  verb->add_option("--output", options->output, "write the whole config, changed, to this file")
+      ->type_name(kFileValue);
   verb->add_flag("--force", options->force, "overwrite that file");
   verb->add_option("--budget", options->budget, "how long to search, as 90s or 10m")
       ->capture_default_str();
@@ -176,6 +196,7 @@ void AddTuneVerb(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember({"as_saved", "auto", "fp32", "tf32", "bf16", "fp16", "int8"}));
   verb->add_flag("--json", options->json, "write JSON");
   AddLoadInputOptions(verb, &options->requests);
+  SetExamples(verb, "mpsd tune minilm --slo p99=20ms --output tuned.json");
   verb->callback([options, exit_code] { *exit_code = RunTune(*options, std::cout, std::cerr); });
 }
 
@@ -197,10 +218,12 @@ Console ThisConsole() {
 void AddTextOptions(CLI::App* verb, TextOptions* options, const char* file) {
   verb->add_option("TEXT", options->texts,
                    "the texts; behind -- also those that begin with a dash");
-  verb->add_option(file, options->file, "a file of further texts, one a line; - is stdin");
+  verb->add_option(file, options->file, "a file of further texts, one a line; - is stdin")
+      ->type_name(kFileValue);
   verb->add_option("--model", options->model, "default: the only one that does this");
   verb->add_flag("--json", options->server.json, "write JSON");
-  verb->add_option("--output-file", options->output_file, "the file to write; default: stdout");
+  verb->add_option("--output-file", options->output_file, "the file to write; default: stdout")
+      ->type_name(kFileValue);
   verb->add_option("--wait", options->wait, "how long to wait for a model that loads")
       ->capture_default_str();
   options->server.address = kDefaultHttpAddress;
@@ -226,6 +249,7 @@ void AddHubVerbs(CLI::App& app, int* exit_code) {
   for (CLI::App* verb : {pull, remove}) {
     verb->add_option("MODEL", options->model, "ORG/NAME or ORG/NAME@REVISION")->required();
   }
+  SetExamples(pull, "mpsd pull sentence-transformers/all-MiniLM-L6-v2");
   pull->callback([=] { *exit_code = RunPull(*options, std::cout, std::cerr); });
   models->callback([=] { *exit_code = RunModels(*options, std::cout, std::cerr); });
   remove->callback([=] { *exit_code = RunRemove(*options, std::cout, std::cerr); });
@@ -238,6 +262,9 @@ void AddTextVerbs(CLI::App& app, int* exit_code) {
   verb->add_flag("--npy", embed->npy, "write an array of numpy's");
   verb->add_option("--prompt", embed->prompt,
                    "the name of the model's prompt that goes in front of each text");
+  SetExamples(verb,
+              "mpsd embed 'a text' 'another text'\n"
+              "mpsd embed --file texts.txt --npy --output-file vectors.npy");
   verb->callback([embed, exit_code] { *exit_code = RunEmbed(*embed, ThisConsole()); });
 
   const auto rerank = std::make_shared<RerankOptions>();
@@ -246,11 +273,13 @@ void AddTextVerbs(CLI::App& app, int* exit_code) {
   AddTextOptions(verb, rerank.get(), "--documents");
   verb->add_option("--top-n", rerank->top_count, "only the best so many")
       ->check(CLI::PositiveNumber);
+  SetExamples(verb, "mpsd rerank 'a query' --documents documents.txt --top-n 3");
   verb->callback([rerank, exit_code] { *exit_code = RunRerank(*rerank, ThisConsole()); });
 
   const auto tokenize = std::make_shared<TextOptions>();
   verb = app.add_subcommand("tokenize", "show the tokens of texts, uncut");
   AddTextOptions(verb, tokenize.get(), "--file");
+  SetExamples(verb, "mpsd tokenize 'a text'");
   verb->callback([tokenize, exit_code] { *exit_code = RunTokenize(*tokenize, ThisConsole()); });
 }
 
@@ -259,12 +288,15 @@ namespace {
 void AddFileOptions(CLI::App* verb, InspectOptions* options) {
   verb->add_option("FILE", options->file,
                    "a model file, .pt or .pt2, or a folder of Hugging Face's")
+      ->type_name(kFileValue)
       ->required();
   AddList(verb, "--input", &options->inputs,
           "what it takes, as name:FP32[-1,16], where the file does not tell");
   AddList(verb, "--output", &options->outputs, "what it gives, likewise");
   verb->add_option("--max-batch-size", options->max_batch_size, "rows of a batch at most");
-  verb->add_option("--device", options->device, "where to load it")->capture_default_str();
+  verb->add_option("--device", options->device, "where to load it")
+      ->type_name(kDeviceValue)
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -285,8 +317,13 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
   const auto target = std::make_shared<InspectOptions>();
   CLI::App* init = app.add_subcommand("init", "write a config that serves a model file");
   AddFileOptions(init, target.get());
-  init->add_option("--config", target->target, "the config to write")->capture_default_str();
+  init->add_option("--config", target->target, "the config to write")
+      ->type_name(kFileValue)
+      ->capture_default_str();
   init->add_flag("--force", target->force, "overwrite it");
+  SetExamples(init,
+              "mpsd init resnet.pt --input 'x:FP32[-1,3,224,224]' --max-batch-size 32\n"
+              "mpsd init ./bge-small-en --config mpsd.json");
   init->callback([target, exit_code] { *exit_code = RunInit(*target, std::cout, std::cerr); });
 }
 
@@ -329,7 +366,40 @@ std::vector<const char*> WithoutHelpVerb(std::vector<const char*> words) {
 
 }  // namespace
 
-void AddHelpVerb(CLI::App& app) { app.add_subcommand("help", "explain a verb: help VERB"); }
+void AddManualVerbs(CLI::App& app, absl::string_view schema, int* exit_code) {
+  const auto shell = std::make_shared<std::string>();
+  CLI::App* completion =
+      app.add_subcommand("completion", "print what makes a shell complete verbs and flags");
+  completion->add_option("SHELL", *shell, "the shell")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  SetExamples(completion,
+              "source <(mpsd completion bash)\n"
+              "mpsd completion zsh > ~/.zfunc/_mpsd\n"
+              "mpsd completion fish > ~/.config/fish/completions/mpsd.fish");
+  completion->callback([&app, shell, exit_code] {
+    *exit_code = RunCompletion(*shell, TableOf(app), std::cout, std::cerr);
+  });
+
+  const auto options = std::make_shared<ManualOptions>();
+  CLI::App* manual = app.add_subcommand("man", "print a manual page, for `man -l -`");
+  CLI::Option* page =
+      manual->add_option("VERB", options->page, "a verb, or mpsd.json")->type_name(kVerbValue);
+  manual->add_option("--into", options->folder, "write all pages into this folder")
+      ->type_name(kFolderValue)
+      ->excludes(page);
+  SetExamples(manual,
+              "mpsd man serve | man -l -\n"
+              "mpsd man mpsd.json | man -l -");
+  manual->callback([&app, options, schema, exit_code] {
+    *exit_code = RunManual(*options, TableOf(app), schema, std::cout, std::cerr);
+  });
+}
+
+// Its word is for the table alone: WithoutHelpVerb() takes the verb away before anything is parsed.
+void AddHelpVerb(CLI::App& app) {
+  app.add_subcommand("help", "explain a verb")->add_option("VERB")->type_name(kVerbValue);
+}
 
 int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code) {
   app.name("mpsd");

@@ -11,6 +11,7 @@
 //   mpsd::cli::AddTextVerbs(app, &exit_code);
 //   mpsd::cli::AddHubVerbs(app, &exit_code);
 //   mpsd::cli::AddInspectVerbs(app, TokenizerOf, &exit_code);
+//   mpsd::cli::AddManualVerbs(app, kConfigSchema, &exit_code);
 //   mpsd::cli::AddHelpVerb(app);
 //   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
 //
@@ -27,6 +28,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/string_view.h"
 #include "client/cli/inspect_verb.h"
 
 namespace mpsd::cli {
@@ -61,6 +63,13 @@ void AddHubVerbs(CLI::App& app, int* exit_code);
 // inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config
 // that serves it. `tokenizer_of` is the daemon's, and tells of a folder's tokenizer.
 void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* exit_code);
+
+// completion SHELL and man [VERB]: of all verbs that `app` has. `schema` is config/schema.json, and
+// outlives `app`.
+void AddManualVerbs(CLI::App& app, absl::string_view schema, int* exit_code);
+
+// Lines that show how the verb is used, for its help and its manual page.
+void SetExamples(CLI::App* verb, absl::string_view lines);
 
 // help [VERB]: the same as --help of the application or of that verb.
 void AddHelpVerb(CLI::App& app);

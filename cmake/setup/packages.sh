@@ -27,6 +27,7 @@ debian_test_packages=(
   mold                                # 1.10 / 2.30: links a test in a third of the time
   python3-venv
   systemd prometheus haproxy openssl  # their checkers of our files in deploy/; no service is used
+  mandoc zsh fish                     # read our manual pages and completions
   spin                                # verifies tests/model/*.pml
   libclang-rt-14-dev                  # libFuzzer, for tests/fuzz
   libobjc4                            # 12.2 / 14.2: a runtime of Objective-C, for tests/worker/metal

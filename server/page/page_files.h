@@ -5,7 +5,7 @@
 
 namespace mpsd {
 
-// Constants. The source is written by embed.cmake.
+// Constants. The source is written by cmake/Embed.cmake.
 extern const absl::string_view kPageFile;    // page.html, with the marks that StatusPage replaces
 extern const absl::string_view kRoutesFile;  // openapi.json
 

@@ -17,6 +17,7 @@ enum class RouteKind : uint8_t {
   kInfer,
   kGenerate,
   kGenerateStream,
+  kCall,  // ModelInfer of gRPC: by its content type, not by RouteOf()
   kText,      // Route::text, which a model answers
   kTextPage,  // likewise, which the door answers
   kTokenize,  // Route::text likewise, with a body that the door reads

@@ -1,12 +1,12 @@
-// PageFiles: the files of this folder that browsers get, as they were when the daemon was built.
+// PageFiles: this folder's files for browsers, as at build time.
 #pragma once
 
 #include "absl/strings/string_view.h"
 
 namespace mpsd {
 
-// Constants. The source is written by embed.cmake.
-extern const absl::string_view kPageFile;    // page.html, with the marks that StatusPage replaces
+// Constants, written by embed.cmake.
+extern const absl::string_view kPageFile;    // page.html, with marks for StatusPage
 extern const absl::string_view kRoutesFile;  // openapi.json
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// InferServer: the server that `infer`, `list` and `ps` ask, whatever it speaks.
+// InferServer: the server that `infer`, `list` and `ps` ask, over any protocol.
 //
 //   "127.0.0.1:8001", "unix:/path"                     gRPC    client::Client
 //   "http://127.0.0.1:8000", "https://host:8443"       HTTP    client::RestClient
@@ -15,14 +15,14 @@
 
 namespace mpsd::cli {
 
-// One connection. Calls block until they are answered, but not beyond `deadline`; none is repeated.
-// A server's error has the same code and text over both. Owned by the run of the verb.
+// One connection. Calls block until they are answered, at most until `deadline`; none is repeated.
+// A server's error has the same code and text over both protocols. Owned by the verb's run.
 // Thread-compatible.
 class InferServer {
  public:
   virtual ~InferServer() = default;
 
-  // The model's inputs and outputs. An empty `version` means the highest that is ready.
+  // The model's inputs and outputs. An empty `version` means the highest ready one.
   virtual absl::StatusOr<client::ModelMetadata> GetModelMetadata(const std::string& model,
                                                                  const std::string& version,
                                                                  absl::Time deadline) = 0;

@@ -25,7 +25,6 @@
 
 namespace mpsd::cli {
 
-// A daemon's default addresses.
 inline constexpr char kDefaultGrpcAddress[] = "127.0.0.1:8001";
 inline constexpr char kDefaultHttpAddress[] = "127.0.0.1:8000";
 

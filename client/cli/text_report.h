@@ -14,7 +14,6 @@
 
 namespace mpsd::cli {
 
-// The sent texts, for the reports.
 struct SentTexts {
   std::string model;
   std::string query;               // for `rerank`

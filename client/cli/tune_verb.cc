@@ -40,7 +40,6 @@ constexpr uint64_t kMostConfigBytes = 1 << 20;
 constexpr int64_t kCheckNs = 60 * kNsPerSecond;
 constexpr size_t kMostFirstFailures = 2;  // failing candidates before any that serves
 
-// The task in the options.
 struct TuneTask {
   std::string config_path;
   tune::TrialSetup setup;

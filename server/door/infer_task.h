@@ -107,7 +107,6 @@ class InferTask : public HttpTask, public ExchangeTransport {
   // The request was read and is about to be admitted: others of the same call may begin.
   virtual void BeginOthers() {}
 
-  // The reply for a status.
   virtual HttpReply ErrorOf(const absl::Status& status) const;
 
   // ExchangeTransport.

@@ -49,6 +49,7 @@ LoadedLane LeastLoaded(const SchedulerSnapshot& snapshot, size_t worker, uint32_
   return best;
 }
 
+// The lanes that are not slow.
 struct UsualLanes {
   uint32_t count = 0;
   int64_t free_ns = SchedulerDecision::kNever;  // when the first of them is free

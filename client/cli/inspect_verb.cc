@@ -31,7 +31,7 @@ using nlohmann::ordered_json;
 // Enough for a large model on a busy machine.
 constexpr int64_t kDescribeNs = 600 * kNsPerSecond;
 
-// Holds everything that the worker unpacks: the worker's sandbox lets it write nowhere else.
+// Holds everything that the worker unpacks: its sandbox lets it write nowhere else.
 class TemporaryFolder {
  public:
   TemporaryFolder()
@@ -68,7 +68,7 @@ std::vector<std::string> Arguments(const InspectOptions& options) {
   return arguments;
 }
 
-// Why there is nothing for the worker to look at; empty where there is something.
+// Why the worker has nothing to look at; empty if it has.
 std::string FileFault(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -76,7 +76,7 @@ std::string FileFault(const std::string& path) {
   return absl::StrCat("there is no file '", path, "'");
 }
 
-// What the worker writes about the file. On failure `*code` is the verb's exit code.
+// The worker's description of the file. On failure `*code` is the verb's exit code.
 absl::StatusOr<ordered_json> Describe(const InspectOptions& options, ExitCode* code) {
   *code = kExitNoInput;
   const std::string fault = FileFault(options.file);
@@ -158,7 +158,7 @@ std::string FactsText(const ordered_json& json) {
   return text;
 }
 
-// How many ids of the tokenizer are no word of the model's, whose facts say how many words it has.
+// How many of the tokenizer's ids exceed the model's number of words, by its facts.
 int64_t IdsBeyondModel(const ordered_json& json, const ordered_json& tokenizer) {
   int64_t words = 0;
   const auto facts = json.find("facts");

@@ -18,7 +18,6 @@ bool AsksForTls(const ServerOptions& options) {
   return options.tls || !options.tls_ca.empty() || !options.tls_certificate.empty();
 }
 
-// The steps that both ways to a server share.
 template <class Server>
 absl::StatusOr<std::unique_ptr<Server>> ConnectTo(const std::string& where,
                                                   const ServerOptions& options, absl::Time deadline,
@@ -95,7 +94,7 @@ int Fail(std::ostream& err, ExitCode code, const absl::Status& status) {
   err << "mpsd: ";
   if (code == kExitServerError) err << absl::StatusCodeToString(status.code()) << ": ";
   err << std::string(status.message());
-  // The caller's deadline is the option; the server's own texts of this code say so themselves.
+  // The caller's deadline is the option; the server's own texts with this code say so themselves.
   if (status.message() == "Deadline Exceeded") err << ": no answer came within --timeout";
   err << "\n";
   return code;

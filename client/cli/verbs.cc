@@ -27,7 +27,7 @@
 namespace mpsd::cli {
 namespace {
 
-// What a verb needs of any server.
+// Options for any server.
 void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
   verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
@@ -48,7 +48,7 @@ void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
 constexpr char kEitherAddress[] =
     "the server: HOST:PORT or unix:PATH of gRPC, or http(s)://HOST:PORT";
 
-// `environment` names the variable that says the server where the command line does not.
+// `environment` names the variable for the server, used if the command line has none.
 void AddServerOption(CLI::App* verb, ServerOptions* options, const char* environment,
                      const char* help) {
   verb->add_option("--server,--address", options->address, help)
@@ -65,7 +65,7 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options,
   AddAccessOptions(verb, options);
 }
 
-// Takes one value for each occurrence of the option, even if the value begins like an option.
+// Takes one value for each occurrence of the option, even if it begins like an option.
 void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values, const char* help) {
   verb->add_option(name, *values, help)
       ->expected(1)
@@ -79,7 +79,7 @@ void SetExamples(CLI::App* verb, absl::string_view lines) {
 }
 
 void AddInferVerb(CLI::App& app, int* exit_code) {
-  // CLI11 keeps the callback, and its options with it, as long as the application lives.
+  // CLI11 keeps the callback with its options while the application lives.
   const auto options = std::make_shared<InferOptions>();
   CLI::App* verb = app.add_subcommand("infer", "send one request to a running daemon");
   verb->add_option("model", options->model, "the model's name")->required();
@@ -329,7 +329,7 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
 
 namespace {
 
-// What is wrong with a word where a verb is expected; empty: it is a verb.
+// Why a word is no verb; empty if it is one.
 std::string VerbFault(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -340,7 +340,7 @@ std::string VerbFault(const CLI::App& app, const std::string& word) {
   return absl::StrCat("there is no verb '", word, "'", DidYouMean(word, verbs, "there are"));
 }
 
-// Why the parser could make nothing of a word; empty: there is no such word.
+// The parser's complaint about an unknown word; empty if there is none.
 std::string FlagFault(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   const CLI::App& place = parsed.empty() ? app : *parsed.front();
@@ -357,7 +357,7 @@ std::string FlagFault(const CLI::App& app) {
   return absl::StrCat(name, " has no flag '", word, "'", DidYouMean(word, flags, "it has"));
 }
 
-// `help VERB` as CLI11 understands it: `VERB --help`.
+// Turns `help VERB` into CLI11's `VERB --help`.
 std::vector<const char*> WithoutHelpVerb(std::vector<const char*> words) {
   if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
   if (words.size() == 2) return {words[0], "--help"};

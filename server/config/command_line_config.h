@@ -38,7 +38,6 @@ inline constexpr std::string_view kConfigPlaces[] = {"mpsd.json", "/etc/mpsd/mps
 // once: a reload reads the same file again, even if an earlier place has a file by then.
 absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places);
 
-// The flags of `serve` about the models.
 struct ModelFlags {
   std::vector<TensorSpec> inputs;  // with whole shapes
   uint32_t max_batch_size = 0;     // 0: not said

@@ -29,14 +29,14 @@ class Bench(unittest.TestCase):
             self.assertEqual(rate["rate"], 50)
 
     def test_the_knee_lies_below_what_a_lane_can_do(self):
-        # One row every 20 ms: 50 a second at most, and none in less than 20 ms.
+        # One row every 20 ms: at most 50 a second, and each takes at least 20 ms.
         model = synthetic("slow", max_batch_size=1, parameters={"delay": "20ms"},
                           placement=placement())
         with Daemon([model]) as daemon:
             done, report = bench(daemon, "slow", "--clients", "1", "--slo", "p50=200ms",
                                  seconds=0.5)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertLess(report["knee"]["answered"], 100)  # answers before it come in it, too
+            self.assertLess(report["knee"]["answered"], 100)  # including earlier answers
             done, report = bench(daemon, "slow", "--clients", "1", "--slo", "p50=10ms",
                                  seconds=0.1)
             self.assertEqual(done.returncode, 1)

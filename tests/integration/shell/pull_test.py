@@ -63,7 +63,7 @@ class Pull(unittest.TestCase):
         self.assertIn(text, done.stderr)
         self.assertFalse((self.folder / "refs/main").exists())
 
-    # What goes well.
+    # Successful pulls.
 
     def test_only_what_is_needed_comes_and_only_once(self):
         hub = self.hub()
@@ -117,7 +117,7 @@ class Pull(unittest.TestCase):
         self.assertFalse(self.folder.exists())
         self.assertEqual(self.run_verb("rm", "ORG/NAME").returncode, 66)
 
-    # What goes wrong on the way.
+    # Faults on the way.
 
     def test_an_answer_that_is_cut_again_and_again(self):
         """At every tenth of the file."""

@@ -15,6 +15,12 @@ if(PROJECT_IS_TOP_LEVEL)  # another project has warnings of its own
 endif()
 # __FILE__ is relative to the checkout: no machine's path is in a binary, and clones share the cache.
 target_compile_options(mpsd_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(MPSD_PORTABLE)
+  # Below a launcher that makes paths relative, __FILE__ begins with the way up from the build: a
+  # package has the same bytes with the launcher and without.
+  file(RELATIVE_PATH way_up ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+  target_compile_options(mpsd_flags INTERFACE -fmacro-prefix-map=${way_up}=)
+endif()
 target_compile_definitions(mpsd_flags INTERFACE MPSD_VERSION="${PROJECT_VERSION}")
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(mpsd_flags INTERFACE -Wthread-safety)

@@ -24,24 +24,6 @@ fi
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then names=(trixie noble); fi
 
-# The sources as they are here, the host's names and certificates, and libtorch, which is large.
-fill_chroot() { # FOLDER
-  mkdir -p "$1/mpsd/.deps"
-  # A file that is as it was keeps its time, by which ninja knows what to build.
-  git -C "$root" ls-files | while read -r file; do
-    cmp -s "$root/$file" "$1/mpsd/$file" && continue
-    mkdir -p "$(dirname "$1/mpsd/$file")"
-    cp "$root/$file" "$1/mpsd/$file"
-  done
-  # A file that is gone here goes there too.
-  (cd "$1/mpsd" && find . -type f -not -path './.deps/*' -not -path './build/*' -printf '%P\n') |
-    sort | comm -23 - <(git -C "$root" ls-files | sort) | while read -r file; do
-    rm "$1/mpsd/$file"
-  done
-  open_chroot "$1"
-  cp -ruL "$root/.deps/.stamp-libtorch" "$root/.deps/libtorch" "$1/mpsd/.deps/"
-}
-
 check() { # NAME: 2 where it could not be had
   local folder=$cache/$1
   if [ ! -e "$folder/.complete" ]; then make_chroot "$1" "$folder" "$cache/$1.log" || return; fi

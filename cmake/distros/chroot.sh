@@ -1,5 +1,5 @@
 # Bare roots of distributions: making them, and running commands there. Sourced by scripts of this
-# folder and of deploy/packages. Needs root and debootstrap.
+# folder and of deploy/packages, which set `root`, the clone. Needs root and debootstrap.
 
 need_debootstrap() {
   if command -v debootstrap >/dev/null; then return 0; fi
@@ -44,8 +44,31 @@ open_chroot() { # FOLDER
   fi
 }
 
+# The sources as they are here, as /mpsd, and libtorch, which is large.
+fill_chroot() { # FOLDER
+  mkdir -p "$1/mpsd/.deps"
+  # A file that is as it was keeps its time, by which ninja knows what to build.
+  git -C "$root" ls-files | while read -r file; do
+    cmp -s "$root/$file" "$1/mpsd/$file" && continue
+    mkdir -p "$(dirname "$1/mpsd/$file")"
+    cp "$root/$file" "$1/mpsd/$file"
+  done
+  # A file that is gone here goes there too.
+  (cd "$1/mpsd" && find . -type f -not -path './.deps/*' -not -path './build/*' -printf '%P\n') |
+    sort | comm -23 - <(git -C "$root" ls-files | sort) | while read -r file; do
+    rm "$1/mpsd/$file"
+  done
+  open_chroot "$1"
+  cp -ruL "$root/.deps/.stamp-libtorch" "$root/.deps/libtorch" "$1/mpsd/.deps/"
+}
+
 in_chroot() { # FOLDER COMMAND: its mounts end with it
   unshare --mount --pid --fork sh -c "mount --rbind /dev '$1/dev' && mount -t proc proc '$1/proc' &&
     exec chroot '$1' env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
       PIP_CERT=/etc/mpsd-build-ca.pem bash -c \"\$0\"" "$2"
+}
+
+in_chroot_alone() { # FOLDER COMMAND: with a loopback of its own, and no other network
+  unshare --net sh -c 'ip link set lo up && exec "$@"' sh bash -c \
+    '. "$0" && in_chroot "$1" "$2"' "${BASH_SOURCE[0]}" "$1" "$2"
 }

@@ -48,6 +48,7 @@ debian_package_packages=(
   zstd
   reprepro                            # 5.3
   minisign                            # 0.11
+  debootstrap                         # 1.0
 )
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(

@@ -1,7 +1,7 @@
 # What the kinds of packages share. Sourced by make.sh, which sets `here` and `out`.
 # A kind is kinds/KIND.sh with the function make_KIND.
 
-all_kinds=(deb client tar apt)  # apt last: its repository holds the packages of the others
+all_kinds=(deb client tar roots apt)  # apt last: its repository holds the packages of the others
 root=$(cd "$here/../.." && pwd)
 build=$root/build/package
 libtorch=${MPSD_LIBTORCH:-$root/.deps/libtorch}
@@ -62,9 +62,25 @@ write_help() { # PREFIX
   "$mpsd" completion fish >"$share/fish/vendor_completions.d/mpsd.fish"
 }
 
-say_size() { # FILES...
-  local file
-  for file in "$@"; do
-    printf '%8.1f MB  %s\n' "$(($(stat -c %s "$file") / 100000))e-1" "${file#"$root/"}"
+# What the packages are made of, as SPDX. The archive is the one that holds the distribution's part.
+write_bill() {
+  local libraries=()
+  for folder in "$root"/build/packaging/tar/mpsd-*/lib/mpsd; do
+    if [ -d "$folder" ]; then libraries=("$folder"); fi
   done
+  python3 "$here/sbom.py" "$version" "$commit" "$root/cmake/setup/libtorch.sh" \
+    ${libraries[@]+"${libraries[@]}"} >"$out/mpsd-$version.spdx.json"
+}
+
+# MPSD_MINISIGN_KEY is a file with a secret key of minisign, without a password. One signature holds
+# for every file, by the sums.
+write_sums() {
+  (cd "$out" && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' -printf '%P\n' | sort |
+    xargs -d '\n' sha256sum >SHA256SUMS)
+  rm -f "$out/SHA256SUMS.minisig"
+  if [ -n "${MPSD_MINISIGN_KEY-}" ]; then
+    minisign -S -s "$MPSD_MINISIGN_KEY" -m "$out/SHA256SUMS" -t "mpsd $version" </dev/null
+  fi
+  (cd "$out" && find . -maxdepth 1 -type f -printf '%s %P\n' | sort -k 2 |
+    awk '{printf "%8.1f MB  %s\n", $1 / 1e6, $2}')
 }

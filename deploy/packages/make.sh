@@ -22,3 +22,5 @@ for kind in "${kinds[@]}"; do
   . "$here/kinds/$kind.sh"
   "make_$kind"
 done
+write_bill
+write_sums

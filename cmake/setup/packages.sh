@@ -31,6 +31,7 @@ debian_test_packages=(
   libobjc4                            # 12.2 / 14.2: a runtime of Objective-C, for tests/worker/metal
   ruby                                # 3.1 / 3.2: reads the formula of deploy/homebrew
   libnghttp2-dev                      # 1.52 / 1.59: mpsd-bench --frames
+  debhelper                           # 13: for the test of packages
 )
 debian_bench_packages=(
   wrk                                 # 4.1: loads the door of HTTP

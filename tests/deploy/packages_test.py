@@ -109,6 +109,20 @@ class Debs(unittest.TestCase):
         self.assertTrue(any(name.endswith("/systemd/system/mpsd.service") for name in contents))
         self.assertFalse([name for name in contents if name.startswith("/usr/lib/mpsd/")])
 
+    def test_the_unit_is_that_of_deploy_with_the_packages_folders_and_user(self):
+        said("dpkg-deb", "-x", self.clone.deb("mpsd"), self.folder / "tree")
+        (unit,) = (self.folder / "tree").rglob("mpsd.service")
+        lines = unit.read_text().splitlines()
+        self.assertNotIn("/usr/local", unit.read_text())
+        changed = set(text_of("deploy/systemd/mpsd.service").splitlines()) - set(lines)
+        self.assertEqual({line for line in changed if "/usr/local" not in line}, {
+            "DynamicUser=yes",
+            "# systemd uses the user of this name, or makes one while the service runs."})
+        self.assertIn("User=mpsd", lines)
+        # A bare host has no /bin/kill.
+        self.assertIn("ExecReload=/bin/kill -HUP $MAINPID", lines)
+        self.assertIn("procps", self.field("mpsd", "Depends").split(", "))
+
     def test_libtorch_has_a_version_that_the_daemon_insists_on(self):
         version = re.search(r"^version=(\S+)$", text_of("cmake/setup/libtorch.sh"), re.M)[1]
         self.assertEqual(self.field("mpsd-libtorch-cpu", "Version"), version)

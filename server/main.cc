@@ -24,6 +24,8 @@
 #include "server/config/schema_file.h"
 #include "server/daemon.h"
 #include "server/doctor/doctor_verb.h"
+#include "server/operate/logs_verb.h"
+#include "server/operate/token_verb.h"
 #include "server/signals.h"
 #include "server/texts/tokenizer_facts.h"
 #include "server/thread_room.h"
@@ -198,6 +200,55 @@ void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
   verb->callback([=] { *exit_code = RunDoctor(*options, std::cout, std::cerr); });
 }
 
+int OperatorExitCode(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kExitOk;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kAlreadyExists:
+      return cli::kExitUsage;
+    case absl::StatusCode::kUnavailable:
+      return cli::kExitCannotWrite;
+    default:
+      return cli::kExitNoInput;
+  }
+}
+
+void AddLogs(CLI::App* app, LogsOptions* options, int* exit_code) {
+  CLI::App* verb = app->add_subcommand("logs", "show the log of this host's daemon");
+  verb->add_flag("-f,--follow", options->follow, "show further lines as they come");
+  verb->add_option("-n,--lines", options->lines, "the last so many")->capture_default_str();
+  verb->add_option("--config", options->config,
+                   "config file; else ./mpsd.json or /etc/mpsd/mpsd.json")
+      ->type_name(cli::kFileValue);
+  verb->callback([=] {
+    const absl::Status status = RunLogs(*options);
+    *exit_code = Complain(status, OperatorExitCode(status));
+  });
+}
+
+void AddToken(CLI::App* app, TokenOptions* options, int* exit_code) {
+  CLI::App* verb = app->add_subcommand("token", "make, list and revoke the tokens of clients");
+  verb->add_option("ACTION", options->action, "what to do")
+      ->required()
+      ->check(CLI::IsMember({"create", "list", "revoke"}));
+  verb->add_option("NAME", options->name, "the token's name, for rules of access");
+  verb->add_option("--file", options->file, "the file of tokens; default: that of the config")
+      ->type_name(cli::kFileValue);
+  verb->add_option("--config", options->config,
+                   "config file; else ./mpsd.json or /etc/mpsd/mpsd.json")
+      ->type_name(cli::kFileValue);
+  verb->add_flag("--json", options->json, "write JSON");
+  cli::SetExamples(verb,
+                   "mpsd token create embedder\n"
+                   "mpsd token list --json\n"
+                   "mpsd token revoke embedder");
+  verb->callback([=] {
+    const absl::Status status = RunToken(*options, std::cout, std::cerr);
+    *exit_code = status.ok() ? kExitOk : Complain(status, OperatorExitCode(status));
+  });
+}
+
 // What `inspect` tells of the tokenizer that a folder is served with.
 nlohmann::ordered_json TokenizerOf(const std::string& folder) {
   const absl::StatusOr<std::string> absolute = AbsolutePath(folder);
@@ -214,6 +265,10 @@ int Main(int argc, char** argv) {
   AddServe(&app, &serve, &exit_code);
   DoctorOptions doctor;
   AddDoctor(&app, &doctor, &exit_code);
+  LogsOptions logs;
+  AddLogs(&app, &logs, &exit_code);
+  TokenOptions token;
+  AddToken(&app, &token, &exit_code);
   std::string checked;
   CLI::App* check = app.add_subcommand("check", "check a config file");
   check->add_option("FILE", checked, "default: ./mpsd.json or /etc/mpsd/mpsd.json")

@@ -29,6 +29,9 @@ absl::StatusOr<std::vector<AccessToken>> ParseTokens(absl::string_view text);
 // the writer of a named pipe. The errors name the path and are for operators. Thread-safe.
 absl::StatusOr<std::vector<AccessToken>> ReadTokenFile(const std::string& path);
 
+// The text of such a file, with the same errors, unparsed: for an edit.
+absl::StatusOr<std::string> ReadTokenText(const std::string& path);
+
 // What is wrong with the owner or the mode of a file that holds a secret, such as a private key
 // that somebody else opens later; empty if nothing is wrong or there is no such file. No bit of
 // `denied_mode` may be set. The text names the path. Thread-safe.

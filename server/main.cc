@@ -18,6 +18,7 @@
 #include "client/cli/hub_verbs.h"
 #include "client/cli/verbs.h"
 #include "client/manual/command_table.h"
+#include "proto/base/colour.h"
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
 #include "server/config/config_values.h"
@@ -131,15 +132,37 @@ int Serve(ServeFlags flags) {
   return exit_code;
 }
 
-int Check(std::string file) {
-  if (file.empty()) {
+struct CheckFlags {
+  std::string file;
+  bool json = false;
+};
+
+std::string CheckJson(const std::string& file, const absl::StatusOr<Config>& config) {
+  nlohmann::ordered_json report = {{"file", file}, {"ok", config.ok()}};
+  report["mistakes"] = nlohmann::ordered_json::array();
+  if (config.ok()) {
+    report["models"] = config->models.size();
+  } else {
+    for (const absl::string_view line : absl::StrSplit(config.status().message(), '\n')) {
+      report["mistakes"].push_back(std::string(line));
+    }
+  }
+  using Handler = nlohmann::ordered_json::error_handler_t;
+  return report.dump(-1, ' ', false, Handler::replace) + "\n";
+}
+
+int Check(CheckFlags flags) {
+  if (flags.file.empty()) {
     absl::StatusOr<std::string> found = FindConfig(kConfigPlaces);
     if (!found.ok()) return Complain(found.status(), kExitConfig);
-    file = *std::move(found);
+    flags.file = *std::move(found);
   }
-  const absl::StatusOr<Config> config = ReadConfig(file);
+  const absl::StatusOr<Config> config = ReadConfig(flags.file);
+  if (flags.json) std::fputs(CheckJson(flags.file, config).c_str(), stdout);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
-  std::printf("%s is right: %zu models\n", file.c_str(), config->models.size());
+  if (!flags.json) {
+    std::printf("%s is right: %zu models\n", flags.file.c_str(), config->models.size());
+  }
   return kExitOk;
 }
 
@@ -195,9 +218,26 @@ void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
       ->type_name(cli::kFileValue);
   verb->add_option("--report", options->report, "write one file to send to others")
       ->type_name(cli::kFileValue);
+  options->colours = TakesColours(STDOUT_FILENO);
+  verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--mac-checklist", options->mac_checklist,
                  "print what only a person with a Mac can check");
   verb->callback([=] { *exit_code = RunDoctor(*options, std::cout, std::cerr); });
+}
+
+void AddCheck(CLI::App* app, CheckFlags* flags, int* exit_code) {
+  CLI::App* verb = app->add_subcommand("check", "check a config file");
+  verb->add_option("FILE", flags->file, "default: ./mpsd.json or /etc/mpsd/mpsd.json")
+      ->type_name(cli::kFileValue);
+  verb->add_flag("--json", flags->json, "write JSON");
+  verb->callback([=] { *exit_code = Check(*flags); });
+}
+
+void AddVersion(CLI::App* app, bool* json) {
+  CLI::App* verb = app->add_subcommand("version", "print the version");
+  verb->add_flag("--json", *json, "write JSON");
+  verb->callback(
+      [json] { std::printf(*json ? "{\"version\":\"%s\"}\n" : "mpsd %s\n", MPSD_VERSION); });
 }
 
 int OperatorExitCode(const absl::Status& status) {
@@ -269,14 +309,10 @@ int Main(int argc, char** argv) {
   AddLogs(&app, &logs, &exit_code);
   TokenOptions token;
   AddToken(&app, &token, &exit_code);
-  std::string checked;
-  CLI::App* check = app.add_subcommand("check", "check a config file");
-  check->add_option("FILE", checked, "default: ./mpsd.json or /etc/mpsd/mpsd.json")
-      ->type_name(cli::kFileValue);
-  check->callback([&] { exit_code = Check(checked); });
-  app.add_subcommand("version", "print the version")->callback([] {
-    std::printf("mpsd %s\n", MPSD_VERSION);
-  });
+  CheckFlags checked;
+  AddCheck(&app, &checked, &exit_code);
+  bool version_as_json = false;
+  AddVersion(&app, &version_as_json);
   cli::AddInferVerb(app, &exit_code);
   cli::AddPsVerb(app, &exit_code);
   cli::AddListVerb(app, &exit_code);

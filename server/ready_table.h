@@ -32,6 +32,7 @@ struct ReadyTableFacts {
   size_t plain_count = 0;         // how many of them, the first ones, are without TLS
   std::vector<std::string> http;  // likewise; empty: none
   size_t plain_http_count = 0;    // likewise
+  bool colours = false;           // stdout takes them
 };
 
 // The options with which a verb of the command line reaches the server at the best of its
@@ -39,11 +40,12 @@ struct ReadyTableFacts {
 // " --tls" where all have TLS. A wildcard address becomes the loopback one of its family. Pure.
 std::string ClientOptions(const ReadyTableFacts& facts);
 
-inline constexpr size_t kMostExamples = 4;
+inline constexpr size_t kMostExamples = 3;
 
-// Returns the table, and lines to copy and try: one for each model that is ready and whose inputs
-// the command line can make up, kMostExamples of them at most. Reads the models' atomics and what
-// `workers` tells, and changes nothing. Called by main, after the models are settled.
+// Returns the table, and kMostExamples lines at most to copy and try: requests to models, a call
+// over HTTP, `ps`. A model has a line if it is ready and the command line can make its inputs up.
+// Reads the models' atomics and what `workers` tells, and changes nothing. Called by main, after
+// the models are settled.
 std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& models,
                        const WorkerStatusSource& workers);
 

@@ -70,6 +70,7 @@ set(MPSD_EDGES_place             base files link config graph request texts cach
                                  resources batch dispatch
                                  supervise supervise_policy telemetry telemetry_log reload json absl)
 set(MPSD_EDGES_doctor            base files config listen link json absl)
+set(MPSD_EDGES_operate           files config access json absl)
 set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps sequences resources
                                  plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_http listen regions
@@ -128,7 +129,7 @@ set(MPSD_LINK_torch mpsd_libtorch)
 set(MPSD_LINK_platform_libs Threads::Threads)
 
 # No request passes these folders. At -O1 they compile in three quarters of the time of -O2.
-set(MPSD_COLD link control page doctor config config_triton reload place supervise
+set(MPSD_COLD link control page doctor config config_triton reload place operate supervise
   supervise_policy supervise_process daemon tune format manual cli tools)
 
 # mpsd_library(NAME files... DEPS names...): the library mpsd_NAME of this folder.

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
+#include "proto/base/colour.h"
 #include "proto/base/descriptor_limit.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
@@ -390,6 +391,7 @@ void Daemon::Announce() {
   facts.plain_count = config_.listen.grpc.size();
   facts.http = http_.bound();
   facts.plain_http_count = config_.listen.http.size();
+  facts.colours = TakesColours(STDOUT_FILENO);
   Say(ReadyTable(facts, models_, supervisor_));
   notifier_.Ready("serving").IgnoreError();
 }

@@ -18,6 +18,7 @@
 #include "client/cli/hub_verbs.h"
 #include "client/cli/verbs.h"
 #include "client/manual/command_table.h"
+#include "proto/base/colour.h"
 #include "server/build_info.h"
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
@@ -25,6 +26,8 @@
 #include "server/config/schema_file.h"
 #include "server/daemon.h"
 #include "server/doctor/doctor_verb.h"
+#include "server/operate/logs_verb.h"
+#include "server/operate/token_verb.h"
 #include "server/signals.h"
 #include "server/texts/tokenizer_facts.h"
 #include "server/thread_room.h"
@@ -130,15 +133,37 @@ int Serve(ServeFlags flags) {
   return exit_code;
 }
 
-int Check(std::string file) {
-  if (file.empty()) {
+struct CheckFlags {
+  std::string file;
+  bool json = false;
+};
+
+std::string CheckJson(const std::string& file, const absl::StatusOr<Config>& config) {
+  nlohmann::ordered_json report = {{"file", file}, {"ok", config.ok()}};
+  report["mistakes"] = nlohmann::ordered_json::array();
+  if (config.ok()) {
+    report["models"] = config->models.size();
+  } else {
+    for (const absl::string_view line : absl::StrSplit(config.status().message(), '\n')) {
+      report["mistakes"].push_back(std::string(line));
+    }
+  }
+  using Handler = nlohmann::ordered_json::error_handler_t;
+  return report.dump(-1, ' ', false, Handler::replace) + "\n";
+}
+
+int Check(CheckFlags flags) {
+  if (flags.file.empty()) {
     absl::StatusOr<std::string> found = FindConfig(kConfigPlaces);
     if (!found.ok()) return Complain(found.status(), kExitConfig);
-    file = *std::move(found);
+    flags.file = *std::move(found);
   }
-  const absl::StatusOr<Config> config = ReadConfig(file);
+  const absl::StatusOr<Config> config = ReadConfig(flags.file);
+  if (flags.json) std::fputs(CheckJson(flags.file, config).c_str(), stdout);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
-  std::printf("%s is right: %zu models\n", file.c_str(), config->models.size());
+  if (!flags.json) {
+    std::printf("%s is right: %zu models\n", flags.file.c_str(), config->models.size());
+  }
   return kExitOk;
 }
 
@@ -194,9 +219,76 @@ void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
       ->type_name(cli::kFileValue);
   verb->add_option("--report", options->report, "write one file to send to others")
       ->type_name(cli::kFileValue);
+  options->colours = TakesColours(STDOUT_FILENO);
+  verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--mac-checklist", options->mac_checklist,
                  "print what only a person with a Mac can check");
   verb->callback([=] { *exit_code = RunDoctor(*options, std::cout, std::cerr); });
+}
+
+void AddCheck(CLI::App* app, CheckFlags* flags, int* exit_code) {
+  CLI::App* verb = app->add_subcommand("check", "check a config file");
+  verb->add_option("FILE", flags->file, "default: ./mpsd.json or /etc/mpsd/mpsd.json")
+      ->type_name(cli::kFileValue);
+  verb->add_flag("--json", flags->json, "write JSON");
+  verb->callback([=] { *exit_code = Check(*flags); });
+}
+
+void AddVersion(CLI::App* app, bool* json) {
+  CLI::App* verb = app->add_subcommand("version", "print the version");
+  verb->add_flag("--json", *json, "write JSON");
+  verb->callback([json] {
+    std::printf("%s\n", *json ? "{\"version\":\"" MPSD_VERSION "\"}" : BuildInfo().c_str());
+  });
+}
+
+int OperatorExitCode(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kExitOk;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kAlreadyExists:
+      return cli::kExitUsage;
+    case absl::StatusCode::kUnavailable:
+      return cli::kExitCannotWrite;
+    default:
+      return cli::kExitNoInput;
+  }
+}
+
+void AddLogs(CLI::App* app, LogsOptions* options, int* exit_code) {
+  CLI::App* verb = app->add_subcommand("logs", "show the log of this host's daemon");
+  verb->add_flag("-f,--follow", options->follow, "show further lines as they come");
+  verb->add_option("-n,--lines", options->lines, "the last so many")->capture_default_str();
+  verb->add_option("--config", options->config,
+                   "config file; else ./mpsd.json or /etc/mpsd/mpsd.json")
+      ->type_name(cli::kFileValue);
+  verb->callback([=] {
+    const absl::Status status = RunLogs(*options);
+    *exit_code = Complain(status, OperatorExitCode(status));
+  });
+}
+
+void AddToken(CLI::App* app, TokenOptions* options, int* exit_code) {
+  CLI::App* verb = app->add_subcommand("token", "make, list and revoke the tokens of clients");
+  verb->add_option("ACTION", options->action, "what to do")
+      ->required()
+      ->check(CLI::IsMember({"create", "list", "revoke"}));
+  verb->add_option("NAME", options->name, "the token's name, for rules of access");
+  verb->add_option("--file", options->file, "the file of tokens; default: that of the config")
+      ->type_name(cli::kFileValue);
+  verb->add_option("--config", options->config,
+                   "config file; else ./mpsd.json or /etc/mpsd/mpsd.json")
+      ->type_name(cli::kFileValue);
+  verb->add_flag("--json", options->json, "write JSON");
+  cli::SetExamples(verb,
+                   "mpsd token create embedder\n"
+                   "mpsd token list --json\n"
+                   "mpsd token revoke embedder");
+  verb->callback([=] {
+    const absl::Status status = RunToken(*options, std::cout, std::cerr);
+    *exit_code = status.ok() ? kExitOk : Complain(status, OperatorExitCode(status));
+  });
 }
 
 // The facts of `inspect` about the tokenizer with which a folder is served.
@@ -215,14 +307,14 @@ int Main(int argc, char** argv) {
   AddServe(&app, &serve, &exit_code);
   DoctorOptions doctor;
   AddDoctor(&app, &doctor, &exit_code);
-  std::string checked;
-  CLI::App* check = app.add_subcommand("check", "check a config file");
-  check->add_option("FILE", checked, "default: ./mpsd.json or /etc/mpsd/mpsd.json")
-      ->type_name(cli::kFileValue);
-  check->callback([&] { exit_code = Check(checked); });
-  app.add_subcommand("version", "print the version")->callback([] {
-    std::printf("%s\n", BuildInfo().c_str());
-  });
+  LogsOptions logs;
+  AddLogs(&app, &logs, &exit_code);
+  TokenOptions token;
+  AddToken(&app, &token, &exit_code);
+  CheckFlags checked;
+  AddCheck(&app, &checked, &exit_code);
+  bool version_as_json = false;
+  AddVersion(&app, &version_as_json);
   cli::AddInferVerb(app, &exit_code);
   cli::AddPsVerb(app, &exit_code);
   cli::AddListVerb(app, &exit_code);

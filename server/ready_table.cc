@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "proto/base/colour.h"
 #include "server/embedders/text_model.h"
 
 namespace mpsd {
@@ -23,7 +24,15 @@ std::string Reachable(const std::string& address) {
   return address;
 }
 
-std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers, size_t width) {
+constexpr size_t kStateWidth = 9;
+
+std::string StateCell(const std::string& state, Colour colour, bool colours) {
+  return absl::StrCat(Coloured(state, colour, colours),
+                      std::string(kStateWidth - state.size(), ' '));
+}
+
+std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers, size_t width,
+                bool colours) {
   const WorkerInfo first = workers.empty() ? WorkerInfo{} : workers.front();
   const std::string device = DevicesOf(workers);
   std::string what = "waits for its worker";
@@ -32,14 +41,16 @@ std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers
     what = std::string(model.members->Check(MemberNeed::kReady).message());
   }
   if (model.loaded && model.IsReady()) what = SpecText(model.spec);
-  return absl::StrFormat("  %-*s  %-9s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name,
-                         model.IsReady() ? "ready" : "NOT READY", device.empty() ? "-" : device,
+  const std::string state = model.IsReady() ? StateCell("ready", Colour::kGreen, colours)
+                                            : StateCell("NOT READY", Colour::kRed, colours);
+  return absl::StrFormat("  %-*s  %s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name, state,
+                         device.empty() ? "-" : device,
                          absl::StrCat(workers.size(), "x", first.lanes), what);
 }
 
-std::string Row(const RefusedModel& model, size_t width) {
-  return absl::StrFormat("  %-*s  %-9s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name,
-                         "REFUSED", "-", "-", model.reason);
+std::string Row(const RefusedModel& model, size_t width, bool colours) {
+  return absl::StrFormat("  %-*s  %s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name,
+                         StateCell("REFUSED", Colour::kRed, colours), "-", "-", model.reason);
 }
 
 // Quotes a word for a shell.
@@ -74,23 +85,30 @@ std::string EmbeddingExample(const std::string& url, const ModelDirectory& model
   return "";
 }
 
-std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models) {
-  const std::string options = ClientOptions(facts);
-  std::string text = "\nTry:\n";
-  size_t count = 0;
-  for (const auto& model : models.models()) {
-    const std::string inputs = model->IsReady() ? ExampleInputs(*model) : "";
-    if (inputs.empty() || ++count > kMostExamples) continue;
-    absl::StrAppend(&text, "  ", facts.program, " infer ", model->name, inputs, options, "\n");
-  }
-  absl::StrAppend(&text, "  ", facts.program, " ps", options, "\n");
+// A call over HTTP: for vectors of a text where a model makes them. Empty where no address will do.
+std::string HttpExample(const ReadyTableFacts& facts, const ModelDirectory& models) {
   for (size_t i = 0; i < facts.plain_http_count; ++i) {
     const std::string& address = facts.http[i];
     if (absl::StartsWith(address, "unix:")) continue;
     const std::string url = absl::StrCat("http://", Reachable(address));
-    return absl::StrCat(text, EmbeddingExample(url, models), "  curl ", url, "/metrics\n");
+    const std::string embedding = EmbeddingExample(url, models);
+    return embedding.empty() ? absl::StrCat("  curl ", url, "/metrics\n") : embedding;
   }
-  return text;
+  return "";
+}
+
+std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models) {
+  const std::string options = ClientOptions(facts);
+  const std::string http = HttpExample(facts, models);
+  size_t left = kMostExamples - (http.empty() ? 1 : 2);
+  std::string text = "\nTry:\n";
+  for (const auto& model : models.models()) {
+    const std::string inputs = model->IsReady() ? ExampleInputs(*model) : "";
+    if (inputs.empty() || left == 0) continue;
+    --left;
+    absl::StrAppend(&text, "  ", facts.program, " infer ", model->name, inputs, options, "\n");
+  }
+  return absl::StrCat(text, http, "  ", facts.program, " ps", options, "\n");
 }
 
 }  // namespace
@@ -119,9 +137,10 @@ std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& model
   absl::StrAppendFormat(&text, "\n\n  %-*s  %-9s  %-6s  %-7s  %s\n", static_cast<int>(width),
                         "MODEL", "STATE", "DEVICE", "WORKERS", "INPUTS -> OUTPUTS");
   for (const auto& model : models.models()) {
-    absl::StrAppend(&text, Row(*model, workers.Workers(*model), width));
+    absl::StrAppend(&text, Row(*model, workers.Workers(*model), width, facts.colours));
   }
-  for (const RefusedModel& model : refused) absl::StrAppend(&text, Row(model, width));
+  for (const RefusedModel& model : refused)
+    absl::StrAppend(&text, Row(model, width, facts.colours));
   return absl::StrCat(text, Examples(facts, models));
 }
 

@@ -32,6 +32,7 @@ struct ReadyTableFacts {
   size_t plain_count = 0;         // how many of them, the first ones, are without TLS
   std::vector<std::string> http;  // the same for HTTP; empty: none
   size_t plain_http_count = 0;    // the same for HTTP
+  bool colours = false;           // stdout takes them
 };
 
 // Options with which the command line's verbs reach the server's best address. They are empty for
@@ -39,11 +40,12 @@ struct ReadyTableFacts {
 // address becomes the loopback address of its family. Pure.
 std::string ClientOptions(const ReadyTableFacts& facts);
 
-inline constexpr size_t kMostExamples = 4;
+inline constexpr size_t kMostExamples = 3;
 
-// Returns the table, and lines to copy and try: one for each ready model whose inputs the command
-// line can invent, at most kMostExamples. Reads the models' atomics and the facts of `workers`, and
-// changes nothing. Called by main, after the models are settled.
+// Returns the table, and kMostExamples lines at most to copy and try: requests to models, a call
+// over HTTP, `ps`. A model has a line if it is ready and the command line can make its inputs up.
+// Reads the models' atomics and what `workers` tells, and changes nothing. Called by main, after
+// the models are settled.
 std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& models,
                        const WorkerStatusSource& workers);
 

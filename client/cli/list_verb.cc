@@ -23,12 +23,12 @@ std::string Cell(std::string text) {
   return text.empty() ? "-" : text;
 }
 
-std::string ListText(const std::vector<ListedModel>& models) {
-  Table table({{"MODEL"}, {"VERSION"}, {"STATE"}, {"REASON"}});
+std::string ListText(const std::vector<ListedModel>& models, bool colours) {
+  Table table({{"MODEL"}, {"VERSION"}, {"STATE", Table::Align::kLeft, ColourOfState}, {"REASON"}});
   for (const ListedModel& model : models) {
     table.AddRow({Cell(model.name), Cell(model.version), Cell(model.state), Cell(model.reason)});
   }
-  return table.Text();
+  return table.Text(colours);
 }
 
 std::string ListJson(const std::vector<ListedModel>& models) {
@@ -52,7 +52,8 @@ int RunList(const ServerOptions& options, std::ostream& out, std::ostream& err) 
   if (!server.ok()) return Fail(err, code, server.status());
   const auto models = (*server)->ListModels(absl::Now() + *timeout);
   if (!models.ok()) return Fail(err, kExitServerError, models.status());
-  return WriteReport(out, err, options.json ? ListJson(*models) : ListText(*models));
+  return WriteReport(out, err,
+                     options.json ? ListJson(*models) : ListText(*models, options.colours));
 }
 
 }  // namespace mpsd::cli

@@ -97,10 +97,10 @@ std::string RemarksText(const DaemonStatus& daemon) {
   return text.empty() ? "" : text + "\n";
 }
 
-std::string ModelsText(const DaemonStatus& daemon) {
+std::string ModelsText(const DaemonStatus& daemon, bool colours) {
   Table table({{"MODEL"},
                {"VERSION"},
-               {"STATE"},
+               {"STATE", Table::Align::kLeft, ColourOfState},
                {"PLATFORM"},
                {"DEVICE"},
                {"PRECISION"},
@@ -118,7 +118,7 @@ std::string ModelsText(const DaemonStatus& daemon) {
                   absl::StrCat(model.queued_requests), absl::StrCat(model.running_batches),
                   OrDash(model.spec)});
   }
-  return table.Text();
+  return table.Text(colours);
 }
 
 // ", driver guard held"; empty if there is no such thing.
@@ -171,12 +171,12 @@ std::string DeviceNotesText(const DaemonStatus& daemon) {
   return text;
 }
 
-std::string WorkersText(const DaemonStatus& daemon) {
+std::string WorkersText(const DaemonStatus& daemon, bool colours) {
   Table table({{"MODEL"},
                {"WORKER", kRight},
                {"PID", kRight},
                {"EPOCH", kRight},
-               {"STATE"},
+               {"STATE", Table::Align::kLeft, ColourOfState},
                {"DEVICE"},
                {"RUNTIME"},
                {"LANES", kRight},
@@ -187,7 +187,7 @@ std::string WorkersText(const DaemonStatus& daemon) {
   for (const ModelStatus& model : daemon.models) {
     for (const WorkerStatus& worker : model.workers) table.AddRow(WorkerRow(model, worker));
   }
-  return table.Text();
+  return table.Text(colours);
 }
 
 Json WorkerJson(const WorkerStatus& worker) {
@@ -310,8 +310,8 @@ int RunPs(const PsOptions& options, std::ostream& out, std::ostream& err) {
   return WriteReport(
       out, err,
       absl::StrCat(HeadText(*daemon, options.server.address), ReloadText(daemon->last_reload), "\n",
-                   ModelsText(*daemon), DeviceNotesText(*daemon), "\n", RemarksText(*daemon),
-                   WorkersText(*daemon)));
+                   ModelsText(*daemon, options.server.colours), DeviceNotesText(*daemon), "\n",
+                   RemarksText(*daemon), WorkersText(*daemon, options.server.colours)));
 }
 
 }  // namespace mpsd::cli

@@ -35,6 +35,7 @@ struct ServerOptions {
   std::string address = kDefaultGrpcAddress;
   std::string timeout = "30s";  // for each call
   bool json = false;
+  bool colours = false;  // stdout takes them
   bool tls = false;
   std::string tls_ca;  // this and the next two are paths
   std::string tls_certificate;

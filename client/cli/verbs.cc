@@ -22,6 +22,7 @@
 #include "client/cli/ps_verb.h"
 #include "client/cli/text_verbs.h"
 #include "client/cli/tune_verb.h"
+#include "proto/base/colour.h"
 #include "proto/link/json_object.h"
 
 namespace mpsd::cli {
@@ -60,6 +61,7 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options,
                       const char* help = "the server: HOST:PORT or unix:PATH of gRPC") {
   const bool has_grpc_address = std::getenv("MPSD_ADDRESS") != nullptr;
   AddServerOption(verb, options, has_grpc_address ? "MPSD_ADDRESS" : "MPSD_SERVER", help);
+  options->colours = TakesColours(STDOUT_FILENO);
   verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--tls", options->tls, "with TLS; trusts the system's authorities");
   AddAccessOptions(verb, options);

@@ -29,23 +29,34 @@ void Table::AddRow(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::Text() const {
+std::string Table::Text(bool colours) const {
   std::vector<size_t> widths(columns_.size(), 0);
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
   }
   std::string text;
   for (const auto& row : rows_) {
+    const bool is_title = &row == &rows_.front();
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string fill(widths[i] - Width(row[i]), ' ');
+      const bool has_colour = !is_title && columns_[i].colour != nullptr;
+      const Colour colour = has_colour ? columns_[i].colour(row[i]) : Colour::kNone;
+      const std::string cell = Coloured(row[i], colour, colours);
       if (i > 0) line += "  ";
-      line += columns_[i].align == Align::kRight ? fill + row[i] : row[i] + fill;
+      line += columns_[i].align == Align::kRight ? fill + cell : cell + fill;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
   return text;
+}
+
+Colour ColourOfState(absl::string_view state) {
+  const std::string word = absl::AsciiStrToLower(state.substr(0, state.find_first_of(" ,:")));
+  if (word == "ready" || word == "serving") return Colour::kGreen;
+  if (word == "unavailable" || word == "failed" || word == "refused") return Colour::kRed;
+  return word == "-" ? Colour::kNone : Colour::kYellow;
 }
 
 std::string ShortCell(absl::string_view text, size_t most_bytes) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "proto/base/colour.h"
 
 namespace mpsd::cli {
 
@@ -28,6 +29,7 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::kLeft;
+    Colour (*colour)(absl::string_view cell) = nullptr;  // null: no cell has one
   };
 
   explicit Table(std::vector<Column> columns);
@@ -35,8 +37,9 @@ class Table {
   // Adds a row below the others. REQUIRES: there are as many cells as columns.
   void AddRow(std::vector<std::string> cells);
 
-  // The titles and the rows, with two spaces between columns, and none at the end of a line.
-  std::string Text() const;
+  // The titles and the rows, with two spaces between columns, and none at the end of a line. Cells
+  // have their columns' colours if `colours`.
+  std::string Text(bool colours = false) const;
 
  private:
   const std::vector<Column> columns_;
@@ -46,6 +49,9 @@ class Table {
 // A text for a cell: at most `most_bytes` of it, cut between characters. A space replaces each
 // control character, so that the text is on one line. Pure, thread-safe.
 std::string ShortCell(absl::string_view text, size_t most_bytes = 40);
+
+// For a column of states: green serves, red does not, yellow is between the two. Pure.
+Colour ColourOfState(absl::string_view state);
 
 // For columns of numbers.
 inline constexpr Table::Align kRight = Table::Align::kRight;

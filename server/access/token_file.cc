@@ -92,7 +92,7 @@ absl::StatusOr<std::vector<AccessToken>> ParseTokens(absl::string_view text) {
   return tokens;
 }
 
-absl::StatusOr<std::vector<AccessToken>> ReadTokenFile(const std::string& path) {
+absl::StatusOr<std::string> ReadTokenText(const std::string& path) {
   // Without O_NONBLOCK, opening a named pipe would block.
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
@@ -115,7 +115,13 @@ absl::StatusOr<std::vector<AccessToken>> ReadTokenFile(const std::string& path) 
         absl::StrCat("'", path, "' is larger than ", kMaxFileBytes, " bytes"));
   }
   text.resize(bytes);
-  absl::StatusOr<std::vector<AccessToken>> tokens = ParseTokens(text);
+  return text;
+}
+
+absl::StatusOr<std::vector<AccessToken>> ReadTokenFile(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadTokenText(path);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<AccessToken>> tokens = ParseTokens(*text);
   if (tokens.ok()) return tokens;
   return absl::InvalidArgumentError(absl::StrCat("'", path, "' ", tokens.status().message()));
 }

@@ -28,6 +28,9 @@ absl::StatusOr<std::vector<AccessToken>> ParseTokens(absl::string_view text);
 // The errors name the path and are for operators. Thread-safe.
 absl::StatusOr<std::vector<AccessToken>> ReadTokenFile(const std::string& path);
 
+// The text of such a file, with the same errors, unparsed: for an edit.
+absl::StatusOr<std::string> ReadTokenText(const std::string& path);
+
 // Faults in the owner or mode of a file with a secret, such as a private key that is opened later;
 // empty if there are none or no such file. No bit of `denied_mode` may be set. The text names the
 // path. Thread-safe.

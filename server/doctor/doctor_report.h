@@ -16,8 +16,13 @@ namespace mpsd {
 //         do: workers go on with less: serve trusted files alone
 //   not tried: whether a device computes: …
 //
-// Pure.
+// Verdicts have colours if `colours`. Pure.
 std::string FindingsText(const std::vector<Finding>& findings,
+                         const std::vector<std::string>& not_tried, bool colours = false);
+
+// The same for programs, an object on one line: "version", "verdict", which is the worst one,
+// "findings": [{"topic", "verdict", "seen", "remedy"}], "not_tried". Pure.
+std::string FindingsJson(const std::vector<Finding>& findings,
                          const std::vector<std::string>& not_tried);
 
 // `findings_text` between the version and details for developers: the worker's answers as it wrote

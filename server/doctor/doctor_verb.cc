@@ -50,13 +50,14 @@ int RunDoctor(const DoctorOptions& options, std::ostream& out, std::ostream& err
   }
   const Examination seen = ExamineWith(options);
   const std::vector<Finding> findings = Diagnose(seen);
-  const std::string text = FindingsText(findings, NotTried(seen));
-  out << text;
+  out << (options.json ? FindingsJson(findings, NotTried(seen))
+                       : FindingsText(findings, NotTried(seen), options.colours));
   int exit_code = 0;
   if (!options.report.empty()) {
-    const absl::Status written = WriteWholeFile(options.report, ReportText(seen, text));
+    const absl::Status written =
+        WriteWholeFile(options.report, ReportText(seen, FindingsText(findings, NotTried(seen))));
     if (written.ok()) {
-      out << "\n" << options.report << " is written\n";
+      (options.json ? err : out) << "\n" << options.report << " is written\n";
     } else {
       err << "mpsd: " << written.message() << "\n";
       exit_code = kExitNoReport;

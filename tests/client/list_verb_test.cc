@@ -44,6 +44,15 @@ TEST_F(ListVerbTest, ShowsEachVersionWithItsStateAndReason) {
             "resnet  1        UNAVAILABLE  its file is no model\n");
 }
 
+TEST_F(ListVerbTest, StatesHaveColoursWhereATerminalTakesThem) {
+  options_.colours = true;
+  EXPECT_EQ(RunList(options_, out_, err_), kExitOk) << err_.str();
+  EXPECT_EQ(out_.str(),
+            "MODEL   VERSION  STATE        REASON\n"
+            "bert    2        \033[32mREADY\033[0m        -\n"
+            "resnet  1        \033[31mUNAVAILABLE\033[0m  its file is no model\n");
+}
+
 TEST_F(ListVerbTest, WritesJsonForPrograms) {
   options_.json = true;
   EXPECT_EQ(RunList(options_, out_, err_), kExitOk) << err_.str();

@@ -81,10 +81,22 @@ TEST_F(ReadyTableTest, InputsThatNobodyCanMakeUpHaveNoExample) {
   EXPECT_THAT(Table(), HasSubstr("\n  mpsd ps\n"));
 }
 
-TEST_F(ReadyTableTest, AHandfulOfModelsHaveExamples) {
+TEST_F(ReadyTableTest, ThereAreThreeLinesToTry) {
   for (size_t i = 0; i < 9; ++i) Add(absl::StrCat("m", i), {{"x", DataType::kFp32, {1}}});
-  EXPECT_THAT(Table(), HasSubstr(absl::StrCat("infer m", kMostExamples - 1)));
-  EXPECT_THAT(Table(), Not(HasSubstr(absl::StrCat("infer m", kMostExamples))));
+  EXPECT_THAT(Table(), HasSubstr("\nTry:\n  mpsd infer m0 --input x=random\n"
+                                 "  mpsd infer m1 --input x=random\n  mpsd ps\n"));
+  facts_.http = {"127.0.0.1:8000"};
+  facts_.plain_http_count = 1;
+  EXPECT_THAT(Table(), HasSubstr("\nTry:\n  mpsd infer m0 --input x=random\n"
+                                 "  curl http://127.0.0.1:8000/metrics\n  mpsd ps\n"));
+}
+
+TEST_F(ReadyTableTest, StatesHaveColoursWhereATerminalTakesThem) {
+  Add("m", {});
+  Add("late", {})->ready = false;
+  facts_.colours = true;
+  EXPECT_THAT(Table(), HasSubstr("  m      \033[32mready\033[0m      -"));
+  EXPECT_THAT(Table(), HasSubstr("  late   \033[31mNOT READY\033[0m  -"));
 }
 
 TEST_F(ReadyTableTest, ExamplesNameAnAddressThatIsNotTheDefault) {

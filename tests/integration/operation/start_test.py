@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import socket
@@ -22,9 +23,9 @@ class Start(unittest.TestCase):
     def test_the_lines_to_try_work(self):
         two = synthetic("two", [tensor("a", [4]), tensor("b", [-1], "INT64")])
         with Daemon([two, synthetic("m")]) as daemon:
-            wait_until(lambda: "/metrics" in daemon.table, START_LIMIT_S, "the last line to try")
+            wait_until(lambda: " ps " in daemon.table, START_LIMIT_S, "the last line to try")
             lines = [line.strip() for line in daemon.table.split("Try:\n")[1].splitlines()]
-            self.assertEqual(len(lines), 4, lines)
+            self.assertEqual(len(lines), 3, lines)
             if shutil.which("curl") is None:
                 lines = [line for line in lines if not line.startswith("curl")]
             for line in lines:
@@ -73,6 +74,28 @@ class Start(unittest.TestCase):
             self.assertRegex(done.stdout, r"\ngood +1 +READY +-\n")
 
 
+class Colours(unittest.TestCase):
+    def on_a_terminal(self, *words, **environment):
+        """What a verb writes to a terminal."""
+        terminal, inside = pty.openpty()
+        try:
+            subprocess.run([str(BIN / "mpsd"), *words], stdout=inside, timeout=60, check=False,
+                           env={**os.environ, "TERM": "xterm", "NO_COLOR": "", **environment})
+            return os.read(terminal, 1 << 16).decode()
+        finally:
+            os.close(terminal)
+            os.close(inside)
+
+    def test_a_terminal_has_them_unless_a_person_says_no(self):
+        with Daemon([synthetic("m")]) as daemon:
+            for words in (["list", "--server", daemon.address], ["ps", "--server", daemon.address],
+                          ["doctor", "--config", str(daemon.config_file)]):
+                self.assertIn("\033[32m", self.on_a_terminal(*words), words)
+                self.assertNotIn("\033", self.on_a_terminal(*words, NO_COLOR="1"), words)
+                self.assertNotIn("\033", self.on_a_terminal(*words, TERM="dumb"), words)
+                self.assertNotIn("\033", mpsd(*words).stdout, words)
+
+
 class ConfigPlace(unittest.TestCase):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))
@@ -105,6 +128,13 @@ class ConfigPlace(unittest.TestCase):
                                   capture_output=True, timeout=60, check=False)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertRegex(done.stderr, said)
+            told = subprocess.run([str(BIN / "mpsd"), "check", "--json"], cwd=self.folder, text=True,
+                                  capture_output=True, timeout=60, check=False)
+            self.assertEqual((told.returncode, told.stderr), (code, done.stderr))
+            report = json.loads(told.stdout)
+            self.assertEqual(report["ok"], code == 0)
+            self.assertEqual("".join(f"mpsd: {line}\n" for line in report["mistakes"]), done.stderr)
+            self.assertEqual(report.get("models"), 1 if code == 0 else None)
 
     @unittest.skipIf(os.path.exists("/etc/mpsd/mpsd.json"), "this host has a config")
     def test_without_any_config_the_places_are_named(self):
@@ -121,6 +151,7 @@ class CommandLine(unittest.TestCase):
             done = mpsd(*arguments)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout, r"^mpsd \d+\.\d+\.\d+\n$")
+        self.assertRegex(json.loads(mpsd("version", "--json").stdout)["version"], r"^\d+\.\d+\.\d+")
         self.assertEqual(mpsd("help", "serve").stdout, mpsd("serve", "--help").stdout)
 
     def test_a_verb_that_is_written_wrongly(self):

@@ -41,9 +41,6 @@ void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
       ->envname("MPSD_TOKEN_FILE");
 }
 
-constexpr char kEitherAddress[] =
-    "the server: HOST:PORT or unix:PATH of gRPC, or http(s)://HOST:PORT";
-
 // `environment` names the variable that says the server where the command line does not.
 void AddServerOption(CLI::App* verb, ServerOptions* options, const char* environment,
                      const char* help) {
@@ -52,10 +49,10 @@ void AddServerOption(CLI::App* verb, ServerOptions* options, const char* environ
       ->capture_default_str();
 }
 
-void AddCommonOptions(CLI::App* verb, ServerOptions* options,
-                      const char* help = "the server: HOST:PORT or unix:PATH of gRPC") {
+void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   const bool has_grpc_address = std::getenv("MPSD_ADDRESS") != nullptr;
-  AddServerOption(verb, options, has_grpc_address ? "MPSD_ADDRESS" : "MPSD_SERVER", help);
+  AddServerOption(verb, options, has_grpc_address ? "MPSD_ADDRESS" : "MPSD_SERVER",
+                  "the server: HOST:PORT or unix:PATH of gRPC, or http(s)://HOST:PORT");
   verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--tls", options->tls, "with TLS; trusts the system's authorities");
   AddAccessOptions(verb, options);
@@ -88,7 +85,7 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
   verb->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
   verb->add_option("--model-version", options->version, "default: the highest that is ready");
   verb->add_option("--id", options->id, "the request's id");
-  AddCommonOptions(verb, &options->server, kEitherAddress);
+  AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunInfer(*options, std::cout, std::cerr); });
 }
 
@@ -99,14 +96,14 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
   verb->add_flag(
       "--why", options->why,
       "why workers ended: the last exit, the last lines that they wrote, the next start");
-  AddCommonOptions(verb, &options->server, kEitherAddress);
+  AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunPs(*options, std::cout, std::cerr); });
 }
 
 void AddListVerb(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<ServerOptions>();
   CLI::App* verb = app.add_subcommand("list", "show the models that a running server knows");
-  AddCommonOptions(verb, options.get(), kEitherAddress);
+  AddCommonOptions(verb, options.get());
   verb->callback([options, exit_code] { *exit_code = RunList(*options, std::cout, std::cerr); });
 }
 
@@ -184,7 +181,7 @@ void AddForgiveVerb(CLI::App& app, int* exit_code) {
   CLI::App* verb = app.add_subcommand(
       "forgive", "have a model take again the contents that crashed its workers");
   verb->add_option("model", options->model, "the model's name")->required();
-  AddCommonOptions(verb, &options->server, kEitherAddress);
+  AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunForgive(*options, std::cout, std::cerr); });
 }
 
@@ -258,7 +255,8 @@ namespace {
 
 void AddFileOptions(CLI::App* verb, InspectOptions* options) {
   verb->add_option("FILE", options->file,
-                   "a model file, .pt or .pt2, or a folder of Hugging Face's")
+                   "a model file, .pt or .pt2, or a folder of Hugging Face's; to inspect also "
+                   "ORG/NAME at a hub")
       ->required();
   AddList(verb, "--input", &options->inputs,
           "what it takes, as name:FP32[-1,16], where the file does not tell");
@@ -280,6 +278,11 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
       ->capture_default_str();
   inspect->add_flag("--json", options->json, "write JSON");
   inspect->callback([options, tokenizer_of, exit_code] {
+    if (IsHubModel(options->file)) {
+      const HubOptions model = {.model = options->file, .json = options->json};
+      *exit_code = RunInspectModel(model, std::cout, std::cerr);
+      return;
+    }
     *exit_code = RunInspect(*options, tokenizer_of, std::cout, std::cerr);
   });
   const auto target = std::make_shared<InspectOptions>();

@@ -1,8 +1,9 @@
 // bench_verb: the verb `bench`: what latency and rate a model of a running server has under load.
 //
-// The server may be any of the protocol. First come the loads of --clients and --rate, one after
-// the other; then, with --slo, open-loop loads that close in on the highest one that meets it. A
-// latency counts from the time at which a request was due, so a server that is late cannot hide it.
+// The server may be any of the protocol, over gRPC or HTTP. First come the loads of --clients and
+// --rate, one after the other; then, with --slo, open-loop loads that close in on the highest one
+// that meets it. A latency counts from the time at which a request was due, so a server that is
+// late cannot hide it.
 #pragma once
 
 #include <cstdint>

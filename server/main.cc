@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -125,6 +126,11 @@ int Serve(ServeFlags flags) {
   const SignalWaiter signals;
   if (absl::Status named = NameConfig(&flags); !named.ok()) return Complain(named, kExitConfig);
   if (absl::Status fit = CheckListenFlags(flags); !fit.ok()) return Complain(fit, cli::kExitUsage);
+  if (!flags.reads_config()) {
+    const auto variable = [](const char* name) { return std::getenv(name); };
+    const absl::Status read = ReadEnvironment(variable, &flags.listen, &flags.model);
+    if (!read.ok()) return Complain(read, cli::kExitUsage);
+  }
   const absl::StatusOr<Config> config = ConfigOf(flags);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
   const int exit_code = RunDaemon(
@@ -169,9 +175,10 @@ int Check(CheckFlags flags) {
 
 // Flags for keys that are otherwise in a config file.
 void AddListenFlags(CLI::App* verb, ListenFlags* flags) {
-  verb->add_option("--host", flags->host, "where to listen; default: 127.0.0.1");
-  verb->add_option("--port", flags->port, "of gRPC; default: 8001");
-  verb->add_option("--http-port", flags->http_port, "of HTTP; default: 8000 and 8002");
+  verb->add_option("--host", flags->host, "where to listen; default: $MPSD_HOST, 127.0.0.1");
+  verb->add_option("--port", flags->port, "of gRPC; default: $MPSD_PORT, 8001");
+  verb->add_option("--http-port", flags->http_port,
+                   "of HTTP; default: $MPSD_HTTP_PORT, $PORT, 8000 and 8002");
   verb->add_flag("--plaintext", flags->plaintext,
                  "let other hosts reach --host without TLS and rules of access");
 }

@@ -170,9 +170,6 @@ int RunBench(const BenchOptions& options, std::ostream& out, std::ostream& err) 
     const bool usage = absl::IsInvalidArgument(wishes.status());
     return Fail(err, usage ? kExitUsage : kExitNoInput, wishes.status());
   }
-  if (absl::Status fit = CheckSpeaksGrpc(options.server); !fit.ok()) {
-    return Fail(err, kExitUsage, fit);
-  }
   const auto connection = ReadConnectOptions(options.server);
   if (!connection.ok()) return Fail(err, kExitNoInput, connection.status());
   auto meter = bench::LoadMeter::Connect({.address = options.server.address,

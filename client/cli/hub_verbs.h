@@ -1,4 +1,5 @@
-// hub_verbs: the verbs `pull`, `models` and `rm`: models from a hub, in this host's cache.
+// hub_verbs: the verbs `pull`, `models`, `rm` and `inspect ORG/NAME`: models from a hub, and in the
+// cache of this host.
 //
 // They need no daemon. `serve ORG/NAME` pulls with PullToServe(), so both show the same progress.
 #pragma once
@@ -15,6 +16,7 @@ struct HubOptions {
   std::string model;         // "ORG/NAME" or "ORG/NAME@REVISION"
   bool json = false;         // `pull` writes an event a line
   bool is_terminal = false;  // `err` is one
+  std::string worker;        // empty: the mpsd-worker beside this program
 };
 
 // Whether `text` means a model at a hub: it has the right form, and there is no such path.
@@ -28,8 +30,14 @@ bool IsHubModel(const std::string& text);
 // read, and kExitCannotWrite for the disk.
 int RunPull(const HubOptions& options, std::ostream& out, std::ostream& err);
 
-// Writes the models in the cache to `out`, as a table or a JSON array.
+// Writes the models in the cache to `out`, as a table or a JSON array. Each line says what mpsd would
+// serve, or why not (config_verdict.h).
 int RunModels(const HubOptions& options, std::ostream& out, std::ostream& err);
+
+// Writes one line, or a JSON object, to `out`: what mpsd would serve of the model at the hub, by
+// which routes and how large it is, or why not. Fetches the small files alone, into a temporary
+// folder; with HF_HUB_OFFLINE the cache is asked. Fails like RunPull().
+int RunInspectModel(const HubOptions& options, std::ostream& out, std::ostream& err);
 
 // Removes a model from the cache, with all its revisions.
 int RunRemove(const HubOptions& options, std::ostream& out, std::ostream& err);

@@ -15,7 +15,9 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/server_options.h"
 #include "client/cli/tokenizer_report.h"
+#include "client/cli/worker_binary.h"
 #include "client/format/table.h"
+#include "client/tune/private_folder.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
@@ -30,25 +32,6 @@ using nlohmann::ordered_json;
 
 // Enough for a large model on a busy machine.
 constexpr int64_t kDescribeNs = 600 * kNsPerSecond;
-
-// Holds everything that the worker unpacks: its sandbox lets it write nowhere else.
-class TemporaryFolder {
- public:
-  TemporaryFolder()
-      : path_((std::filesystem::temp_directory_path() / "mpsd-inspect-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::vector<std::string> Arguments(const InspectOptions& options) {
   const std::string path = std::filesystem::absolute(options.file).lexically_normal().string();
@@ -81,12 +64,13 @@ absl::StatusOr<ordered_json> Describe(const InspectOptions& options, ExitCode* c
   *code = kExitNoInput;
   const std::string fault = FileFault(options.file);
   if (!fault.empty()) return absl::NotFoundError(fault);
-  const absl::StatusOr<std::string> worker =
-      options.worker.empty() ? WorkerProgram() : options.worker;
+  const absl::StatusOr<std::string> worker = WorkerBinary(options.worker);
   if (!worker.ok()) return worker.status();
-  const TemporaryFolder folder;
+  // Holds everything that the worker unpacks: the worker's sandbox lets it write nowhere else.
+  const absl::StatusOr<tune::PrivateFolder> folder = tune::PrivateFolder::Make();
+  if (!folder.ok()) return folder.status();
   const absl::StatusOr<ChildOutput> output =
-      RunChild(*worker, Arguments(options), kDescribeNs, {{"TMPDIR", folder.path()}});
+      RunChild(*worker, Arguments(options), kDescribeNs, {{"TMPDIR", folder->path()}});
   if (!output.ok()) return output.status();
   const std::string line = LastLine(output->text);
   if (output->exit_code == kExitUsage) *code = kExitUsage;  // the worker's codes are the same

@@ -5,7 +5,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/web/server_url.h"
 #include "proto/base/units.h"
 #include "proto/files/whole_file.h"
 
@@ -62,16 +61,8 @@ absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& o
   return read;
 }
 
-absl::Status CheckSpeaksGrpc(const ServerOptions& options) {
-  if (!client::IsServerUrl(options.address)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "this verb speaks gRPC, so --server takes HOST:PORT and not '", options.address, "'"));
-}
-
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code) {
-  *code = kExitUsage;
-  if (absl::Status fit = CheckSpeaksGrpc(options); !fit.ok()) return fit;
   return ConnectTo<client::Client>(options.address, options, deadline, code);
 }
 

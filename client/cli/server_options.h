@@ -5,10 +5,11 @@
 //   const auto timeout = ParseTimeout(options.server);
 //   if (!timeout.ok()) return Fail(err, kExitUsage, timeout.status());
 //   ExitCode code = kExitOk;
-//   const auto client = Connect(options.server, absl::Now() + *timeout, &code);
-//   if (!client.ok()) return Fail(err, code, client.status());
+//   const auto server = ConnectInferServer(options.server, absl::Now() + *timeout, &code);
+//   if (!server.ok()) return Fail(err, code, server.status());
 //
-// A verb that talks HTTP has ConnectHttp() instead.
+// ConnectInferServer() chooses between Connect() and ConnectHttp() by the address. A verb whose
+// routes only HTTP has calls ConnectHttp().
 #pragma once
 
 #include <memory>
@@ -47,9 +48,6 @@ struct ServerOptions {
 // on, even without --tls; a key alone does not. White space around the token is dropped, so that a
 // file may end with a newline. Errors name the file. Thread-safe.
 absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& options);
-
-// INVALID_ARGUMENT for a url, which means HTTP. Pure.
-absl::Status CheckSpeaksGrpc(const ServerOptions& options);
 
 // Connects as the options say; blocks until `deadline` at the latest. After a failure `*code` is
 // the verb's exit code: kExitNoInput for a file, kExitUsage for options that Client::Connect()

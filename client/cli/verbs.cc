@@ -46,9 +46,6 @@ void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
       ->envname("MPSD_TOKEN_FILE");
 }
 
-constexpr char kEitherAddress[] =
-    "the server: HOST:PORT or unix:PATH of gRPC, or http(s)://HOST:PORT";
-
 // `environment` names the variable for the server, used if the command line has none.
 void AddServerOption(CLI::App* verb, ServerOptions* options, const char* environment,
                      const char* help) {
@@ -57,10 +54,10 @@ void AddServerOption(CLI::App* verb, ServerOptions* options, const char* environ
       ->capture_default_str();
 }
 
-void AddCommonOptions(CLI::App* verb, ServerOptions* options,
-                      const char* help = "the server: HOST:PORT or unix:PATH of gRPC") {
+void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   const bool has_grpc_address = std::getenv("MPSD_ADDRESS") != nullptr;
-  AddServerOption(verb, options, has_grpc_address ? "MPSD_ADDRESS" : "MPSD_SERVER", help);
+  AddServerOption(verb, options, has_grpc_address ? "MPSD_ADDRESS" : "MPSD_SERVER",
+                  "the server: HOST:PORT or unix:PATH of gRPC, or http(s)://HOST:PORT");
   options->colours = TakesColours(STDOUT_FILENO);
   verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--tls", options->tls, "with TLS; trusts the system's authorities");
@@ -98,7 +95,7 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
   verb->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
   verb->add_option("--model-version", options->version, "default: the highest that is ready");
   verb->add_option("--id", options->id, "the request's id");
-  AddCommonOptions(verb, &options->server, kEitherAddress);
+  AddCommonOptions(verb, &options->server);
   SetExamples(verb,
               "mpsd infer minilm --text 'How do I renew my passport?'\n"
               "mpsd infer resnet --input x=random --batch 8\n"
@@ -113,7 +110,7 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
   verb->add_flag(
       "--why", options->why,
       "why workers ended: the last exit, the last lines that they wrote, the next start");
-  AddCommonOptions(verb, &options->server, kEitherAddress);
+  AddCommonOptions(verb, &options->server);
   SetExamples(verb,
               "mpsd ps\n"
               "mpsd ps minilm --why");
@@ -123,7 +120,7 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
 void AddListVerb(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<ServerOptions>();
   CLI::App* verb = app.add_subcommand("list", "show the models that a running server knows");
-  AddCommonOptions(verb, options.get(), kEitherAddress);
+  AddCommonOptions(verb, options.get());
   verb->callback([options, exit_code] { *exit_code = RunList(*options, std::cout, std::cerr); });
 }
 
@@ -207,7 +204,7 @@ void AddForgiveVerb(CLI::App& app, int* exit_code) {
   CLI::App* verb = app.add_subcommand(
       "forgive", "have a model take again the contents that crashed its workers");
   verb->add_option("model", options->model, "the model's name")->required();
-  AddCommonOptions(verb, &options->server, kEitherAddress);
+  AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunForgive(*options, std::cout, std::cerr); });
 }
 
@@ -289,7 +286,8 @@ namespace {
 
 void AddFileOptions(CLI::App* verb, InspectOptions* options) {
   verb->add_option("FILE", options->file,
-                   "a model file, .pt or .pt2, or a folder of Hugging Face's")
+                   "a model file, .pt or .pt2, or a folder of Hugging Face's; to inspect also "
+                   "ORG/NAME at a hub")
       ->type_name(kFileValue)
       ->required();
   AddList(verb, "--input", &options->inputs,
@@ -314,6 +312,11 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
       ->capture_default_str();
   inspect->add_flag("--json", options->json, "write JSON");
   inspect->callback([options, tokenizer_of, exit_code] {
+    if (IsHubModel(options->file)) {
+      const HubOptions model = {.model = options->file, .json = options->json};
+      *exit_code = RunInspectModel(model, std::cout, std::cerr);
+      return;
+    }
     *exit_code = RunInspect(*options, tokenizer_of, std::cout, std::cerr);
   });
   const auto target = std::make_shared<InspectOptions>();

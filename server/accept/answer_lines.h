@@ -81,6 +81,7 @@ class AnswerLines {
     return first;
   }
 
+  // The model's line, else an empty one, else a new one.
   size_t LineOf(absl::string_view model) {
     model = model.substr(0, kKeptNameBytes);
     size_t empty = lines_.size();

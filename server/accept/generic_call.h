@@ -63,6 +63,7 @@ class GenericCall final : public OpenStream {
   // a model's config.
   static constexpr size_t kMaxRequestBytes = 256 << 10;
 
+  // The context outlives the call.
   explicit GenericCall(const GenericCallContext* context);
 
   // Asks gRPC for the next call and returns at once; Arrived() follows. Called once, after `new`.

@@ -35,11 +35,13 @@ class InferCalls;
 //   3. Done comes before the ending only if the call was cancelled.
 class InferCall final : public ExchangeTransport {
  public:
+  // Context and calls outlive the call.
   InferCall(const InferCallContext* context, InferCalls* calls);
 
   // REQUIRES: no tag is out.
   ~InferCall() override;
 
+  // Waits for a call to arrive. REQUIRES: no tag is out.
   void Arm();
 
   // Ends the open call, whether its client has its answer or not.

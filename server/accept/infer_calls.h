@@ -26,6 +26,7 @@ namespace mpsd {
 // the destructor after its end.
 class InferCalls {
  public:
+  // The context outlives the calls.
   explicit InferCalls(const InferCallContext* context) : context_(context) {}
 
   // REQUIRES: no call is armed or open.

@@ -41,8 +41,10 @@ namespace mpsd {
 //      if that is later, ends the call with DEADLINE_EXCEEDED.
 class StreamCall final : public OpenStream, public StreamAnswers {
  public:
+  // The context outlives the call.
   explicit StreamCall(const InferCallContext* context);
 
+  // Waits for a call to arrive. Called once.
   void Arm();
 
   // From any thread.

@@ -23,6 +23,7 @@ class Watchers final : public QueueTag {
   void Add(QueueTag* waiter, const MethodTable::Method* method, uint64_t state,
            grpc::ServerCompletionQueue* queue);
 
+  // False if `waiter` does not wait.
   bool Remove(QueueTag* waiter);
 
   void Proceed(bool ok) override;

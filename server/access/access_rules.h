@@ -43,6 +43,7 @@ struct AccessRule {
   bool operator==(const AccessRule&) const = default;
 };
 
+// A tenant that callers name in a header.
 struct NamedTenant {
   std::string name;
   RowRate rate;

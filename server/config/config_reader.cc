@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 20> kConfigKeys = {
     "compat",          "access",      "readiness",
     "mps_fallback",    "keep_awake",  "resources",
     "memory_pressure", "device_share"};
+// In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};

@@ -48,6 +48,7 @@ class DeferredWork {
   // The same for a request that gets its answer with a batch of `completed`.
   void EndAnswered(Request* request) { Leave(request); }
 
+  // Ends each request, and clears the vector.
   void EndAll(std::vector<Request*>* requests, const absl::Status& status) {
     for (Request* request : *requests) End(request, status);
     requests->clear();

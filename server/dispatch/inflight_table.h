@@ -46,6 +46,7 @@ class InflightTable {
     bool joined_late = false;  // the pool had run batches before it came
   };
 
+  // Both outlive the table.
   InflightTable(ServedModel* model, PoolKeeper* keeper) : model_(model), keeper_(keeper) {}
 
   // REQUIRES: no batch is in it.

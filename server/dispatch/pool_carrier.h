@@ -23,6 +23,7 @@ namespace mpsd {
 //   4. rows are filled last. Commit() may find more to do, and carries it itself.
 class PoolCarrier {
  public:
+  // Both outlive the carrier.
   PoolCarrier(PoolParts* parts, CompletionSink* replies) : parts_(parts), replies_(replies) {}
 
   // Does and uses up all of `work`. May block as long as a reply's copy takes.

@@ -23,6 +23,7 @@ namespace mpsd {
 // takes no rows any more → unmapped by the last worker → Remove().
 class PoolMemory {
  public:
+  // Both outlive this.
   PoolMemory(PoolParts* parts, PoolCarrier* carrier) : parts_(parts), carrier_(carrier) {}
 
   // Gives the pool memory for rows: waiting requests get theirs. Number 0 is the first segment, and

@@ -29,6 +29,7 @@ namespace mpsd {
 // The order of a worker's life here: LinkOptions() → Attach() → maybe Quiesce() → Detach().
 class PoolWorkers {
  public:
+  // Both outlive this.
   PoolWorkers(PoolParts* parts, PoolCarrier* carrier) : parts_(parts), carrier_(carrier) {}
 
   // The options for the link of a worker with so many lanes. REQUIRES: the model's spec is

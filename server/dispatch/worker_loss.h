@@ -33,6 +33,7 @@ namespace mpsd {
 // answered before, the request ends alone: the next one with that content may be answered.
 class WorkerLoss {
  public:
+  // All outlive this.
   WorkerLoss(ServedModel* model, const Clock* clock, PoolQueue* queue, InflightTable* inflight,
              PoolClaims* claims, Quarantine* quarantine)
       : model_(model),

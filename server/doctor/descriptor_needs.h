@@ -20,6 +20,7 @@ struct DescriptorNeeds {
   uint64_t workers = 0;
   uint64_t connections = 0;  // limit for clients
 
+  // Without any client.
   uint64_t ToServe() const {
     return kOwnDescriptors + kModelDescriptors * models + kWorkerDescriptors * workers;
   }

@@ -51,6 +51,7 @@ class HttpBody {
   }
   void Grow(size_t bytes) { size_ += bytes; }
 
+  // Copies `bytes` to the end.
   void Append(absl::string_view bytes) {
     bytes_.resize(size_);
     bytes_.append(bytes.data(), bytes.size());

@@ -73,10 +73,13 @@ class HttpListener {
 
   ~HttpListener() { waiter_.release(); }
 
+  // Called before the first Await().
   void Bound(const ConnectionShares::Bounds& bounds) { bounds_ = bounds; }
 
+  // The thread that accepts.
   HttpThread* thread() const { return threads_.front(); }
 
+  // On thread().
   void Await() {
     waiter_.async_wait(asio::posix::descriptor_base::wait_read,
                        [this](const boost::system::error_code& error) {
@@ -185,6 +188,7 @@ struct HttpServer::Impl {
     return absl::OkStatus();
   }
 
+  // Returns when the listener is closed.
   static void Close(HttpListener* listener) {
     absl::Notification done;
     asio::post(*listener->thread()->io(), [&] {

@@ -50,6 +50,7 @@ class HttpThread {
   // Connections without a request end now, others with their reply.
   void EndSoon();
 
+  // All connections end now.
   void Cut();
 
   // The thread ends. REQUIRES: no connection is left, and none comes.

@@ -143,6 +143,7 @@ class ConnectionTable {
   // False if the descriptor can have no place: the connection's use has left then.
   bool AddConnection(int fd, NewConnection connection);
 
+  // Called before the descriptor is closed.
   void Remove(int fd);
 
   // The place of a listener or a connection; null for all others.

@@ -21,6 +21,7 @@ struct OpenSocket {
   int fd = -1;
   uint64_t identity = 0;
 
+  // True while this very socket is open.
   bool IsOpen() const;
 };
 

@@ -67,6 +67,7 @@ class ReadRound {
     read_bytes_ = 0;
   }
 
+  // True if the next read must find nothing.
   bool MustPause() const {
     if (bytes_ >= kBytes || calls_ >= kCalls || is_long_) return true;
     return !counts_calls_ && empty_reads_ == 0 && read_bytes_ >= most_bytes_;

@@ -63,6 +63,7 @@ uint32_t MpsProcesses(const HostFacts& host, size_t index) {
   return fitting > kMpsProcesses ? kMpsProcesses : 1;
 }
 
+// The cores that the models on the cpu share.
 uint32_t CoresForModels(const HostFacts& host) {
   return host.cores <= kSmallHostCores ? host.cores : host.cores - 1;
 }
@@ -126,6 +127,7 @@ void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
   placement->cores = placement->lanes * placement->threads;
 }
 
+// All processes on a device get equal shares of its memory.
 void ShareMemory(std::vector<Placement>* placements) {
   std::map<std::string, uint32_t> counts;
   for (const Placement& placement : *placements) {

@@ -29,7 +29,7 @@ namespace mpsd {
 // One model's share. A value; ModelFactory puts it into the pool's options and the LoadOrder.
 struct Placement {
   std::vector<DeviceShare> processes;  // at least one
-  std::string device_note;             // why it is not another device; may be empty
+  std::string device_note;             // the gpu that "auto" passed over, and why; else empty
   uint32_t lanes = 1;                  // in each process
   uint32_t threads = 1;                // limit for one inference
   uint32_t cores = 1;                  // per process, shared by its lanes' inferences

@@ -50,6 +50,7 @@ class Generations {
   // Stops serving the model, which stays known. Does not wait for the requests inside.
   void Unload(const ModelKey& key);
 
+  // Unload(), and forgets the model.
   void Remove(const ModelKey& key);
 
   // Makes the model known without serving it; List() gives `reason`.

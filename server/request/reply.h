@@ -94,6 +94,7 @@ class Reply {
   }
   ~Reply() { MPSD_CHECK(sink_ == nullptr); }
 
+  // True until the request has ended.
   bool owed() const { return sink_ != nullptr; }
 
   // Each ends the request. REQUIRES: owed().

@@ -22,6 +22,7 @@ class LanePart {
   LanePart(const LanePart&) = delete;
   LanePart& operator=(const LanePart&) = delete;
 
+  // Points into this.
   SchedulerSnapshot Snapshot() const {
     SchedulerSnapshot part = whole_;
     part.lanes = {&lane_, 1};

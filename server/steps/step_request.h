@@ -56,6 +56,7 @@ class StepRequest final : public ReplySink, private TextWaiter {
   InferMessage* message() { return &message_; }
   Request* request() { return &request_; }
 
+  // Admits the request or ends it.
   void Begin();
 
   // Nobody awaits the step any more. It ends as CANCELLED, now or soon, unless it has ended.

@@ -42,6 +42,7 @@ class SlabAnnouncer {
  public:
   using Send = std::function<absl::Status(const Message&, absl::Span<const int> fds)>;
 
+  // Pool and budget outlive it.
   SlabAnnouncer(Pool* pool, MemoryBudget* budget, std::string model)
       : pool_(pool), budget_(budget), model_(std::move(model)) {}
 

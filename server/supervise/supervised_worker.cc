@@ -504,6 +504,7 @@ void SupervisedWorker::KillLate() {
 
 // ---- its end ----
 
+// Asks the process to go by closing its control socket.
 void SupervisedWorker::LeaveBy(int64_t kill_at_ns) {
   run_->process->Hang();
   run_->kill_at_ns = std::min(run_->kill_at_ns, kill_at_ns);

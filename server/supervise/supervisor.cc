@@ -107,6 +107,7 @@ void Supervisor::Main() {
   services_.thread.Unbind();
 }
 
+// Does what other threads have asked for.
 void Supervisor::TakeNews() {
   decltype(added_) added;
   decltype(retired_) retired;

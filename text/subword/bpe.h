@@ -67,6 +67,7 @@ class Bpe : public Model {
       return rank != other.rank ? rank > other.rank : symbol > other.symbol;
     }
   };
+  // The memory of one Append().
   struct Work {
     std::vector<Symbol> symbols;
     std::vector<Candidate> heap;

@@ -31,6 +31,7 @@ class FolderRemover {
       absl::Duration try_every = absl::Milliseconds(50))
       : given_up_(std::move(given_up)), remove_all_(std::move(remove_all)), try_every_(try_every) {}
 
+  // Blocks until all folders are gone or given up.
   ~FolderRemover();
 
   // Starts the thread. Called once, before the first Remove(): a worker's death must not depend on

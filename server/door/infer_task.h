@@ -105,8 +105,9 @@ class InferTask : public HttpTask, public ExchangeTransport {
   virtual absl::Status WriteBody(const ReplyHead& head, const Answer& answer, const InferBody& body,
                                  HttpReply* reply);
 
-  // The request was read, and is about to be admitted: others of the same call may begin.
-  virtual void BeginOthers() {}
+  // The request was read, and is about to be admitted: others of the same call may begin. An error
+  // ends the request.
+  virtual absl::Status BeginOthers() { return absl::OkStatus(); }
 
   // The reply that says what the status says.
   virtual HttpReply ErrorOf(const absl::Status& status) const;

@@ -121,6 +121,7 @@ struct Request {
   RequestQueue* queue = nullptr;       // set once Reserve() succeeded
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
+  uint32_t rows_behind = 0;  // rows that the same call asks for after this request
   int64_t arrival_ns = 0;
   int64_t patience_ns = 0;  // how long each answer may take; 0: the client gave the deadline
   ShapeKey key;
@@ -149,14 +150,15 @@ struct Request {
   int64_t deadline_ns = 0;        // of the wait in the queue, and then of the answer
   int64_t final_deadline_ns = 0;  // the answer's, until the wait has ended; 0: deadline_ns is both
   RequestState state = RequestState::kNew;
-  bool cancelled = false;  // by the client, while its rows were being filled
-  bool is_tried = false;   // let in although its answer was foreseen to be late (Foreseen)
-  bool suspect = false;    // runs alone: its worker crashed, or its batch had too large outputs
-  bool delayed = false;    // it has waited, and yields
-  uint8_t dispatches = 0;  // how many batches it has been in
-  uint8_t crashes = 0;     // how many workers have crashed while they had it
-  uint32_t answers = 0;    // of a decoupled model, given so far
-  absl::Status given_up;   // not OK: the ending once the current answer is taken
+  bool cancelled = false;      // by the client, while its rows were being filled
+  bool is_tried = false;       // let in although its answer was foreseen to be late (Foreseen)
+  bool is_unforeseen = false;  // let in while nothing was known of batches of its shape
+  bool suspect = false;        // runs alone: its worker crashed, or its batch had too large outputs
+  bool delayed = false;        // it has waited, and yields
+  uint8_t dispatches = 0;      // how many batches it has been in
+  uint8_t crashes = 0;         // how many workers have crashed while they had it
+  uint32_t answers = 0;        // of a decoupled model, given so far
+  absl::Status given_up;       // not OK: the ending once the current answer is taken
   RowPlace place;
   absl::InlinedVector<char*, 4> rows_at;  // the first row of each input, while rows are live
   uint64_t content = 0;                   // SampleContent(), once the rows are filled

@@ -14,8 +14,9 @@ struct Arrival {
   uint32_t rows = 1;
   uint32_t most_rows = std::numeric_limits<uint32_t>::max();  // of a batch of its line
   uint64_t rows_ahead = 0;                                    // inside, without a lane
-  int64_t deadline_ns = 0;                                    // of its wait
-  int64_t answer_deadline_ns = 0;                             // when its batch has to be back
+  uint64_t rows_behind = 0;        // rows of the same call that come after it
+  int64_t deadline_ns = 0;         // of its wait
+  int64_t answer_deadline_ns = 0;  // when its batch has to be back
 };
 
 // What would become of it.
@@ -31,8 +32,9 @@ struct Foreseen {
 // also waits for a turn of each round of its lanes. Where nobody can tell, it is in time.
 //
 // A request that finds a lane free and nobody ahead of it is tried whatever the curve says:
-// somebody has to, or a curve that is too high would never come down. A lane that may hang
-// (MayHang) helps nobody, unless all are so. Pure; it walks the lanes.
+// somebody has to, or a curve that is too high would never come down. A request is late, too,
+// if the last rows of its call would be. Then it is not tried: the call would fail after much work.
+// A lane that may hang (MayHang) helps nobody, unless all are so. Pure; it walks the lanes.
 Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
 
 // The same for a request that only the lane of that pin may run: that lane counts, and of what is

@@ -45,6 +45,10 @@ class PoolWorkers {
   // The worker gets no batch any more; it finishes those that it has.
   void Quiesce(uint32_t worker);
 
+  // While it is paused, the worker gets no batch; it keeps those that it has. REQUIRES: it was not
+  // quiesced.
+  void SetPaused(uint32_t worker, bool is_paused);
+
   // True when an answer has come that is larger than the largest lease of that worker.
   bool IsTooSmall(uint32_t worker) const;
 

@@ -98,6 +98,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
   }
   ConnectionId Connection() override { return call_->connection(); }
   void DropPayloads() override;
+  void DropFields() override { body_.DropFields(); }
 
  private:
   // Reads a whole body, and writes an answer, in the form of the request.

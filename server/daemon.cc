@@ -445,6 +445,7 @@ absl::Status Daemon::CheckDescriptorLimit() {
   needs_.connections = uint64_t{config_.limits.connections} + config_.limits.http_connections;
   for (const std::shared_ptr<ServedModel>& model : models_.models()) {
     ++needs_.models;
+    needs_.files += model->facts.kept_files;
     needs_.workers += model->facts.devices.size();
   }
   rlimit limit{};

@@ -68,6 +68,7 @@ class InferCall final : public ExchangeTransport {
   }
   ConnectionId Connection() override { return ConnectionOf(&rpc_->server); }
   void DropPayloads() override;
+  void DropFields() override { wire_.DropFields(); }
   void Resume() override;
   absl::Status Write(const Answer& answer, bool is_last) override;
   void SendLast() override;

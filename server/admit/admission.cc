@@ -27,6 +27,19 @@ int64_t ClientsTimeoutNs(const InferMessage& message, const QueuePolicy& policy)
   return says_one && counts ? message.timeout_us * kNsPerUs : 0;
 }
 
+// The rest of the call, in rows like this request's. A shorter row counts as a part of a row, a
+// longer one as one row. A request that is tried with another generation takes its rows off twice,
+// so the result is never more than there is.
+uint32_t RowsBehind(const TextWishes& texts, uint32_t rows) {
+  if (texts.call_rows == nullptr || texts.own_work == 0) return 0;
+  const auto own_work = static_cast<int64_t>(texts.own_work);
+  CallRows& call = *texts.call_rows;
+  const int64_t left = call.rows.fetch_sub(rows, std::memory_order_relaxed) - rows;
+  const int64_t work = call.work.fetch_sub(own_work, std::memory_order_relaxed) - own_work;
+  const int64_t by_work = work * rows / own_work;
+  return static_cast<uint32_t>(std::clamp<int64_t>(std::min(left, by_work), 0, UINT32_MAX));
+}
+
 // How long the request and its answer may take. If the request yields instead of ending, the
 // client's parameter only says how soon.
 void ApplyPolicy(const QueuePolicy& policy, const InferMessage& message, Request* request) {
@@ -181,6 +194,8 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   // A request with a kept answer has ended, and may be in use for the next call.
   const bool may_be_kept =
       model->cache != nullptr && !model->spec.decoupled && !request->inputs_may_change;
+  // Where answers are kept, the rest of the call may need no place in the queue.
+  request->rows_behind = may_be_kept ? 0 : RowsBehind(message.texts, request->rows);
   if (may_be_kept && model->cache->TryAnswer(request)) return absl::OkStatus();
   status = ApplyPadding(model->spec, request);
   request->filler = &writer_;

@@ -11,8 +11,10 @@
 #include "proto/base/platform.h"
 #include "proto/base/units.h"
 #include "server/dispatch/deadline_note.h"
+#include "server/dispatch/no_lane_in_time.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/retry_info.h"
+#include "server/schedule/call_rest.h"
 
 namespace mpsd {
 namespace {
@@ -93,11 +95,13 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
   ++port->completed;
   batch->life.Go(SlotState::kCompleted);
   CountCompletion(*batch, worker);
-  NoteTime({lane, slot}, *batch, now_ns);
+  const bool is_first_of_shape = !IsKnown(batch->curve);
+  const int64_t took_ns = NoteTime({lane, slot}, *batch, now_ns);
   if (needed_bytes > 0) {
     RetryWithLargerLease(batch, needed_bytes, link, work);
   } else if (!batch->completed.outputs.empty()) {
     estimate_->Use(UsedBytes(batch->completed), batch->formed.row_count);
+    if (!is_first_of_shape) RefuseLateCalls(batch, took_ns, now_ns, work);
   }
   EndEntries(batch, now_ns, work);
   claims_->GiveBack(batch, work);
@@ -128,11 +132,39 @@ void CompletionIntake::CountCompletion(const InflightBatch& batch, uint32_t work
 }
 
 // A batch that failed or was skipped says nothing about others' times.
-void CompletionIntake::NoteTime(InflightTable::Position position, const InflightBatch& batch,
-                                int64_t now_ns) {
+int64_t CompletionIntake::NoteTime(InflightTable::Position position, const InflightBatch& batch,
+                                   int64_t now_ns) {
   const int64_t took_ns = inflight_->NoteRun(position, now_ns);
-  if (batch.curve == nullptr || !batch.completed.failure.ok()) return;
+  if (batch.curve == nullptr || !batch.completed.failure.ok()) return took_ns;
   slow_workers_->Note(position.lane, batch.formed.row_count, took_ns, batch.curve);
+  return took_ns;
+}
+
+// These were let in while nothing was known of their batches. The first batch of a shape takes
+// longer than later ones, so this begins with the second.
+void CompletionIntake::RefuseLateCalls(InflightBatch* batch, int64_t took_ns, int64_t now_ns,
+                                       DeferredWork* work) {
+  for (BatchEntry& entry : batch->formed.entries) {
+    Request* const request = entry.request;
+    if (request == nullptr || request->rows_behind == 0 || !request->is_unforeseen) continue;
+    const int64_t late_ns = RestLateNs(*request, *batch, took_ns, now_ns);
+    if (late_ns == 0) continue;
+    entry.request = nullptr;
+    model_->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);
+    work->End(request, NoLaneInTime(kNoLaneInTime, late_ns));
+  }
+}
+
+// One batch may be slow by chance, and the mean still has the first one in it: the less counts.
+int64_t CompletionIntake::RestLateNs(const Request& request, const InflightBatch& batch,
+                                     int64_t took_ns, int64_t now_ns) const {
+  const Batcher& batcher = queue_->batcher();
+  const CallRest rest = {.rows = request.rows_behind,
+                         .batch_rows = std::min(batcher.max_rows(), batcher.MostRowsWith(request)),
+                         .batch_ns = std::min(took_ns, batch.curve->MeanNs(batch.formed.row_count)),
+                         .lanes = static_cast<uint32_t>(inflight_->lanes().size()),
+                         .deadline_ns = request.answer_deadline_ns()};
+  return LeastLatenessNs(rest, now_ns);
 }
 
 // The rows end, unless the request gets a further answer. PoolCarrier::Carry() gives replies, or

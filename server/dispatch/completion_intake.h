@@ -30,6 +30,8 @@ namespace mpsd {
 //                     grows; refused where the worker has no lease so large, until another worker
 //                     has, and for ever beyond `max_answer_bytes`
 //   abandoned         nobody waits for it: its rows end
+//   of no use         it has a request whose call cannot be in time as a whole: the request is
+//                     refused instead, so that the call ends and the rest is not computed
 // In each case the slot is free again, and so are the batch's resources: the lane may get its next
 // batch.
 class CompletionIntake {
@@ -60,13 +62,16 @@ class CompletionIntake {
   ExpectedCompletion Expect(const InflightBatch& batch, const WorkerLink& link,
                             int64_t now_ns) const;
   void CountCompletion(const InflightBatch& batch, uint32_t worker);
-  void NoteTime(InflightTable::Position position, const InflightBatch& batch, int64_t now_ns);
+  int64_t NoteTime(InflightTable::Position position, const InflightBatch& batch, int64_t now_ns);
   void RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
                             DeferredWork* work);
   bool MayWait(const Request& request, const absl::Status& refusal) const;
   void AwaitLargerWorker(Request* request, uint64_t needed_bytes, DeferredWork* work);
   absl::Status RefusalToRetry(const FormedBatch& formed, uint64_t needed_bytes, bool fits) const;
   void EndEntries(InflightBatch* batch, int64_t now_ns, DeferredWork* work);
+  void RefuseLateCalls(InflightBatch* batch, int64_t took_ns, int64_t now_ns, DeferredWork* work);
+  int64_t RestLateNs(const Request& request, const InflightBatch& batch, int64_t took_ns,
+                     int64_t now_ns) const;
 
   ServedModel* const model_;
   const Clock* const clock_;

@@ -66,6 +66,11 @@ class InflightTable {
 
   void Quiesce(uint32_t worker) { views_[worker].takes_batches = false; }
 
+  // The same until it is unpaused.
+  void SetPaused(uint32_t worker, bool is_paused) {
+    views_[worker].takes_batches = !is_paused && !workers_[worker].condemned;
+  }
+
   // The worker gets only suspects. REQUIRES: what Scheduler says of kKeepWorker.
   void Keep(uint32_t worker);
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "proto/base/check.h"
-#include "server/request/retry_info.h"
+#include "server/dispatch/no_lane_in_time.h"
 #include "server/schedule/admission_forecast.h"
 #include "server/schedule/predictive_scheduler.h"
 
@@ -53,6 +53,7 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
       .rows = request->rows,
       .most_rows = queue.batcher().MostRowsWith(*request),
       .rows_ahead = queue.ledger()->RowsBefore(*request),
+      .rows_behind = request->rows_behind,
       .deadline_ns = std::min(request->expiry_ns(), now_ns + wait_ns),
       .answer_deadline_ns = margin.BackByNs(request->arrival_ns, request->answer_deadline_ns())};
   const SchedulerSnapshot snapshot = dispatcher.Snapshot(now_ns);
@@ -60,14 +61,14 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
                                 ? ForeseePinned(arrival, request->pin, snapshot, now_ns)
                                 : Foresee(arrival, snapshot, now_ns);
   request->is_tried = foreseen.late_ns > 0;
+  request->is_unforeseen = !IsKnown(arrival.curve);
   if (foreseen.is_let_in()) return absl::OkStatus();
   returns.Arrived(now_ns);
   model->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);
-  return WithRetryAfter(
-      absl::ResourceExhaustedError(standing.stands() && is_patient
-                                       ? "the queue does not drain: queue.target is exceeded"
-                                       : "no lane is free in time for the request's deadline"),
-      std::clamp(foreseen.late_ns, CompletionRate::kMinRetryNs, CompletionRate::kMaxRetryNs));
+  return NoLaneInTime(standing.stands() && is_patient
+                          ? "the queue does not drain: queue.target is exceeded"
+                          : kNoLaneInTime,
+                      foreseen.late_ns);
 }
 
 void PoolParts::CheckInvariants() const {

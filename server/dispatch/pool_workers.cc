@@ -75,6 +75,18 @@ void PoolWorkers::Quiesce(uint32_t worker) {
   if (parts_->watcher != nullptr) parts_->watcher->LanesLeft(link->Pins());
 }
 
+void PoolWorkers::SetPaused(uint32_t worker, bool is_paused) {
+  DeferredWork work(&parts_->inside);
+  {
+    absl::MutexLock lock(&parts_->mu);
+    const std::optional<uint32_t> index = parts_->inflight.Find(worker);
+    if (!index.has_value()) return;
+    parts_->inflight.SetPaused(*index, is_paused);
+    parts_->dispatcher.Dispatch(&work);
+  }
+  carrier_->Carry(&work);
+}
+
 WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
   WorkerProgress progress;
   absl::ReaderMutexLock lock(&parts_->mu);

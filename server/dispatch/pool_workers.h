@@ -44,6 +44,10 @@ class PoolWorkers {
   // The worker gets no more batches; it finishes those that it has.
   void Quiesce(uint32_t worker);
 
+  // While it is paused, the worker gets no batch; it keeps its own. REQUIRES: it was not
+  // quiesced.
+  void SetPaused(uint32_t worker, bool is_paused);
+
   // Whether an answer has come that exceeds the worker's largest lease.
   bool IsTooSmall(uint32_t worker) const;
 

@@ -10,19 +10,20 @@ namespace mpsd {
 
 // High estimates of the open descriptors once all models serve.
 inline constexpr uint64_t kOwnDescriptors = 24;     // logs, listeners, polling of gRPC and mpsd
-inline constexpr uint64_t kModelDescriptors = 3;    // a slab segment, its file
+inline constexpr uint64_t kModelDescriptors = 2;    // slab segments; its files count apart
 inline constexpr uint64_t kWorkerDescriptors = 10;  // sockets, pipes, segments
 inline constexpr uint64_t kFewestConnections = 8;   // fewest connections of a useful daemon
 inline constexpr uint64_t kSpareDescriptors = 32;   // for restarts, reloads and transitions
 
 struct DescriptorNeeds {
   uint64_t models = 0;
+  uint64_t files = 0;  // files of all models, kept open for workers that start later
   uint64_t workers = 0;
   uint64_t connections = 0;  // limit for clients
 
   // Without any client.
   uint64_t ToServe() const {
-    return kOwnDescriptors + kModelDescriptors * models + kWorkerDescriptors * workers;
+    return kOwnDescriptors + kModelDescriptors * models + files + kWorkerDescriptors * workers;
   }
   uint64_t InAll() const { return ToServe() + kSpareDescriptors + connections; }
 };

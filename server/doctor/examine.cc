@@ -19,8 +19,10 @@
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptor_limit.h"
+#include "proto/base/limits.h"
 #include "proto/base/peer_user.h"
 #include "proto/base/platform.h"
+#include "proto/files/file_stamp.h"
 #include "proto/files/private_folder.h"
 #include "server/listen/address_probe.h"
 
@@ -171,6 +173,14 @@ std::string TextOf(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+// About as many as the front end would hold open. It leaves the tokenizer's files out.
+uint64_t FilesOf(const ModelConfig& model) {
+  if (model.format == ModelFormat::kHuggingFace) {
+    return std::min<uint64_t>(FilesOfFolder(model.path).size(), kMaxMessageFds);
+  }
+  return model.format == ModelFormat::kSynthetic ? 0 : 1;
+}
+
 }  // namespace
 
 absl::Status ReadDevicesLine(const std::string& line, ExaminedWorker* worker) {
@@ -204,6 +214,7 @@ Examination Examine(const Config& config, const std::string& worker) {
   LookAtLimits(&seen);
   seen.sandbox = config.sandbox;
   seen.needs.models = config.models.size();
+  for (const ModelConfig& model : config.models) seen.needs.files += FilesOf(model);
   seen.needs.workers = config.models.size();
   seen.needs.connections = config.limits.connections;
   seen.shared_memory = TrySharedMemory();

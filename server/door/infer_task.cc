@@ -125,7 +125,7 @@ void InferTask::Admit(absl::Status status) {
   if (status.ok()) status = exchange_.CheckAwaited(context_->exchange.clock->NowNs());
   if (status.ok()) status = exchange_.Read();
   if (status.ok() && route_.model.empty()) status = place_.BelongTo(exchange_.message().model);
-  if (status.ok()) BeginOthers();
+  if (status.ok()) status = BeginOthers();
   exchange_.Admit(status);
   CountUnadmitted();
 }

@@ -104,6 +104,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
   }
   ConnectionId Connection() override { return call_->connection(); }
   void DropPayloads() override;
+  void DropFields() override { body_.DropFields(); }
 
  private:
   // Reads a whole body, and writes an answer, in the form of the request.
@@ -111,8 +112,9 @@ class InferTask : public HttpTask, public ExchangeTransport {
   virtual absl::Status WriteBody(const ReplyHead& head, const Answer& answer, const InferBody& body,
                                  HttpReply* reply);
 
-  // The request was read and is about to be admitted: others of the same call may begin.
-  virtual void BeginOthers() {}
+  // The request was read, and is about to be admitted: others of the same call may begin. An error
+  // ends the request.
+  virtual absl::Status BeginOthers() { return absl::OkStatus(); }
 
   // The deadline that the client has set by a header.
   virtual absl::StatusOr<CallDeadline> DeadlineOf(const HttpRequest& request, int64_t now_ns) const;

@@ -28,7 +28,7 @@ absl::Status TextPart::Write(const Answer& answer, bool) {
 
 void TextPart::SendError(const absl::Status& status) {
   status_ = status;
-  owner_->PartEnded();
+  owner_->PartEnded(/*is_ok=*/false);
 }
 
 absl::Status CopyValues(const Answer& answer, size_t row_count, std::string* bytes) {

@@ -27,7 +27,7 @@ class TextPartOwner {
   virtual void PartResumes() = 0;
 
   // Called once for each part. The part may be gone when it returns.
-  virtual void PartEnded() = 0;
+  virtual void PartEnded(bool is_ok) = 0;
 
  protected:
   ~TextPartOwner() = default;
@@ -68,7 +68,7 @@ class TextPart final : public ExchangeTransport {
   void DropPayloads() override { rows_.Drop(); }
   void Resume() override;
   absl::Status Write(const Answer& answer, bool is_last) override;
-  void SendLast() override { owner_->PartEnded(); }
+  void SendLast() override { owner_->PartEnded(/*is_ok=*/true); }
   void SendError(const absl::Status& status) override;
 
   TextPartOwner* const owner_;

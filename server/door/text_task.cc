@@ -8,6 +8,7 @@
 #include "proto/base/limits.h"
 #include "server/door/text_page.h"
 #include "server/embedders/usual_model.h"
+#include "server/exchange/request_ending.h"
 #include "server/request/too_long.h"
 
 namespace mpsd {
@@ -77,11 +78,25 @@ absl::Status TextTask::TakeRows() {
     taken_.push_back(std::make_unique<TextPart>(&context().exchange, owner));
     status = taken_.back()->rows()->Take(request_, *model_, first, std::min(most, count - first));
   }
+  CountRows();
   // The rows have copies.
   if (!request_.returns_texts) request_.pairs = {};
   request_.texts = {};
   request_.tokens = {};
   return status;
+}
+
+// Called before the first request of the call asks for a place in the queue.
+void TextTask::CountRows() {
+  auto rows = static_cast<int64_t>(rows_.distinct_count());
+  auto work = static_cast<int64_t>(rows_.work());
+  for (const auto& part : taken_) {
+    rows += static_cast<int64_t>(part->rows()->distinct_count());
+    work += static_cast<int64_t>(part->rows()->work());
+  }
+  call_rows_.rows.store(rows, std::memory_order_relaxed);
+  call_rows_.work.store(work, std::memory_order_relaxed);
+  request_.wishes.call_rows = taken_.empty() ? nullptr : &call_rows_;
 }
 
 // Admission counts those of texts.
@@ -94,12 +109,16 @@ absl::Status TextTask::CheckRowTokens() const {
                                                  " are served"));
 }
 
-void TextTask::BeginOthers() {
+absl::Status TextTask::BeginOthers() {
   parts_ = std::exchange(taken_, {});
   left_.store(parts_.size() + 1, std::memory_order_relaxed);
+  const auto go_on = [this] { return has_failed_ ? CallCancelled() : absl::OkStatus(); };
   for (const auto& part : parts_) {
-    part->Begin(arrival(), EnterBeside(model_->name(), part->place()));
+    absl::Status status = go_on();
+    if (status.ok()) status = EnterBeside(model_->name(), part->place());
+    part->Begin(arrival(), status);
   }
+  return go_on();
 }
 
 void TextTask::DropPayloads() {
@@ -110,6 +129,10 @@ void TextTask::DropPayloads() {
 // Each Resume() causes one Resumed(), though not in the same order: a part may take another part's,
 // or the task's, and leave its own for that one.
 void TextTask::Resumed() {
+  if (awaits_cancel_.exchange(false, std::memory_order_acq_rel)) {
+    exchange()->ClientLeft();
+    return CancelParts();
+  }
   for (const auto& part : parts_) {
     if (part->TakeResume()) return part->exchange()->Resumed();
   }
@@ -118,6 +141,10 @@ void TextTask::Resumed() {
 
 void TextTask::ClientLeft() {
   InferTask::ClientLeft();
+  CancelParts();
+}
+
+void TextTask::CancelParts() {
   for (const auto& part : parts_) part->exchange()->ClientLeft();
 }
 
@@ -129,20 +156,26 @@ absl::Status TextTask::WriteBody(const ReplyHead&, const Answer& answer, const I
   return status.ok() ? WriteValues(&values, reply) : status;
 }
 
-void TextTask::SendLast() { parts_.empty() ? InferTask::SendLast() : PartEnded(); }
+void TextTask::SendLast() { parts_.empty() ? InferTask::SendLast() : EndOne(/*is_ok=*/true); }
 
 void TextTask::SendError(const absl::Status& status) {
   if (parts_.empty()) return InferTask::SendError(status);
   status_ = status;
-  PartEnded();
+  EndOne(/*is_ok=*/false);
 }
 
 HttpReply TextTask::ErrorOf(const absl::Status& status) const {
   return RouteError(route(), status, forced_code(), context().style);
 }
 
-// The thread of the last ending sees what all others have written.
-void TextTask::PartEnded() {
+// The thread of the last ending sees what all others have written. Resume() comes before the count,
+// so that the call is not over yet.
+void TextTask::EndOne(bool is_ok) {
+  const bool is_first_failure = !is_ok && !has_failed_.exchange(true, std::memory_order_acq_rel);
+  if (is_first_failure && left_.load(std::memory_order_acquire) > 1) {
+    awaits_cancel_.store(true, std::memory_order_release);
+    call()->Resume();
+  }
   if (left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   HttpReply reply;
   const absl::Status status = Join(&reply);
@@ -151,12 +184,14 @@ void TextTask::PartEnded() {
   call()->Reply(std::move(reply));
 }
 
+// A request that was cancelled because another one failed has no fault of its own.
 absl::Status TextTask::FirstFault() const {
-  if (!status_.ok()) return status_;
+  absl::Status first = status_;
   for (const auto& part : parts_) {
-    if (!part->status().ok()) return part->status();
+    const bool tells_more = first.ok() || absl::IsCancelled(first);
+    if (tells_more && !part->status().ok()) first = part->status();
   }
-  return absl::OkStatus();
+  return first;
 }
 
 absl::Status TextTask::Join(HttpReply* reply) {
@@ -195,6 +230,8 @@ void TextTask::Over() {
   model_.reset();
   left_.store(1, std::memory_order_relaxed);
   text_tokens_.store(0, std::memory_order_relaxed);
+  has_failed_ = false;
+  awaits_cancel_ = false;
   status_ = absl::OkStatus();
   bytes_ = std::string();
   InferTask::Over();

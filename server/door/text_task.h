@@ -23,9 +23,9 @@ namespace mpsd {
 //   rows     0 … 31          32 … 63         64 … 69        of a model of max_batch_size 32
 //   request  the task's own  parts_[0]       parts_[1]      each batched with those of other calls
 //
-// All endings reach PartEnded(): the thread of the last one writes the reply. If several fail, the
-// client gets the first error in the order of the rows. Refusals use the route's words
-// (TextErrorOf).
+// The endings meet in EndOne(): the thread of the last one writes the reply. The first failure ends
+// the call: requests that have not begun do not begin, and the others are cancelled on the call's
+// thread. If several have failed by then, the client gets the first error in the order of the rows. Refusals use the words of the route (TextErrorOf).
 //
 // Lives on its connection's thread, except what the exchanges call from any thread. Owned by the
 // HttpDoor, as an InferTask.
@@ -40,7 +40,7 @@ class TextTask final : public InferTask, private TextPartOwner {
  private:
   // InferTask.
   absl::Status ReadBody(std::string bytes, InferMessage* message, InferBody* body) override;
-  void BeginOthers() override;
+  absl::Status BeginOthers() override;
   void DropPayloads() override;
   absl::Status WriteBody(const ReplyHead& head, const Answer& answer, const InferBody& body,
                          HttpReply* reply) override;
@@ -56,13 +56,16 @@ class TextTask final : public InferTask, private TextPartOwner {
   uint64_t PartRulesVersion() override { return RulesVersion(); }
   ConnectionId PartConnection() override { return Connection(); }
   void PartResumes() override { call()->Resume(); }
-  void PartEnded() override;
+  void PartEnded(bool is_ok) override { EndOne(is_ok); }
 
   absl::Status TakeModel(InferMessage* message);
   absl::StatusOr<TextModel> FindModel() const;
   absl::Status TakeRows();
+  void CountRows();
   absl::Status CheckRowTokens() const;
   absl::Status WriteValues(TextValues* values, HttpReply* reply);
+  void EndOne(bool is_ok);
+  void CancelParts();
   absl::Status Join(HttpReply* reply);
   absl::Status FirstFault() const;
 
@@ -72,8 +75,11 @@ class TextTask final : public InferTask, private TextPartOwner {
   std::vector<std::unique_ptr<TextPart>> taken_;  // parts that have not begun
   std::vector<std::unique_ptr<TextPart>> parts_;  // parts that have begun
 
-  std::atomic<size_t> left_{1};           // requests that have not ended
-  std::atomic<uint64_t> text_tokens_{0};  // tokens of all requests' texts
+  std::atomic<size_t> left_{1};             // requests that have not ended
+  std::atomic<bool> has_failed_{false};     // one of several requests
+  std::atomic<bool> awaits_cancel_{false};  // the next Resumed() is to cancel the others
+  CallRows call_rows_;                      // rows that have not asked the queue yet
+  std::atomic<uint64_t> text_tokens_{0};    // tokens of all requests' texts
 
   // Outcome of the task's own request, if there are parts. Written by the thread that gives it.
   absl::Status status_;

@@ -1,8 +1,10 @@
 #include "server/embedders/text_rows.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "server/request/too_long.h"
@@ -11,6 +13,7 @@
 namespace mpsd {
 namespace {
 
+constexpr uint64_t kUsualTokenBytes = 4;
 constexpr absl::string_view kTaskWords[] = {"", "gives embeddings", "scores pairs of texts",
                                             "scores classes of texts"};
 
@@ -103,7 +106,23 @@ absl::Status TextRows::Take(const TextRequest& request, const TextModel& model, 
     PutElement(request.TextOf(row), &texts_);
     if (!request.pairs.empty()) PutElement(request.pairs[row], &pairs_);
   }
+  CountTexts(request, model);
   return absl::OkStatus();
+}
+
+// The model reads at most its limit of tokens of a row. A token is some bytes of a text.
+void TextRows::CountTexts(const TextRequest& request, const TextModel& model) {
+  const uint64_t most_bytes = uint64_t{MostTokens(model)} * kUsualTokenBytes;
+  absl::flat_hash_set<std::pair<absl::string_view, absl::string_view>> seen;
+  work_ = 0;
+  for (size_t row = first_; row < first_ + row_count(); ++row) {
+    const absl::string_view text = request.TextOf(row);
+    const absl::string_view pair =
+        request.pairs.empty() ? absl::string_view() : absl::string_view(request.pairs[row]);
+    if (!seen.emplace(text, pair).second) continue;
+    work_ += kUsualTokenBytes + std::min<uint64_t>(text.size() + pair.size(), most_bytes);
+  }
+  distinct_count_ = seen.size();
 }
 
 absl::Status TextRows::TakeTokens(const TextRequest& request, const TextModel& model, size_t first,
@@ -126,6 +145,8 @@ absl::Status TextRows::TakeTokens(const TextRequest& request, const TextModel& m
     token_count_ += kept;
     truncated_ += kept < ids.size() ? 1 : 0;
   }
+  distinct_count_ = count;
+  work_ = (token_count_ + count) * kUsualTokenBytes;
   const ModelSpec& spec = model.served->spec;
   PutTensors(rows, spec, *FindTokenPlaces(spec), &tokens_);
   return absl::OkStatus();
@@ -142,6 +163,7 @@ void TextRows::Fill(const TextRequest& request, const TextModel& model,
   message->wants_final_flag = false;
   message->texts = request.wishes;
   message->texts.first_place = first_;
+  message->texts.own_work = work_;
   const bool is_raw = request.raw_scores && model.raw_output.has_value();
   const size_t output = is_raw ? *model.raw_output : model.output;
   message->outputs = {model.served->spec.outputs[output].name};

@@ -53,12 +53,20 @@ class TextRows {
   uint64_t token_count() const { return token_count_; }
   uint64_t truncated() const { return truncated_; }
 
+  // How many rows the model computes, where equal texts are one row, and about how many bytes it
+  // reads.
+  size_t distinct_count() const { return distinct_count_; }
+  uint64_t work() const { return work_; }
+
  private:
   absl::Status TakeTokens(const TextRequest& request, const TextModel& model, size_t first,
                           size_t count);
+  void CountTexts(const TextRequest& request, const TextModel& model);
 
   size_t first_ = 0;
   std::array<int64_t, 2> dims_{};
+  size_t distinct_count_ = 0;
+  uint64_t work_ = 0;
   std::string texts_;  // BYTES elements
   std::string pairs_;
   TokenRows tokens_;

@@ -17,6 +17,7 @@ namespace mpsd {
 // long.
 //
 //   the call's thread   Read → MayUse → [Connection] → [DropPayloads]
+//   either of both      [DropFields], once the payloads are dropped and the ending is known
 //   the copier's        Resume, once inputs on a device are copied
 //   any thread          (Write → SendPart), any number of times → Write → SendLast
 //                                                               → SendNoMore, or SendError
@@ -30,7 +31,7 @@ class ExchangeTransport {
   virtual ~ExchangeTransport() = default;
 
   // Reads the request. The views of `message` and `forms` stay valid until InferExchange::Clear(),
-  // except the payloads, which DropPayloads() may end. A status is the client's answer.
+  // except what DropPayloads() and DropFields() end. A status is the client's answer.
   virtual absl::Status Read(InferMessage* message, TensorForms* forms) = 0;
 
   // Whether the caller may use the model: OK, UNAUTHENTICATED or PERMISSION_DENIED.
@@ -50,6 +51,11 @@ class ExchangeTransport {
   // Frees the memory of the payloads, which nobody reads any more. Names, ids and parameters stay:
   // another thread may be reading them.
   virtual void DropPayloads() = 0;
+
+  // Frees the rest of what was read. Nobody reads it any more, but the client may be slow to take
+  // the answer. Called just before SendLast() or SendError(), or on the call's thread after it. A
+  // transport that needs the fields for its ending keeps them.
+  virtual void DropFields() {}
 
   // Has InferExchange::Resumed() called soon on the call's thread, never from within Resume().
   virtual void Resume() = 0;

@@ -103,7 +103,13 @@ void InferExchange::Handle(const absl::Status& status) {
       transport_->DropPayloads();
       regions_.DropInputs();
       request_.tokens.reset();
+      NoteRead();
   }
+}
+
+// Either of both threads may be the later one.
+void InferExchange::NoteRead() {
+  if (readers_gone_.fetch_add(1, std::memory_order_acq_rel) == 1) transport_->DropFields();
 }
 
 absl::Status InferExchange::GoOn() const {
@@ -164,6 +170,7 @@ void InferExchange::SendWhenStored(bool is_last) {
 void InferExchange::SendWritten(bool is_last) {
   if (is_last) {
     CountAndTell(absl::StatusCode::kOk);
+    NoteRead();
     transport_->SendLast();
   } else {
     counter_.Add(request_, AnswerOutcome::kSent);
@@ -190,6 +197,7 @@ void InferExchange::Fail(const absl::Status& ending) {
   const bool cancelled = absl::IsCancelled(status);
   counter_.Add(request_, cancelled ? AnswerOutcome::kCancelled : AnswerOutcome::kFailed);
   CountAndTell(status.code());
+  NoteRead();
   transport_->SendError(status);
 }
 
@@ -211,6 +219,7 @@ void InferExchange::Clear() {
   request_.Reset();
   refusal_ = absl::OkStatus();
   counter_.Clear();
+  readers_gone_ = 0;
 }
 
 }  // namespace mpsd

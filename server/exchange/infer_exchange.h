@@ -135,6 +135,7 @@ class InferExchange final : public ReplySink, private TextWaiter {
   void WriteAndSend(const Answer& answer, bool is_last);
   void SendWhenStored(bool is_last);
   void SendWritten(bool is_last);
+  void NoteRead();
   void Refuse(const absl::Status& status, bool is_last);
   void CountAndTell(absl::StatusCode code);
 
@@ -157,6 +158,8 @@ class InferExchange final : public ReplySink, private TextWaiter {
   absl::Status resumed_status_;  // result of copying device inputs, or of encoding texts
   absl::Status refusal_;  // why one of several answers could not be sent; the request ends with it
   AnswerCounter counter_;
+
+  std::atomic<uint32_t> readers_gone_{0};  // admission and the ending: then nobody reads the fields
 };
 
 }  // namespace mpsd

@@ -7,6 +7,7 @@ namespace mpsd {
 void RequestPart::Take(const Request& whole, uint32_t rows, absl::Span<InputCutter> cutters) {
   request_.StandFor(whole);
   request_.rows = rows;
+  request_.rows_behind = whole.rows_behind + whole.rows - first_row_ - rows;
   payloads_.resize(cutters.size());
   for (size_t i = 0; i < cutters.size(); ++i) {
     RequestInput& input = request_.inputs[i];

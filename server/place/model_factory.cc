@@ -198,6 +198,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   supervised.pool = pool.get();
   supervised.order = OrderOf(model, placement);
   KeepFiles(model, &supervised);
+  served->facts.kept_files = static_cast<uint32_t>(supervised.files.size());
   supervised.processes = placement.processes;
   supervised.first_segment_bytes =
       [bounds = ArrivalBounds{model.queue.requests(), model.queue_bytes, message_bytes_,

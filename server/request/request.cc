@@ -9,6 +9,7 @@ void Request::ForgetModel() {
   model.reset();
   metrics = nullptr;
   rows = 1;
+  rows_behind = 0;
   key.clear();
   inputs.clear();
   wanted_outputs.clear();
@@ -82,6 +83,7 @@ void Request::Reset() {
   deadline_ns = 0;
   cancelled = false;
   is_tried = false;
+  is_unforeseen = false;
   suspect = false;
   delayed = false;
   dispatches = 0;

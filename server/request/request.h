@@ -118,6 +118,7 @@ struct Request {
   RequestQueue* queue = nullptr;       // set once Reserve() succeeded
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
+  uint32_t rows_behind = 0;  // rows that the same call asks for after this request
   int64_t arrival_ns = 0;
   int64_t patience_ns = 0;  // time for each answer; 0: the client gave the deadline
   ShapeKey key;
@@ -146,8 +147,9 @@ struct Request {
   int64_t deadline_ns = 0;        // for the wait in the queue, then for the answer
   int64_t final_deadline_ns = 0;  // the answer's, during the wait; 0: deadline_ns is both
   RequestState state = RequestState::kNew;
-  bool cancelled = false;  // by the client, while its rows were being filled
-  bool is_tried = false;   // admitted although expected to be late (Foreseen)
+  bool cancelled = false;      // by the client, while its rows were being filled
+  bool is_tried = false;       // admitted although expected to be late (Foreseen)
+  bool is_unforeseen = false;  // admitted while nothing was known of batches of its shape
   bool suspect = false;    // runs alone: its worker crashed, or its batch's outputs were too large
   bool delayed = false;    // it has waited, and yields
   uint8_t dispatches = 0;  // batches that it has been in

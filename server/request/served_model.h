@@ -39,6 +39,7 @@ struct ModelFacts {
   std::vector<std::string> devices = {"cpu"};  // by process: "cpu", "cuda:0", "mps"
   std::string device_note;  // the gpu that "auto" passed over, and why; for operators
   uint32_t lanes = 1;       // in a process
+  uint32_t kept_files = 0;  // held open for workers that start later
   int64_t max_delay_ns = 0;
   std::vector<uint32_t> preferred_sizes;  // batch sizes
   uint32_t max_request_rows = 0;          // as the config says; 0: as a batch

@@ -49,6 +49,13 @@ struct TextPolicy {
   bool operator==(const TextPolicy&) const = default;
 };
 
+// The rows of a call of several requests that have not asked the queue for a place yet. `work` is
+// about how many bytes the model reads of these rows. Thread-safe.
+struct CallRows {
+  std::atomic<int64_t> rows{0};
+  std::atomic<int64_t> work{0};
+};
+
 // A client's own settings for its texts, instead of the policy's. A client may not lift
 // `max_tokens`. Read from the bodies of the text routes (server/embedders). A request of the Open
 // Inference Protocol only has a prompt's name, as a parameter (server/wire). A value.
@@ -60,6 +67,10 @@ struct TextWishes {
   // Tokens of all requests of the call, if they share one bound: each adds its own, on any thread.
   // Lives as long as they do. Null: the request is the whole call.
   std::atomic<uint64_t>* call_tokens = nullptr;
+  // The rows of the call that have not asked the queue yet. Each request of the call takes its own
+  // rows off, and `own_work` of the work. Null: the request is the whole call.
+  CallRows* call_rows = nullptr;
+  uint64_t own_work = 0;
 };
 
 }  // namespace mpsd

@@ -296,6 +296,10 @@ void InferBody::DropPayloads() {
 
 void InferBody::Clear() {
   DropPayloads();
+  DropFields();
+}
+
+void InferBody::DropFields() {
   texts_.clear();
   shapes_.clear();
   parameters_.clear();

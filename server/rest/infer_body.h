@@ -69,6 +69,9 @@ class InferBody {
   // names, ids and parameters stay valid; another thread may read them meanwhile.
   void DropPayloads();
 
+  // Releases the rest, once nobody reads the message any more. REQUIRES: no DropPayloads() runs.
+  void DropFields();
+
   // Forgets the request. Read() does it too.
   void Clear();
 

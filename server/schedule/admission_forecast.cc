@@ -85,8 +85,13 @@ Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int6
   if (!IsKnown(arrival.curve)) return {};
   const Lanes lanes = LanesOf(snapshot, now_ns);
   if (lanes.first_free_ns == SchedulerDecision::kNever) return {};
-  return {.late_ns = LatenessNs(arrival, snapshot, lanes, now_ns),
-          .is_tried = lanes.one_is_free && arrival.rows_ahead == 0};
+  const int64_t own_late_ns = LatenessNs(arrival, snapshot, lanes, now_ns);
+  if (own_late_ns > 0 || arrival.rows_behind == 0) {
+    return {.late_ns = own_late_ns, .is_tried = lanes.one_is_free && arrival.rows_ahead == 0};
+  }
+  Arrival last = arrival;  // the last rows of the call
+  last.rows_ahead += arrival.rows_behind;
+  return {.late_ns = LatenessNs(last, snapshot, lanes, now_ns)};
 }
 
 Foreseen ForeseePinned(Arrival arrival, uint64_t pin, const SchedulerSnapshot& snapshot,

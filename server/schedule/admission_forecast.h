@@ -14,8 +14,9 @@ struct Arrival {
   uint32_t rows = 1;
   uint32_t most_rows = std::numeric_limits<uint32_t>::max();  // limit on a batch of its line
   uint64_t rows_ahead = 0;                                    // admitted, without a lane
-  int64_t deadline_ns = 0;                                    // when its wait ends
-  int64_t answer_deadline_ns = 0;                             // when its batch must be back
+  uint64_t rows_behind = 0;        // rows of the same call that come after it
+  int64_t deadline_ns = 0;         // when its wait ends
+  int64_t answer_deadline_ns = 0;  // when its batch must be back
 };
 
 // The forecast for it.
@@ -31,8 +32,9 @@ struct Foreseen {
 // each round of its lanes. If nobody can tell, it counts as in time.
 //
 // A request that finds a free lane and nobody ahead is tried whatever the curve says. Otherwise a
-// curve that is too high would never come down. A lane that may hang (MayHang) does not count,
-// unless all lanes may hang. Pure; it walks the lanes.
+// curve that is too high would never come down. A request is late, too, if the last rows of its call
+// would be. Then it is not tried: the call would fail after much work. A lane that may hang (MayHang)
+// does not count, unless all lanes may hang. Pure; it walks the lanes.
 Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
 
 // The same for a request that only the lane of that pin may run: only that lane counts, and only

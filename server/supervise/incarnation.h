@@ -60,8 +60,9 @@ struct Incarnation {
 
   // While it serves: what the pool saw at the last tick.
   std::vector<LaneWatch> lanes;
-  uint64_t requests = 0;  // answered
-  bool answers = false;   // it answered a request between the last two ticks
+  uint64_t requests = 0;   // answered
+  bool is_silent = false;  // one of its lanes is (IsSilent)
+  bool answers = false;    // it has answered a request between the last two ticks
 };
 
 }  // namespace mpsd

@@ -467,9 +467,12 @@ void SupervisedWorker::CheckLanes() {
   const int64_t run_budget_ns =
       RunBudgetNs(owner_->model().limits.run_timeout_ns, served()->metrics.execute);
   MPSD_CHECK(progress.lanes.size() == run_->lanes.size());
+  const auto stopped = [this] { return run_->process->Stopped(); };
+  run_->is_silent = false;
   for (size_t lane = 0; lane < progress.lanes.size(); ++lane) {
     const LaneProgress& seen = progress.lanes[lane];
     const int64_t silent_ns = run_->lanes[lane].SilentNs(seen, own_ns);
+    run_->is_silent = run_->is_silent || IsSilent(silent_ns, seen.inflight == 0, stopped);
     const int64_t budget_ns = seen.inflight > 0 ? run_budget_ns : kIdleBudgetNs;
     if (silent_ns <= budget_ns) continue;
     return GiveUp(WorkerExit::kHang,

@@ -130,6 +130,7 @@ class SupervisedWorker {
   bool waits_for_weights() const {
     return state_ == WorkerState::kLoading && run_->weights == WeightsStep::kWaits;
   }
+  bool is_silent() const { return state_ == WorkerState::kServing && run_->is_silent; }
   bool answers() const { return run_ != nullptr && run_->answers; }
   double jitter() const { return jitter_; }
   uint64_t resident_bytes() const;

@@ -14,6 +14,8 @@ namespace {
 
 // How often the supervisor looks at something that ends soon, such as a draining worker.
 constexpr int64_t kSoonNs = 20 * kNsPerMs;
+// The reason in the log where a worker that gives no sign is replaced.
+constexpr char kSilent[] = "silent";
 
 DeviceHealth* HealthOf(const std::string& device, SuperviseServices* services) {
   services->thread.Check();
@@ -451,6 +453,9 @@ void WorkerGroup::TickReplacement() {
   if (replacement_.has_value()) return FinishReplacement();
   const int64_t now_ns = services_->clock->NowNs();
   if (now_ns < no_replacement_until_ns_) return;
+  if (SupervisedWorker* silent = SilentWithoutOther(); silent != nullptr) {
+    return BeginReplacement(silent, kSilent);
+  }
   for (const auto& worker : workers_) {
     if (worker->state() != WorkerState::kServing) continue;
     const WorkerUse use = UseOf(*worker);
@@ -459,6 +464,17 @@ void WorkerGroup::TickReplacement() {
     if (use.relieves) services_->relief.Tried(now_ns);
     return BeginReplacement(worker.get(), reason);
   }
+}
+
+// The silent worker of a model of which no other worker serves or starts; null: there is none.
+SupervisedWorker* WorkerGroup::SilentWithoutOther() const {
+  SupervisedWorker* silent = nullptr;
+  for (const auto& worker : workers_) {
+    const bool serves = worker->state() == WorkerState::kServing;
+    if (worker->starting() || (serves && !worker->is_silent())) return nullptr;
+    if (serves && silent == nullptr) silent = worker.get();
+  }
+  return silent;
 }
 
 // A figure that no limit needs is not read from the system.
@@ -490,7 +506,8 @@ void WorkerGroup::BeginReplacement(SupervisedWorker* old, const char* reason) {
                           {"resident_bytes", resident_bytes}});
   no_replacement_until_ns_ = services_->clock->NowNs() + kReplacementRetryNs;
   if (!fits) return pool()->workers()->KeepSize(no_replacement_until_ns_);
-  replacement_ = {index, old->index()};
+  replacement_ = {index, old->index(), old->is_silent()};
+  if (replacement_->stands_in) pool()->workers()->SetPaused(old->index(), true);
   AddWorker(index, old->share());
 }
 
@@ -510,18 +527,32 @@ void WorkerGroup::FinishReplacement() {
   SupervisedWorker* old = Find(replacement_->old);
   // Both stay in the group until they leave, and the replacement ends before either does.
   MPSD_CHECK(fresh != nullptr && old != nullptr);
+  const bool old_serves = old->state() == WorkerState::kServing;
+  if (replacement_->stands_in && old_serves && !old->is_silent()) return EndStandIn(fresh);
   if (fresh->state() == WorkerState::kServing) {
-    if (old->state() != WorkerState::kServing) return;
+    if (replacement_->stands_in || !old_serves) return;
     old->Drain();
     served()->metrics.worker_recycles.fetch_add(1);
     replacement_.reset();
     no_replacement_until_ns_ = 0;
   } else if (fresh->state() == WorkerState::kWaiting && fresh->epoch() > epochs_[fresh->index()]) {
     // The fresh worker died on its way: the old one goes on, and another try follows later.
+    if (replacement_->stands_in && old_serves) pool()->workers()->SetPaused(old->index(), false);
     fresh->Dismiss();
     replacement_.reset();
     pool()->workers()->KeepSize(no_replacement_until_ns_);
   }
+}
+
+// The old one gives signs again. If it is killed for its silence instead, OnDeath() lets the fresh
+// one take its place.
+void WorkerGroup::EndStandIn(SupervisedWorker* fresh) {
+  services_->logger->Log(
+      LogLevel::kInfo, "worker_back",
+      {{"model", served()->name}, {"worker", replacement_->old}, {"without", replacement_->fresh}});
+  pool()->workers()->SetPaused(replacement_->old, false);
+  fresh->state() == WorkerState::kServing ? fresh->Drain() : fresh->Dismiss();
+  replacement_.reset();
 }
 
 uint32_t WorkerGroup::FreeIndex() const {

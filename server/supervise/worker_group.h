@@ -44,7 +44,8 @@ namespace mpsd {
 // Invariants:
 //   1. No two workers have the same index. The epochs of an index only grow, also if another worker
 //      takes over the index.
-//   2. At most one worker more than configured exists: the fresh one of a replacement.
+//   2. At most one worker more than configured exists: the fresh one of a replacement, or the one
+//      that stands in for a silent worker.
 //   3. A retired or dismissed group starts no replacement. A dismissed one starts no worker.
 //   4. A fresh worker is on the device of the one that it replaces. Events on one device delay no
 //      worker on another one.
@@ -106,10 +107,12 @@ class WorkerGroup final : public WorkerOwner {
   absl::Status NoSharedMemory(const absl::Status& why) override;
 
  private:
-  // A fresh worker on its way, and the worker that it replaces.
+  // A fresh worker on its way, and the worker that it replaces. If the old worker is silent, it
+  // gets no batch meanwhile: the fresh one stands in for it, and leaves when the old one goes on.
   struct Replacement {
     uint32_t fresh = 0;
     uint32_t old = 0;
+    bool stands_in = false;
   };
 
   // Whether workers may start on one device.
@@ -143,7 +146,9 @@ class WorkerGroup final : public WorkerOwner {
   void TellPressure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void TickReplacement() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   WorkerUse UseOf(const SupervisedWorker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  SupervisedWorker* SilentWithoutOther() const;
   void FinishReplacement();
+  void EndStandIn(SupervisedWorker* fresh);
   void BeginReplacement(SupervisedWorker* old, const char* reason);
   void CheckFreshSize(const SupervisedWorker& fresh);
 

@@ -140,6 +140,10 @@ void RequestWire::DropBuffers() {
   for (auto& input : *parsed_.mutable_inputs()) input.clear_contents();
 }
 
+void RequestWire::DropFields() {
+  if (is_large_) parsed_ = inference::ModelInferRequest();
+}
+
 absl::Status RequestWire::Split() {
   SliceReader reader(slices_);
   uint32_t tensors[2] = {0, 0};

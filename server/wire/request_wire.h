@@ -36,7 +36,7 @@ namespace mpsd {
 // Checks that the bytes are a message, and that parameters have the types of the protocol. A
 // parameter's fault goes into the message, and Validate() refuses it later. Whether the request
 // fits its model is decided in admit/. Owned by a call and reused for its next request. Lives on
-// the call's thread, except for DropBuffers().
+// the call's thread, except for DropBuffers() and DropFields().
 class RequestWire {
  public:
   // Fills `message`, whose views are valid until the next Read() or Clear(). INVALID_ARGUMENT if
@@ -58,6 +58,10 @@ class RequestWire {
   // Releases the memory of the tensors once nobody reads the payloads any more. The message's
   // names, ids and parameters stay valid; another thread may read them meanwhile.
   void DropBuffers();
+
+  // Releases the rest of a large request, once nobody reads the message any more. REQUIRES: no
+  // DropBuffers() runs.
+  void DropFields();
 
  private:
   absl::Status ReadSlices(uint64_t message_bytes, InferMessage* message);

@@ -39,6 +39,7 @@ class FakeTransport final : public ExchangeTransport {
   uint64_t RulesVersion() override { return rules_version; }
   ConnectionId Connection() override { return connection; }
   void DropPayloads() override { Note("drop payloads"); }
+  void DropFields() override { ++fields_dropped; }
   void Resume() override { Note("resume"); }
 
   absl::Status Write(const Answer& answer, bool is_last) override {
@@ -71,6 +72,7 @@ class FakeTransport final : public ExchangeTransport {
   uint64_t rules_version = 0;
   ConnectionId connection;
   absl::Status write_status;
+  int fields_dropped = 0;
   std::function<void()> when_ended;  // called while the ending is being sent
   bool takes_notes = true;           // false: nothing here takes memory from the heap
   std::vector<std::string> written;  // the outputs' bytes of the answer that was written last

@@ -38,6 +38,7 @@ class FakeWorkerProcess {
   void Exit(int code) { wait_status_ = code << 8; }
   void DieOf(int signal) { wait_status_ = signal; }
   void Stop() { stopped_ = true; }
+  void Continue() { stopped_ = false; }
 
   bool ignores_hang = false;  // stays although its control socket was closed
   bool ignores_kill = false;  // stays in the kernel although it was killed, until Reap(true)

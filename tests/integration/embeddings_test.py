@@ -236,6 +236,39 @@ class Embeddings(unittest.TestCase):
             return None, None, None
         return self.ask_by(connection, *asked)
 
+    # Many texts.
+
+    def test_a_call_that_cannot_be_answered_in_time_is_refused_before_its_first_batch(self):
+        """Of 64 batches of which each takes 100 ms; the client has two seconds."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        slow = encoder("e", EMBEDDING, folder)
+        slow["parameters"]["delay"] = "100ms"
+        self.daemon = self.enterContext(Daemon([slow]))
+        texts = [" ".join((WORDS[4 + i % 8], WORDS[4 + i // 8 % 8], WORDS[4 + i // 64]))
+                 for i in range(256)]
+        for first in range(0, 40, 4):  # so that it is known what a batch takes
+            self.post("/embed", inputs=texts[first:first + 4])
+        before = self.daemon.metric("mpsd_batches_total", model="e")
+        status, headers, answer = self.ask("POST", "/embed", {"inputs": texts},
+                                           **{"Request-Timeout": "2"})
+        self.assertEqual(status, 429, answer)
+        self.assertEqual(self.daemon.metric("mpsd_batches_total", model="e"), before)
+        self.assertEqual(len(self.post("/embed", inputs=texts[:16])), 16)
+        self.assertEqual(len(self.post("/embed", inputs=["a"] * 256)), 256)
+
+    def test_a_call_that_cannot_be_answered_in_time_ends_once_that_is_known(self):
+        """Nothing is known of batches when it comes; 20 of them would fit."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        slow = encoder("e", EMBEDDING, folder)
+        slow["parameters"]["delay"] = "200ms"
+        self.daemon = self.enterContext(Daemon([slow]))
+        texts = [" ".join((WORDS[4 + i % 8], WORDS[4 + i // 8 % 8], WORDS[4 + i // 64]))
+                 for i in range(256)]
+        status, _, answer = self.ask("POST", "/embed", {"inputs": texts},
+                                     **{"Request-Timeout": "4"})
+        self.assertEqual(status, 429, answer)
+        self.assertLess(self.daemon.metric("mpsd_batches_total", model="e"), 10)
+
     def test_the_list_of_models(self):
         self.serve("r", "c", "image")
         _, _, answer = self.ask("GET", "/v1/models")

@@ -24,6 +24,10 @@ namespace mpsd {
 inline constexpr int64_t kWatchdogTickNs = 250 * kNsPerMs;
 // An idle lane wakes up every second for its heartbeat.
 inline constexpr int64_t kIdleBudgetNs = 15 * kNsPerSecond;
+// A worker that gives no sign for so long is silent: see IsSilent().
+inline constexpr int64_t kStoppedNs = 2 * kNsPerSecond;
+inline constexpr int64_t kUnheardNs = 5 * kNsPerSecond;
+// See RunBudgetNs().
 inline constexpr int64_t kLeastRunBudgetNs = 30 * kNsPerSecond;
 inline constexpr int64_t kRunBudgetFactor = 10;
 inline constexpr uint64_t kLeastRunsMeasured = 20;
@@ -68,6 +72,15 @@ class LaneWatch {
   int64_t since_ns_;
   LaneProgress last_;
 };
+
+// Whether nobody should wait for a worker with such a lane, though it may go on: a SIGSTOP holds
+// the worker, or the heartbeat of an idle lane stands still. A lane that has a batch may take long.
+// `stopped` is asked only after kStoppedNs.
+template <typename Stopped>
+bool IsSilent(int64_t silent_ns, bool is_idle, const Stopped& stopped) {
+  if (is_idle && silent_ns > kUnheardNs) return true;
+  return silent_ns > kStoppedNs && stopped();
+}
 
 // An upper bound of the 99th percentile: the bound of its bucket, or the last bound if it lies
 // above all. 0 with fewer than kLeastRunsMeasured observations.

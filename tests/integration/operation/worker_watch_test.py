@@ -118,6 +118,20 @@ class Hangs(Watched):
             self.assertEqual(calls.outcome_of(future).code, calls.OK)
             self.assertEqual(daemon.ps()["m"]["workers"][0]["pid"], pid)
 
+    def test_another_worker_stands_in_for_the_only_one_that_was_stopped(self):
+        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+            pid = daemon.ps()["m"]["workers"][0]["pid"]
+            os.kill(pid, signal.SIGSTOP)
+            wait_until(lambda: daemon.metric("mpsd_workers_ready") == 2, 30, "a second worker")
+            outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
+            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            self.assertIn(pid, daemon.workers())
+            os.kill(pid, signal.SIGCONT)
+            wait_until(lambda: daemon.workers() == [pid], 30, "the first worker alone")
+            outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
+            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            self.assertEqual(exits(daemon, "m", "hang"), 0)
+
     def test_a_front_end_that_was_stopped_kills_nobody(self):
         """Its absence is several times the budget, and the batch ended in the middle of it."""
         model = synthetic("m", parameters={"delay": "3s"}, run_timeout="4s",

@@ -355,6 +355,28 @@ TEST_F(TextAdmissionTest, TheRequestsOfACallHaveTheBoundTogether) {
   EXPECT_EQ(text_queue_.commits, 1);
 }
 
+// The request has two rows. Rows that are shorter than it count as parts of a row.
+TEST_F(AdmissionTest, ARequestKnowsWhatItsCallAsksForAfterIt) {
+  CallRows call;
+  message_->texts.call_rows = &call;
+  const auto behind = [&](int64_t rows, int64_t work, uint64_t own_work) {
+    call.rows = rows;
+    call.work = work;
+    message_->texts.own_work = own_work;
+    EXPECT_TRUE(Handle().ok());
+    return request_.rows_behind;
+  };
+  EXPECT_EQ(behind(10, 100, 20), 8u) << "two of ten, all alike";
+  EXPECT_EQ(call.rows, 8);
+  EXPECT_EQ(call.work, 80);
+  EXPECT_EQ(behind(10, 100, 50), 2u) << "the others are short";
+  EXPECT_EQ(behind(10, 100, 2), 8u) << "the others are long";
+  EXPECT_EQ(behind(1, 10, 20), 0u) << "asked again by another generation";
+  message_->texts.call_rows = nullptr;
+  EXPECT_TRUE(Handle().ok());
+  EXPECT_EQ(request_.rows_behind, 0u) << "a call of one request";
+}
+
 TEST_F(TextAdmissionTest, TextsThatAreEncodedAgainCountOnce) {
   auto old = TextModel("[UNK]\n[SEP]\n[CLS]\n");
   old->queue = std::make_unique<ClosedQueue>([this] { models_.Publish(text_model_); });

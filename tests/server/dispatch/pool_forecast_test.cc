@@ -83,6 +83,42 @@ TEST_F(PoolForecastTest, NobodyIsRefusedWhileNothingIsKnown) {
   Serve(worker);
 }
 
+// Requests of one call, of four rows each, that come while nothing is known of their batches.
+class PoolCallTest : public PoolForecastTest {
+ protected:
+  void Ask(uint32_t parts, int64_t timeout_ns) {
+    MakePool();
+    worker_ = AddWorker();
+    for (uint32_t part = 0; part < parts; ++part) {
+      FakeCall* call = NewCall(4, timeout_ns);
+      call->request.rows_behind = 4 * (parts - 1 - part);
+      calls_of_one_.push_back(Enter(call, 1));
+    }
+  }
+
+  FakeWorker* worker_ = nullptr;
+  std::vector<FakeCall*> calls_of_one_;
+};
+
+TEST_F(PoolCallTest, WhenBatchesAreKnownACallThatCannotBeInTimeIsRefused) {
+  Ask(10, 5 * kBatchNs);
+  RunBatch(worker_);
+  EXPECT_EQ(calls_of_one_[0]->Answer(), Rows(1, 4)) << "a first batch may be slower than others";
+  RunBatch(worker_);
+  EXPECT_EQ(calls_of_one_[1]->status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(RetryAfterNs(calls_of_one_[1]->status()).has_value());
+  EXPECT_EQ(model_.metrics.refused_in_advance, 1u);
+  for (FakeCall* call : calls_of_one_) pool_->Cancel(&call->request);
+  Serve(worker_);
+}
+
+TEST_F(PoolCallTest, ACallThatMayBeInTimeGoesOn) {
+  Ask(5, 6 * kBatchNs);
+  for (int batch = 0; batch < 5; ++batch) RunBatch(worker_);
+  for (FakeCall* call : calls_of_one_) EXPECT_EQ(call->Answer(), Rows(1, 4));
+  EXPECT_EQ(model_.metrics.refused_in_advance, 0u);
+}
+
 TEST_F(PoolForecastTest, AHeadThatIsTooLateIsGivenUpForThoseBehindIt) {
   MakePool();
   FakeWorker* worker = AddKnownWorker();

@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr DescriptorNeeds kNeeds{.models = 3, .workers = 5, .connections = 1024};
+constexpr DescriptorNeeds kNeeds{.models = 3, .files = 3, .workers = 5, .connections = 1024};
 
 TEST(DescriptorNeeds, TooFewForTheWorkersAreAnError) {
   const uint64_t fewest = kNeeds.ToServe() + kFewestConnections;
@@ -32,6 +32,12 @@ TEST(DescriptorNeeds, ConnectionsLeaveWhatWorkersNeed) {
   EXPECT_EQ(ConnectionsThatFit(512, kNeeds, kept + 512), 256u) << "half of what all doors want";
   EXPECT_EQ(ConnectionsThatFit(512, kNeeds, kNeeds.ToServe()), 4u) << "of the fewest";
   EXPECT_EQ(ConnectionsThatFit(1, kNeeds, 64), 1u);
+}
+
+TEST(DescriptorNeeds, EachFileThatIsKeptOpenCounts) {
+  DescriptorNeeds needs = kNeeds;
+  needs.files = 64;
+  EXPECT_EQ(needs.ToServe(), kNeeds.ToServe() + 61);
 }
 
 TEST(DescriptorNeeds, ASmallDaemonDoesWithSixtyFour) {

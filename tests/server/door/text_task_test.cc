@@ -78,10 +78,11 @@ TEST_F(TextTaskTest, EachRequestOfACallTakesAPlace) {
   EXPECT_EQ(call_->reply->status, 200);
   task->Over();
   EXPECT_EQ(many_calls_.count(), 0u);
-  // One client at one model gets a third of them: the others of the ten requests end at once.
+  // One client at one model gets a third of them. Beyond these no request of the call begins.
   task = Embed(40);
-  ASSERT_EQ(handler_.count(), 7u);
-  for (size_t i = 3; i < 7; ++i) AnswerRows(i, {0, 1, 2, 3});
+  EXPECT_EQ(handler_.count(), 6u);
+  task->Resumed();
+  EXPECT_EQ(handler_.queue.cancelled, 3);
   EXPECT_EQ(call_->reply->status, 429);
   task->Over();
   EXPECT_EQ(many_calls_.count(), 0u);
@@ -119,6 +120,33 @@ TEST_F(TextTaskTest, RowsBeyondABatchAreFurtherRequests) {
   EXPECT_EQ(Embed(1), task) << "it is used again";
   AnswerRows(3, {2});
   EXPECT_EQ(body(), "[[2.0]]");
+  task->Over();
+}
+
+TEST_F(TextTaskTest, TheFirstFaultEndsTheOtherRequests) {
+  HttpTask* task = Embed(12);
+  ASSERT_EQ(handler_.count(), 3u);
+  handler_.requests()[1]->reply.Fail(absl::ResourceExhaustedError("late"));
+  EXPECT_FALSE(call_->reply.has_value());
+  EXPECT_EQ(call_->resumes, 1);
+  task->Resumed();
+  EXPECT_EQ(handler_.queue.cancelled, 3) << "the one that has ended too, which does nothing";
+  ASSERT_TRUE(call_->reply.has_value());
+  EXPECT_EQ(call_->reply->status, 429);
+  EXPECT_TRUE(absl::StrContains(body(), "late")) << "not that the others were cancelled";
+  task->Over();
+  EXPECT_EQ(Embed(1), task) << "it is used again";
+  AnswerRows(3, {2});
+  EXPECT_EQ(call_->reply->status, 200);
+  task->Over();
+}
+
+TEST_F(TextTaskTest, TheLastRequestThatFailsHasNoneToEnd) {
+  HttpTask* const task = Embed(8);
+  AnswerRows(0, {4, 5, 6, 7});
+  handler_.requests()[1]->reply.Fail(absl::UnavailableError("gone"));
+  EXPECT_EQ(call_->resumes, 0);
+  EXPECT_EQ(call_->reply->status, 503);
   task->Over();
 }
 

@@ -48,6 +48,21 @@ class TextRowsTest : public testing::Test {
   InferMessage message_;
 };
 
+TEST_F(TextRowsTest, CountsWhatAModelComputes) {
+  request_.texts = {"a", "hi", "hi", std::string(1000, 'x')};
+  ASSERT_TRUE(Take(0, 3).ok());
+  EXPECT_EQ(rows_.distinct_count(), 2u);
+  EXPECT_EQ(rows_.work(), 4u + 1 + 4 + 2);
+  EXPECT_EQ(message_.texts.own_work, rows_.work());
+  ASSERT_TRUE(Take(3, 1).ok());
+  EXPECT_EQ(rows_.work(), 4u + 8 * 4) << "a row has eight tokens at most";
+  request_ = {};
+  request_.tokens = {{1, 2, 3}, {1, 2, 3}};
+  ASSERT_TRUE(Take(0, 2).ok());
+  EXPECT_EQ(rows_.distinct_count(), 2u);
+  EXPECT_EQ(rows_.work(), 4u * (3 + 1) * 2);
+}
+
 TEST_F(TextRowsTest, TextsBecomeOneInput) {
   request_.texts = {"x", "hi", ""};
   ASSERT_TRUE(Take(1, 2).ok());

@@ -177,6 +177,19 @@ TEST_F(InferExchangeTest, ARefusalBeforeThereIsAModelCountsForTheServer) {
   call_.exchange.Clear();
 }
 
+TEST_F(InferExchangeTest, TheFieldsGoWithTheLastOfTheirReaders) {
+  Serve(&call_);
+  EXPECT_EQ(call_.fields_dropped, 0) << "the answer names the request";
+  call_.when_ended = [&] { EXPECT_EQ(call_.fields_dropped, 1) << "the client may be slow"; };
+  handler_.last()->reply.Send(FakeAnswer({1}));
+  call_.exchange.Clear();
+  call_.when_ended = [&] { EXPECT_EQ(call_.fields_dropped, 1) << "admission may read them"; };
+  handler_.answers_at_once = true;
+  Serve(&call_);
+  EXPECT_EQ(call_.fields_dropped, 2);
+  call_.exchange.Clear();
+}
+
 TEST_F(InferExchangeTest, AnAnswerIsCountedBeforeItIsSent) {
   Serve(&call_);
   call_.when_ended = [&] { EXPECT_EQ(CountOf("m", kOk), 1u); };

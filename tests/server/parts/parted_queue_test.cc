@@ -79,6 +79,9 @@ TEST_F(PartedQueueTest, APartHasAllOfTheWholeButItsRows) {
     EXPECT_TRUE(part.wanted_outputs == request_.wanted_outputs);
     EXPECT_TRUE(taken.is_filled);
   }
+  EXPECT_EQ(pool_->taken[0].request->rows_behind, 6u);
+  EXPECT_EQ(pool_->taken[1].request->rows_behind, 2u);
+  EXPECT_EQ(pool_->taken[2].request->rows_behind, 0u);
   for (size_t number = 0; number < 3; ++number) pool_->Answer(number);
 }
 

@@ -412,6 +412,8 @@ TEST_F(InferBodyTest, NamesOutliveThePayloads) {
   body_.DropPayloads();
   EXPECT_EQ(message_.inputs[0].name, "x");
   EXPECT_THAT(message_.inputs[0].dims, ElementsAre(1));
+  body_.DropFields();
+  ASSERT_TRUE(ReadInput("INT32", "[1]", "[1]").ok()) << "it is used again";
 }
 
 TEST(JsonBytes, IsTheHeadersNumberOrTheWholeBody) {

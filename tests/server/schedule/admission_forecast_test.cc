@@ -34,6 +34,7 @@ class AdmissionForecastTest : public testing::Test {
     const Foreseen foreseen = Foresee({.curve = &curve_,
                                        .most_rows = most_rows_,
                                        .rows_ahead = rows_ahead,
+                                       .rows_behind = rows_behind_,
                                        .deadline_ns = kNow + wait_ns,
                                        .answer_deadline_ns = kNow + time_ns},
                                       snapshot, kNow);
@@ -44,6 +45,7 @@ class AdmissionForecastTest : public testing::Test {
   LatencyCurve curve_;
   uint32_t usual_rows_ = 1;
   uint32_t most_rows_ = 8;
+  uint64_t rows_behind_ = 0;
   std::vector<WorkerView> workers_;
   std::vector<LaneView> lanes_;
 };
@@ -79,6 +81,25 @@ TEST_F(AdmissionForecastTest, BatchesAheadHaveNoMoreRowsThanTheirLineMay) {
   EXPECT_EQ(Lateness(4, 500 + 2 * 1200 + 1000), 100) << "500 + 2 * 1200 + 1100";
   usual_rows_ = 6;
   EXPECT_EQ(Lateness(4, 500 + 2 * 1200 + 1000), 200) << "500 + 2 * 1200 + 1200";
+}
+
+// A call of several requests is of no use without its last rows.
+TEST_F(AdmissionForecastTest, TheRestOfTheCallHasToBeInTimeToo) {
+  AddLane(kNow + 500);
+  rows_behind_ = 16;
+  EXPECT_EQ(Lateness(0, 6000), 0) << "500 + 2 * 1800 + 1100";
+  rows_behind_ = 24;
+  EXPECT_EQ(Lateness(0, 6000), 1000) << "500 + 3 * 1800 + 1100";
+  rows_behind_ = 8;
+  EXPECT_EQ(Lateness(16, 6000), 1000) << "behind those that are ahead of it";
+}
+
+// The call would fail after its first batches.
+TEST_F(AdmissionForecastTest, AFreeLaneTriesNoRequestWhoseCallWouldBeLate) {
+  AddLane(0);
+  rows_behind_ = 24;
+  EXPECT_EQ(Lateness(0, 6000), 500) << "3 * 1800 + 1100";
+  EXPECT_EQ(Lateness(0, 10), 0) << "it would be late itself, so that the curve may be wrong";
 }
 
 TEST_F(AdmissionForecastTest, WithLittleTimeAllAheadHaveToFitIntoOneBatch) {

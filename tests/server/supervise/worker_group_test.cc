@@ -64,7 +64,8 @@ class WorkerGroupTest : public SuperviseFixture {
     group_->StartDue();
   }
 
-  // Ticks the group as its supervisor does, while the lanes of all that serve give signs.
+  // Ticks the group as its supervisor does, while the lanes of all that serve give signs, but for
+  // those of the first `silent_` workers.
   void Pass(int64_t ns) {
     services_.thread.Check();
     for (int64_t at_ns = 0; at_ns < ns; at_ns += kWatchdogTickNs) {
@@ -78,7 +79,7 @@ class WorkerGroupTest : public SuperviseFixture {
   }
 
   void Beat(SupervisedWorker* worker) {
-    if (worker->state() != WorkerState::kServing) return;
+    if (worker->state() != WorkerState::kServing || worker->index() < silent_) return;
     auto [side, is_new] = sides_.try_emplace(worker->link());
     if (is_new) side->second.emplace(*worker->link(), pool_->memory()->Descriptors(), &clock_);
     side->second->report(0)->heartbeat.fetch_add(1);
@@ -99,6 +100,7 @@ class WorkerGroupTest : public SuperviseFixture {
   std::optional<WorkerGroup> group_;
   std::map<WorkerLink*, std::optional<FakeWorker>> sides_;
   std::atomic<bool> supervised_{false};
+  uint32_t silent_ = 0;  // the first workers, whose lanes give no sign
 };
 
 // ---- starts ----
@@ -599,6 +601,107 @@ TEST_F(ReplacementTest, TheFreshOneServesBeforeTheOldOneDrains) {
   EXPECT_EQ(group_->Find(0), nullptr) << "it has left";
   EXPECT_EQ(StateOf(1), WorkerState::kServing);
   EXPECT_EQ(host_.process(1).kills(), 0);
+}
+
+// ---- a worker that is silent ----
+
+class StandInTest : public WorkerGroupTest {
+ protected:
+  // Serves with so many workers, of which the first ones are stopped.
+  void StopWorkers(uint32_t processes, uint32_t stopped) {
+    MakeGroup(processes);
+    for (uint32_t number = 1; number <= processes; ++number) Serve(number);
+    Pass(kNsPerSecond);
+    for (uint32_t number = 1; number <= stopped; ++number) host_.process(number).Stop();
+    silent_ = stopped;
+  }
+
+  void BeginStandIn() {
+    StopWorkers(1, 1);
+    Pass(kStoppedNs);
+    EXPECT_EQ(host_.spawned(), 1u);
+    Pass(kWatchdogTickNs);
+    ASSERT_EQ(host_.spawned(), 2u);
+  }
+};
+
+TEST_F(StandInTest, AnotherServesBesideTheOnlyWorkerThatIsStopped) {
+  BeginStandIn();
+  FakeCall* call = Submit(pool_, 1);
+  Serve(2);
+  Pass(kWatchdogTickNs);
+  Answer(&*sides_[group_->Find(1)->link()], pool_);
+  EXPECT_TRUE(call->status().ok()) << "the stopped one gets no batch";
+  Pass(kIdleBudgetNs - 4 * kNsPerSecond);
+  EXPECT_EQ(StateOf(0), WorkerState::kServing) << "it may go on";
+  EXPECT_EQ(StateOf(1), WorkerState::kServing);
+  EXPECT_EQ(host_.process(1).kills(), 0);
+  EXPECT_EQ(host_.spawned(), 2u);
+  EXPECT_EQ(served_->metrics.worker_recycles, 0u);
+}
+
+TEST_F(StandInTest, ItLeavesWhenTheStoppedOneGoesOn) {
+  BeginStandIn();
+  Serve(2);
+  host_.process(1).Continue();
+  silent_ = 0;
+  Pass(3 * kWatchdogTickNs);
+  EXPECT_EQ(group_->workers().size(), 1u);
+  EXPECT_EQ(StateOf(0), WorkerState::kServing);
+  EXPECT_EQ(host_.process(1).kills() + host_.process(2).kills(), 0);
+  FakeCall* call = Submit(pool_, 1);
+  Answer(&*sides_[group_->Find(0)->link()], pool_);
+  EXPECT_TRUE(call->status().ok()) << "it gets batches again";
+}
+
+TEST_F(StandInTest, ItLeavesOnItsWayWhenTheStoppedOneGoesOn) {
+  BeginStandIn();
+  host_.process(1).Continue();
+  silent_ = 0;
+  Pass(2 * kWatchdogTickNs);
+  EXPECT_EQ(group_->workers().size(), 1u);
+  EXPECT_EQ(StateOf(0), WorkerState::kServing);
+}
+
+TEST_F(StandInTest, ItTakesThePlaceOfTheOneThatDies) {
+  BeginStandIn();
+  Serve(2);
+  Pass(kIdleBudgetNs);
+  EXPECT_EQ(host_.process(1).kills(), 1) << "its own watchdog ends it, as ever";
+  EXPECT_EQ(group_->Find(0), nullptr);
+  EXPECT_EQ(StateOf(1), WorkerState::kServing);
+  Pass(kNsPerSecond);
+  EXPECT_EQ(host_.spawned(), 2u);
+}
+
+TEST_F(StandInTest, NoneIsNeededWhereAnotherWorkerServes) {
+  StopWorkers(2, 1);
+  Pass(kIdleBudgetNs - kNsPerSecond);
+  EXPECT_EQ(host_.spawned(), 2u);
+}
+
+TEST_F(StandInTest, AnIdleLaneWithoutAHeartbeatIsSilentTooAfterLonger) {
+  StopWorkers(1, 1);
+  host_.process(1).Continue();
+  Pass(kUnheardNs);
+  EXPECT_EQ(host_.spawned(), 1u);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(host_.spawned(), 2u);
+}
+
+TEST_F(StandInTest, ALongBatchIsNoSilence) {
+  StopWorkers(1, 1);
+  host_.process(1).Continue();
+  Submit(pool_, 1);
+  Pass(kIdleBudgetNs);
+  EXPECT_EQ(host_.spawned(), 1u);
+}
+
+TEST_F(StandInTest, WithoutMemoryForAFurtherOneNoneStarts) {
+  StopWorkers(1, 1);
+  host_.process(1).resident_bytes = host_.available_bytes = 1000;
+  Pass(kIdleBudgetNs - kNsPerSecond);
+  EXPECT_EQ(host_.spawned(), 1u);
 }
 
 class PressureTest : public ReplacementTest {

@@ -268,6 +268,7 @@ TEST_F(RequestWireTest, ALargeRequestLeavesNothingToTheNextOne) {
   ASSERT_TRUE(Read().ok());
   wire_.DropBuffers();
   EXPECT_EQ(message_.id, "large");
+  wire_.DropFields();
   request_ = ModelInferRequest();
   request_.add_inputs();
   ASSERT_TRUE(Read().ok());

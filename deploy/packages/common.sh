@@ -51,9 +51,10 @@ write_help() { # PREFIX
     echo "make.sh: this mpsd prints no man pages and no completions" >&2
     return 0
   fi
-  mkdir -p "$share/man/man1" "$share/bash-completion/completions" \
+  mkdir -p "$share/man/man1" "$share/man/man5" "$share/bash-completion/completions" \
     "$share/zsh/vendor-completions" "$share/fish/vendor_completions.d"
   "$mpsd" man >"$share/man/man1/mpsd.1"
+  "$mpsd" man mpsd.json >"$share/man/man5/mpsd.json.5"
   for verb in $("$mpsd" help | awk '/^Subcommands:/ {on = 1; next} /^ +[a-z]/ && on {print $1}'); do
     "$mpsd" man "$verb" >"$share/man/man1/mpsd-$verb.1"
   done

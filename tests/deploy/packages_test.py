@@ -103,7 +103,7 @@ class Debs(unittest.TestCase):
             {"/usr/bin/mpsd", "/etc/mpsd/mpsd.json", "/usr/lib/sysusers.d/mpsd.conf",
              "/usr/lib/tmpfiles.d/mpsd.conf", "/usr/share/doc/mpsd/copyright",
              "/usr/share/doc/mpsd/examples/cuda.conf", "/usr/share/man/man1/mpsd.1.gz",
-             "/usr/share/man/man1/mpsd-serve.1.gz",
+             "/usr/share/man/man1/mpsd-serve.1.gz", "/usr/share/man/man5/mpsd.json.5.gz",
              "/usr/share/bash-completion/completions/mpsd", "/usr/share/zsh/vendor-completions/_mpsd",
              "/usr/share/fish/vendor_completions.d/mpsd.fish"}, contents)
         self.assertTrue(any(name.endswith("/systemd/system/mpsd.service") for name in contents))

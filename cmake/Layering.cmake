@@ -75,7 +75,7 @@ set(MPSD_EDGES_daemon            base files request texts embedders cache admit 
                                  plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_http listen regions
                                  regions_device entry accept http door control config reload
-                                 place doctor absl)
+                                 place doctor link absl)
 # -- worker
 set(MPSD_EDGES_metal             base link absl)
 set(MPSD_EDGES_model             base link absl)

@@ -50,6 +50,8 @@ debian_package_packages=(
   reprepro                            # 5.3
   minisign                            # 0.11
   debootstrap                         # 1.0
+  mmdebstrap                          # 1.3
+  umoci                               # 0.4.7
 )
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the steps of Dockerfile.dev in a chroot of a fresh Debian, for hosts without Docker.
-#   check_dockerfile.sh [COMMAND ARGUMENTS...]
+# Runs the steps of a Dockerfile in a chroot of a fresh Debian, for hosts without Docker.
+#   check_dockerfile.sh [--file FILE] [COMMAND ARGUMENTS...]
+# FILE is one of this repository; without it Dockerfile.dev.
 # COMMAND runs after the steps, in the image's folder and environment; without one the steps are all.
 # Needs root, debootstrap (Debian package of that name) and a Debian host, whose mirror is used.
 # Everything happens in a temporary folder and in a mount namespace of its own, which ends with it.
@@ -13,6 +14,12 @@ fail() {
   exit 1
 }
 
+file=$source_root/Dockerfile.dev
+if [ "${1:-}" = --file ]; then
+  file=$(realpath "$2")
+  shift 2
+fi
+
 # ---- outside: the temporary folder, and a namespace in which all mounts are private ----
 
 if [ "${1:-}" != --inside ]; then
@@ -22,7 +29,7 @@ if [ "${1:-}" != --inside ]; then
   done
   work=$(mktemp -d "${TMPDIR:-/tmp}/check_dockerfile.XXXXXX")
   trap 'rm -rf --one-file-system "$work"' EXIT
-  unshare --mount --pid --fork --kill-child -- "$0" --inside "$work" "$@"
+  unshare --mount --pid --fork --kill-child -- "$0" --file "$file" --inside "$work" "$@"
   exit
 fi
 
@@ -74,7 +81,7 @@ mount_kernel() {
 
 in_root() { # COMMAND ARGUMENTS...
   env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    "${variables[@]}" chroot "$root" /bin/sh -c 'cd "$1" && shift && exec "$@"' sh "$folder" "$@"
+    "${variables[@]}" "$(type -P chroot)" "$root" /bin/sh -c 'cd "$1" && shift && exec "$@"' sh "$folder" "$@"
 }
 
 copy() { # SOURCES... TARGET, as COPY does: a folder's content, without what .dockerignore names
@@ -93,19 +100,37 @@ copy() { # SOURCES... TARGET, as COPY does: a folder's content, without what .do
   done
 }
 
+run_mounted() { # --mount=type=bind,source=SOURCE,target=TARGET COMMAND
+  local mount=${1%% *} source target
+  source=${mount#*,source=}
+  target=${source#*,target=}
+  source=${source%%,*}
+  mkdir -p "$root$target"
+  mount --bind "$source_root/$source" "$root$target"
+  in_root /bin/sh -c "${1#* }" || return
+  umount "$root$target"
+  rmdir "$root$target"
+}
+
 run_step() { # INSTRUCTION REST
   local words
   read -r -a words <<<"$2"
   case $1 in
-    FROM) [ "$2" = debian:12 ] || fail "knows no image but debian:12" ;;
+    FROM) [ "${2%-slim}" = debian:12 ] || fail "knows no image but debian:12" ;;
     ENV) variables+=("${words[@]}") ;;
     WORKDIR)
       folder=$2
       mkdir -p "$root$folder"
       ;;
     COPY) copy "${words[@]}" ;;
-    RUN) in_root /bin/sh -c "$2" ;;
-    CMD) ;;
+    RUN)
+      case $2 in
+        --mount=type=bind,source=*,target=*) run_mounted "$2" ;;
+        *) in_root /bin/sh -c "$2" ;;
+      esac
+      ;;
+    # They are for who starts the image.
+    CMD | ENTRYPOINT | EXPOSE | HEALTHCHECK | STOPSIGNAL | USER | VOLUME) ;;
     *) fail "knows no instruction '$1'" ;;
   esac
 }
@@ -118,7 +143,7 @@ mount_kernel
 
 # One instruction a line: comments go, lines that end in a backslash are joined.
 mapfile -t steps < <(sed -e '/^[[:space:]]*#/d' -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' \
-  -e '/^[[:space:]]*$/d' "$source_root/Dockerfile.dev")
+  -e '/^[[:space:]]*$/d' "$file")
 for step in "${steps[@]}"; do
   echo "== $step"
   run_step "${step%% *}" "${step#* }" </dev/null || fail "the step failed: $step"
@@ -128,4 +153,4 @@ if [ $# -gt 0 ]; then
   echo "== $*"
   in_root "$@" </dev/null
 fi
-echo "Dockerfile.dev: ok"
+echo "${file#"$source_root/"}: ok"

@@ -1,7 +1,7 @@
 # What the kinds of packages share. Sourced by make.sh, which sets `here` and `out`.
 # A kind is kinds/KIND.sh with the function make_KIND.
 
-all_kinds=(deb client tar roots apt)  # apt last: its repository holds the packages of the others
+all_kinds=(deb client tar oci wheel roots apt)  # apt last: its repository holds the packages of the others
 root=$(cd "$here/../.." && pwd)
 build=$root/build/package
 libtorch=${MPSD_LIBTORCH:-$root/.deps/libtorch}

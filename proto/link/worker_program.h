@@ -1,7 +1,7 @@
 // WorkerProgram: which mpsd-worker the front end and the verbs of `mpsd` start.
 //
-// One build of mpsd fits several versions of libtorch, with a worker for each. Whoever starts `mpsd`
-// knows which libtorch there is, and names its worker in the environment: the Python package does.
+// One build of mpsd fits several versions of libtorch, with a worker for each. The Python package
+// knows which libtorch there is, and names its worker in the environment.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace mpsd {
 
-// The value of MPSD_WORKER, if the variable is set and not empty. Otherwise the path of "mpsd-worker"
-// beside the running program. Whether there is such a file, the caller finds out. Thread-safe as
-// long as no thread sets a variable.
+// The value of MPSD_WORKER, if the variable is set and not empty. Otherwise the path of
+// "mpsd-worker" beside the running program. Whether there is such a file, the caller finds out.
+// Thread-safe as long as no thread sets a variable.
 absl::StatusOr<std::string> WorkerProgram();
 
 }  // namespace mpsd

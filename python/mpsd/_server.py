@@ -18,6 +18,8 @@ from . import _programs
 from ._client import Client
 
 _READY = re.compile(r"takes gRPC calls on (\S+?),? .*http on (\S+?)(?:,|$)", re.MULTILINE)
+# A config may have comments, as in C++; what looks like one in a text is none.
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_LINES = 20
 _STOP_LIMIT_S = 60.0
 
@@ -161,7 +163,8 @@ def _config_of(model: Source) -> Optional[dict[str, Any]]:
         base, config = os.getcwd(), dict(model)
     elif os.fspath(model).endswith(".json"):
         base = os.path.dirname(os.path.abspath(model))
-        config = json.loads(pathlib.Path(model).read_text())
+        config = json.loads(_COMMENT.sub(lambda found: found[1] or "",
+                                         pathlib.Path(model).read_text()))
     else:
         return None
     config["models"] = [

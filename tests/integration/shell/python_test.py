@@ -118,7 +118,8 @@ class Starts(unittest.TestCase):
 
     def test_paths_of_a_file_count_from_it(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        (folder / "mpsd.json").write_text(json.dumps({"models": [synthetic("m")]}))
+        config = json.dumps({"models": [{**synthetic("m"), "max_batch_size": 4}]}, indent=1)
+        (folder / "mpsd.json").write_text(f"// a comment\n{config}  /* another, with \"*/")
         with mpsd.serve(folder / "mpsd.json") as server:
             self.assertTrue(server.client.ready("m"))
 

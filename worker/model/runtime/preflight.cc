@@ -16,9 +16,8 @@ absl::string_view Release(absl::string_view version) {
 
 // "2.11.0+cu130" becomes "2.11".
 absl::string_view Minor(absl::string_view version) {
-  const size_t first = version.find('.');
-  return first == absl::string_view::npos ? Release(version)
-                                          : Release(version).substr(0, version.find('.', first + 1));
+  const absl::string_view release = Release(version);
+  return release.substr(0, release.find('.', release.find('.') + 1));
 }
 
 absl::Status Differs(const RuntimeFacts& facts, absl::string_view what, absl::string_view have,

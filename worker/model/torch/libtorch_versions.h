@@ -1,9 +1,10 @@
-// libtorch_versions: the differences between libtorch 2.9 to 2.15, the versions that a worker is
-// built with. `./run check-macos --all` compiles with the first and the last. Any further
+// libtorch_versions: the differences between libtorch 2.8 to 2.15, the versions that a worker is
+// built with. `./run package wheel` compiles with each. Any further
 // difference belongs here too.
 #pragma once
 
 #include "ATen/cpu/Utils.h"
+#include "c10/core/CachingDeviceAllocator.h"
 #include "torch/version.h"
 
 namespace mpsd {
@@ -23,6 +24,15 @@ inline bool CpuHasBf16Units() {
     }
   }
   return false;
+#endif
+}
+
+// Gives the device's memory that libtorch keeps for later back to the driver. libtorch 2.8 has no
+// such call for any device, so the memory stays with its allocator. Not for mps. May throw what
+// libtorch throws. Thread-safe.
+inline void EmptyDeviceCache([[maybe_unused]] c10::DeviceType type) {
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
+  c10::getDeviceAllocator(type)->emptyCache();
 #endif
 }
 

@@ -10,13 +10,13 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "c10/core/CachingDeviceAllocator.h"
 #include "c10/core/DeviceGuard.h"
 #include "c10/core/impl/VirtualGuardImpl.h"
 #include "torch/version.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/runtime/runtime_detection.h"
 #include "worker/model/shared_library.h"
+#include "worker/model/torch/libtorch_versions.h"
 #include "worker/model/torch/mps_stream_wait.h"
 
 namespace mpsd {
@@ -176,7 +176,7 @@ void ReleaseUnusedMemory(c10::Device device) {
     if (device.is_mps()) {
       at::detail::getMPSHooks().emptyCache();
     } else {
-      c10::getDeviceAllocator(device.type())->emptyCache();
+      EmptyDeviceCache(device.type());
     }
     return absl::OkStatus();
   }).IgnoreError();  // after an error libtorch keeps the memory

@@ -10,15 +10,20 @@ if(MPSD_FRONT)
     find_package(Protobuf 3.21 REQUIRED)
   endif()
   find_package(gRPC 1.51 CONFIG REQUIRED)
+  find_program(MPSD_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
+endif()
+
+if(MPSD_FRONT AND PROJECT_IS_TOP_LEVEL)
   find_package(OpenSSL 3.0 REQUIRED)         # gRPC brings it
   find_path(MPSD_BOOST_INCLUDE boost/beast/http/basic_parser.hpp REQUIRED)  # 1.74 or newer; headers only
   find_package(ZLIB 1.2.11 REQUIRED)         # likewise
   find_package(CURL 7.88 REQUIRED)           # fetches models from a hub
+  find_path(MPSD_NGHTTP2_INCLUDE nghttp2/nghttp2.h REQUIRED)  # 1.52 (Debian 12) or newer
+  find_library(MPSD_NGHTTP2 nghttp2 REQUIRED)
   find_package(prometheus-cpp CONFIG REQUIRED)  # Debian 12's 1.0 does not say its version
   find_package(spdlog 1.10 CONFIG REQUIRED)
   find_package(CLI11 2.1 CONFIG REQUIRED)
   find_package(simdjson CONFIG REQUIRED)     # 3.0 or newer; its package asks for one minor version
-  find_program(MPSD_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
 
   add_library(mpsd_boost INTERFACE)
   target_include_directories(mpsd_boost SYSTEM INTERFACE ${MPSD_BOOST_INCLUDE})
@@ -26,6 +31,9 @@ if(MPSD_FRONT)
   if(MPSD_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(mpsd_boost INTERFACE -Wno-tsan)  # it does not see fences, and sees locks
   endif()
+  add_library(mpsd_nghttp2 INTERFACE)
+  target_include_directories(mpsd_nghttp2 SYSTEM INTERFACE ${MPSD_NGHTTP2_INCLUDE})
+  target_link_libraries(mpsd_nghttp2 INTERFACE ${MPSD_NGHTTP2})
 endif()
 
 if(MPSD_TESTS)

@@ -8,8 +8,6 @@
 # The worker in the build finds libtorch where it was built with, by the same program: CMake's own
 # exchange of the two paths at the installation would have the one in the build look for libraries in
 # the folder that it is started in.
-option(MPSD_PORTABLE "The worker looks for libtorch in PREFIX/lib/mpsd alone: for packages" OFF)
-
 if(APPLE)
   set(origin @loader_path)
 else()

@@ -3,16 +3,24 @@
 find_program(MPSD_CCACHE ccache)
 if(MPSD_CCACHE)
   # Paths relative to the checkout, so that every clone on this host shares the cache.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
     CCACHE_NOHASHDIR=1 ${MPSD_CCACHE})
 endif()
 
 add_library(mpsd_flags INTERFACE)
-target_include_directories(mpsd_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
-target_compile_options(mpsd_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
-  -Woverloaded-virtual -Wno-missing-field-initializers)
+target_include_directories(mpsd_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+if(PROJECT_IS_TOP_LEVEL)  # another project has warnings of its own
+  target_compile_options(mpsd_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+    -Woverloaded-virtual -Wno-missing-field-initializers)
+endif()
 # __FILE__ is relative to the checkout: no machine's path is in a binary, and clones share the cache.
-target_compile_options(mpsd_flags INTERFACE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+target_compile_options(mpsd_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(MPSD_PORTABLE)
+  # Below a launcher that makes paths relative, __FILE__ begins with the way up from the build: a
+  # package has the same bytes with the launcher and without.
+  file(RELATIVE_PATH way_up ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+  target_compile_options(mpsd_flags INTERFACE -fmacro-prefix-map=${way_up}=)
+endif()
 target_compile_definitions(mpsd_flags INTERFACE MPSD_VERSION="${PROJECT_VERSION}")
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(mpsd_flags INTERFACE -Wthread-safety)

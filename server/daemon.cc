@@ -21,6 +21,7 @@
 #include "proto/base/descriptor_limit.h"
 #include "proto/base/limits.h"
 #include "proto/base/platform.h"
+#include "proto/link/worker_program.h"
 #include "proto/base/units.h"
 #include "server/accept/grpc_server.h"
 #include "server/admit/admission.h"
@@ -615,13 +616,10 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   logger_.Log(LogLevel::kInfo, "stopped");
 }
 
-absl::StatusOr<std::string> WorkerBinary() {
-  absl::StatusOr<std::string> program = platform::ExecutablePath();
-  if (!program.ok()) return program.status();
-  const std::string worker =
-      (std::filesystem::path(*program).parent_path() / "mpsd-worker").string();
-  if (access(worker.c_str(), X_OK) != 0) {
-    return absl::NotFoundError(absl::StrCat("there is no ", worker, " to run models with"));
+absl::StatusOr<std::string> RunnableWorker() {
+  absl::StatusOr<std::string> worker = WorkerProgram();
+  if (worker.ok() && access(worker->c_str(), X_OK) != 0) {
+    return absl::NotFoundError(absl::StrCat("there is no ", *worker, " to run models with"));
   }
   return worker;
 }
@@ -647,7 +645,7 @@ int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& sig
     return Complain(lock.status(),
                     absl::IsAlreadyExists(lock.status()) ? kExitRunsAlready : kExitConfig);
   }
-  absl::StatusOr<std::string> worker = WorkerBinary();
+  absl::StatusOr<std::string> worker = RunnableWorker();
   if (!worker.ok()) return Complain(worker.status(), kExitConfig);
   absl::StatusOr<std::unique_ptr<LogFile>> log_file = LogFile::Open(config.log.file);
   if (!log_file.ok()) return Complain(log_file.status(), kExitConfig);

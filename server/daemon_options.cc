@@ -89,6 +89,8 @@ HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits) 
   options.client_must_show_certificate = config.listen.tls.client_must_show_certificate;
   options.threads = DoorThreads();
   options.connections = limits.http_connections;
+  options.streams = limits.streams;
+  options.resets = limits.resets;
   options.head_bytes = limits.metadata_bytes;
   options.message_bytes = limits.message_bytes;
   options.buffered_bytes = limits.buffered_bytes;

@@ -19,6 +19,7 @@
 #include "client/cli/verbs.h"
 #include "client/manual/command_table.h"
 #include "proto/base/colour.h"
+#include "server/build_info.h"
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
 #include "server/config/config_values.h"
@@ -233,11 +234,20 @@ void AddCheck(CLI::App* app, CheckFlags* flags, int* exit_code) {
   verb->callback([=] { *exit_code = Check(*flags); });
 }
 
+// Each line of BuildInfo() is a key and its value; the first key is the program's name.
+std::string VersionJson() {
+  nlohmann::ordered_json report;
+  for (const absl::string_view line : absl::StrSplit(BuildInfo(), '\n')) {
+    const std::vector<std::string> words = absl::StrSplit(line, absl::MaxSplits(' ', 1));
+    report[words[0] == "mpsd" ? "version" : words[0]] = words.back();
+  }
+  return report.dump();
+}
+
 void AddVersion(CLI::App* app, bool* json) {
   CLI::App* verb = app->add_subcommand("version", "print the version");
   verb->add_flag("--json", *json, "write JSON");
-  verb->callback(
-      [json] { std::printf(*json ? "{\"version\":\"%s\"}\n" : "mpsd %s\n", MPSD_VERSION); });
+  verb->callback([json] { std::puts((*json ? VersionJson() : BuildInfo()).c_str()); });
 }
 
 int OperatorExitCode(const absl::Status& status) {
@@ -299,7 +309,7 @@ nlohmann::ordered_json TokenizerOf(const std::string& folder) {
 int Main(int argc, char** argv) {
   CLI::App app("mpsd serves PyTorch models over gRPC and HTTP.");
   app.require_subcommand(1);
-  app.set_version_flag("--version", absl::StrCat("mpsd ", MPSD_VERSION));
+  app.set_version_flag("--version", BuildInfo());
   int exit_code = kExitOk;
   ServeFlags serve;
   AddServe(&app, &serve, &exit_code);

@@ -3,7 +3,7 @@
 // Printed to stdout once, when every model is settled, whether in service or in failure. People
 // read it, programs do not: they have /readyz, `mpsd ps --json` and the log.
 //
-//   mpsd 0.1.0 takes gRPC calls on 127.0.0.1:8001, http on 127.0.0.1:8002
+//   mpsd 0.2.0 takes gRPC calls on 127.0.0.1:8001, http on 127.0.0.1:8002
 //
 //     MODEL   STATE      DEVICE  WORKERS  INPUTS -> OUTPUTS
 //     resnet  ready      cpu     1x4      x:FP32[…] -> …

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "client/client.h"
+#include "client/cli/infer_server.h"
 
 namespace mpsd::cli {
 
@@ -12,9 +12,9 @@ int RunForgive(const ForgiveOptions& options, std::ostream& out, std::ostream& e
   const absl::StatusOr<absl::Duration> timeout = ParseTimeout(options.server);
   if (!timeout.ok()) return Fail(err, kExitUsage, timeout.status());
   ExitCode code = kExitOk;
-  const auto client = Connect(options.server, absl::Now() + *timeout, &code);
-  if (!client.ok()) return Fail(err, code, client.status());
-  const auto contents = (*client)->ForgiveContents(options.model, absl::Now() + *timeout);
+  const auto server = ConnectInferServer(options.server, absl::Now() + *timeout, &code);
+  if (!server.ok()) return Fail(err, code, server.status());
+  const auto contents = (*server)->ForgiveContents(options.model, absl::Now() + *timeout);
   if (!contents.ok()) return Fail(err, kExitServerError, contents.status());
   if (options.server.json) {
     const nlohmann::json report = {{"model", options.model}, {"contents", *contents}};

@@ -43,6 +43,13 @@ absl::StatusOr<Dims> RandomShape(const InferPlan& plan, const client::TensorMeta
   return shape;
 }
 
+// REQUIRES: the file's format is not kNpy.
+absl::StatusOr<NpyArray> ArrayOfFile(const InputFile& file, const client::TensorMetadata& input,
+                                     const Dims* shape) {
+  const bool is_json = file.format == InputFile::Format::kJson;
+  return (is_json ? JsonArray : BytesArray)(file.content, input, shape);
+}
+
 absl::Status Reshape(const InferPlan& plan, const std::string& name, NpyArray* array) {
   const auto asked = plan.shapes.find(name);
   if (asked == plan.shapes.end()) return absl::OkStatus();
@@ -64,7 +71,7 @@ absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
   std::mt19937_64 random(seed);
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     const InputSource& source = plan.inputs[i];
-    if (!source.path.empty() && files[i].json.empty()) {
+    if (!source.path.empty() && files[i].format == InputFile::Format::kNpy) {
       const absl::Status status = Reshape(plan, source.name, &files[i].array);
       if (!status.ok()) return status;
       arrays.push_back({source.name, std::move(files[i].array)});
@@ -83,7 +90,7 @@ absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
     const auto asked = plan.shapes.find(source.name);
     const Dims* const shape = asked == plan.shapes.end() ? nullptr : &asked->second;
     absl::StatusOr<NpyArray> array = source.path.empty() ? WordsArray(source.words, *input, shape)
-                                                         : JsonArray(files[i].json, *input, shape);
+                                                         : ArrayOfFile(files[i], *input, shape);
     if (!array.ok()) return InputError(source.name, array.status().message());
     arrays.push_back({source.name, *std::move(array)});
   }

@@ -30,8 +30,8 @@ struct NamedArray {
 
 // The arrays of `plan`, in the order of its inputs. `files` are those of ReadInputFiles().
 //
-//   NAME=@FILE    the file's array; with --shape the same elements in that shape; of a file of JSON
-//                 JsonArray()
+//   NAME=@FILE    the file's array; with --shape the same elements in that shape; for JSON
+//                 JsonArray(), for a file in another format BytesArray()
 //   NAME=1,2,3    WordsArray()
 //   NAME=random   RandomArray() of the model's datatype, in the shape of --shape or else of the
 //                 model, whose open dims become 1, but dim 0 becomes `batch` if that is not 0

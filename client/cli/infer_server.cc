@@ -28,6 +28,10 @@ class ServerOver final : public InferServer {
     return client_->GetDaemonStatus(deadline);
   }
 
+  absl::StatusOr<uint32_t> ForgiveContents(const std::string& model, absl::Time deadline) override {
+    return client_->ForgiveContents(model, deadline);
+  }
+
   absl::StatusOr<client::InferReply> Infer(const client::InferRequest& request,
                                            absl::Time deadline) override {
     return client_->Infer(request, deadline);

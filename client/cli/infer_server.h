@@ -1,9 +1,10 @@
-// InferServer: the server that `infer`, `list` and `ps` ask, whatever it speaks.
+// InferServer: the server that `infer`, `list`, `ps` and `forgive` ask, whatever it speaks.
 //
 //   "127.0.0.1:8001", "unix:/path"                     gRPC    client::Client
 //   "http://127.0.0.1:8000", "https://host:8443"       HTTP    client::RestClient
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,10 @@ class InferServer {
 
   // The state of a daemon of mpsd.
   virtual absl::StatusOr<client::DaemonStatus> GetDaemonStatus(absl::Time deadline) = 0;
+
+  // Has a daemon of mpsd take again the contents that a model refuses. Returns how many they were.
+  virtual absl::StatusOr<uint32_t> ForgiveContents(const std::string& model,
+                                                   absl::Time deadline) = 0;
 
   // The tensors of `request` must stay valid until the call returns.
   virtual absl::StatusOr<client::InferReply> Infer(const client::InferRequest& request,

@@ -25,10 +25,16 @@ absl::StatusOr<InputSource> ParseInput(const std::string& value) {
   const bool has_file = absl::ConsumePrefix(&source, "@");
   if (name.empty() || source.empty()) {
     return WrongOption("input", value,
-                       "NAME=1,2,3, NAME=@FILE.npy, NAME=@FILE.json or NAME=random");
+                       "NAME=1,2,3, NAME=@FILE.npy, NAME=@FILE.json, NAME=@FILE or NAME=random");
   }
   if (!has_file) return InputSource{name, "", std::string(source)};
   return InputSource{name, std::string(source), ""};
+}
+
+InputFile::Format FormatOf(const std::string& path, const std::string& content) {
+  if (absl::EndsWith(path, ".json")) return InputFile::Format::kJson;
+  const bool is_npy = absl::EndsWith(path, ".npy") || IsNpy(content);
+  return is_npy ? InputFile::Format::kNpy : InputFile::Format::kBytes;
 }
 
 absl::StatusOr<OutputTarget> ParseOutput(const std::string& value) {
@@ -183,8 +189,9 @@ absl::StatusOr<std::vector<InputFile>> ReadInputFiles(const InferPlan& plan) {
     if (path.empty()) continue;
     absl::StatusOr<std::string> content = ReadWholeFile(path, kMaxNpyBytes);
     if (!content.ok()) return content.status();
-    if (absl::EndsWith(path, ".json")) {
-      files[i].json = *std::move(content);
+    files[i].format = FormatOf(path, *content);
+    if (files[i].format != InputFile::Format::kNpy) {
+      files[i].content = *std::move(content);
       continue;
     }
     absl::StatusOr<NpyArray> array = ParseNpy(*content);

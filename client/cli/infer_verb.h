@@ -34,7 +34,7 @@ struct InferOptions {
   std::string model;
   std::string version;
   std::string id;
-  std::vector<std::string> inputs;  // NAME=1,2,3, NAME=@FILE.npy, NAME=@FILE.json, NAME=random
+  std::vector<std::string> inputs;  // NAME=1,2,3, NAME=@FILE, NAME=random
   std::vector<std::string> shapes;  // NAME=1,16
   std::vector<std::string> texts;
   std::vector<std::string> outputs;  // NAME, NAME=@FILE.npy
@@ -51,8 +51,11 @@ struct InputSource {
 
 // The contents of the file of an --input.
 struct InputFile {
-  NpyArray array;
-  std::string json;  // the text of a .json file, which is read once the model is known
+  enum class Format { kNpy, kJson, kBytes };
+
+  Format format = Format::kNpy;
+  NpyArray array;       // set for kNpy
+  std::string content;  // set for the other formats; the model says what it becomes
 };
 
 // A wanted output, and the file that keeps it: an --output. None at all means every output.
@@ -74,9 +77,10 @@ struct InferPlan {
 // INVALID_ARGUMENT names the wrong option and the form that it should have. Pure, thread-safe.
 absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 
-// Reads the plan's files, in the order of its inputs. An input without a file has an empty one. A
-// file has at most kMaxNpyBytes. Errors name the file, and are those of ReadWholeFile() and
-// ParseNpy(). Blocks for the reading. Thread-safe.
+// Reads the plan's files, in the order of its inputs. An input without a file has an empty one. The
+// end of its name or numpy's magic tells a file's format. A file has at most kMaxNpyBytes. Errors
+// name the file, and are those of ReadWholeFile() and ParseNpy(). Blocks for the reading.
+// Thread-safe.
 absl::StatusOr<std::vector<InputFile>> ReadInputFiles(const InferPlan& plan);
 
 // Does the steps above; writes the answer to `out`, or the error to `err`. Each call to the server

@@ -19,9 +19,9 @@
 #include "nlohmann/json.hpp"
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
-#include "proto/base/platform.h"
 #include "proto/base/units.h"
 #include "proto/link/model_format.h"
+#include "proto/link/worker_program.h"
 
 namespace mpsd::cli {
 namespace {
@@ -49,13 +49,6 @@ class TemporaryFolder {
  private:
   std::string path_;
 };
-
-absl::StatusOr<std::string> WorkerBinary(const InspectOptions& options) {
-  if (!options.worker.empty()) return options.worker;
-  const absl::StatusOr<std::string> program = platform::ExecutablePath();
-  if (!program.ok()) return program.status();
-  return (std::filesystem::path(*program).parent_path() / "mpsd-worker").string();
-}
 
 std::vector<std::string> Arguments(const InspectOptions& options) {
   const std::string path = std::filesystem::absolute(options.file).lexically_normal().string();
@@ -88,7 +81,8 @@ absl::StatusOr<ordered_json> Describe(const InspectOptions& options, ExitCode* c
   *code = kExitNoInput;
   const std::string fault = FileFault(options.file);
   if (!fault.empty()) return absl::NotFoundError(fault);
-  const absl::StatusOr<std::string> worker = WorkerBinary(options);
+  const absl::StatusOr<std::string> worker =
+      options.worker.empty() ? WorkerProgram() : options.worker;
   if (!worker.ok()) return worker.status();
   const TemporaryFolder folder;
   const absl::StatusOr<ChildOutput> output =

@@ -22,7 +22,7 @@ namespace mpsd::cli {
 // The options of both verbs; `json` is for `inspect`, `target` and `force` are for `init`.
 struct InspectOptions {
   std::string file;
-  std::string worker;  // empty: the mpsd-worker beside this program
+  std::string worker;  // empty: WorkerProgram()
   std::string device = "cpu";
   std::string precision = "as_saved";
   std::vector<std::string> inputs;  // NAME:TYPE[DIMS], if the file does not tell

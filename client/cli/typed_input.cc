@@ -179,6 +179,16 @@ absl::StatusOr<NpyArray> WordsArray(absl::string_view words, const client::Tenso
   return ArrayOf(elements, {static_cast<int64_t>(values.size())}, input, shape);
 }
 
+absl::StatusOr<NpyArray> BytesArray(absl::string_view content, const client::TensorMetadata& input,
+                                    const Dims* shape) {
+  if (input.datatype == DataType::kBytes) return WordsArray(content, input, shape);
+  return absl::InvalidArgumentError(
+      absl::StrCat("its file is neither .npy nor .json, and only an input of BYTES takes a file as "
+                   "it is; this one takes ",
+                   DataTypeName(input.datatype), ShapeText(input.shape),
+                   ", so decode the file into numpy's format first"));
+}
+
 absl::StatusOr<NpyArray> JsonArray(absl::string_view text, const client::TensorMetadata& input,
                                    const Dims* shape) {
   const Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);

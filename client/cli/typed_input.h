@@ -3,8 +3,9 @@
 //
 //   --input x=1,2,3          WordsArray   "1,2,3"
 //   --input x=@x.json        JsonArray    "[[1, 2], [3, 4]]"
+//   --input x=@x.png         BytesArray   the bytes of the file
 //
-// The model says the datatype, and so what an element may be: a number, true or false, or a text.
+// The model's datatype says what an element may be: a number, true or false, or a text.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -16,16 +17,23 @@
 namespace mpsd::cli {
 
 // The tensor of numbers with commas between them; for BYTES of one text, which may have commas.
-// `shape` is that of a --shape; null: the model's. The last open dim of the model's shape takes as
-// many elements as there are, and its other open dims are 1. INVALID_ARGUMENT, without the input's
-// name, where an element is none of the datatype, or where the elements do not make up the shape.
+// `shape` comes from a --shape; null means the model's shape. The last open dim of the model's
+// shape takes as many elements as there are, and the other open dims are 1. INVALID_ARGUMENT,
+// without the input's name, if an element does not fit the datatype or the elements do not fill
+// the shape.
 absl::StatusOr<NpyArray> WordsArray(absl::string_view words, const client::TensorMetadata& input,
                                     const Dims* shape);
 
-// The tensor of a JSON text: nested lists, which say its shape, or a flat list or one element, of
-// which the shape is made as above. INVALID_ARGUMENT, besides, where the text is no JSON or lists
-// beside each other have different lengths.
+// The tensor of a JSON text. Nested lists say the tensor's shape. A flat list or a single element
+// gets its shape as above. INVALID_ARGUMENT also if the text is no JSON, or if neighbouring lists
+// differ in length.
 absl::StatusOr<NpyArray> JsonArray(absl::string_view text, const client::TensorMetadata& input,
                                    const Dims* shape);
+
+// The tensor of one element of BYTES: a file as it is, such as an image that the model decodes.
+// `shape` as above. INVALID_ARGUMENT, without the input's name, if the input takes no BYTES or more
+// than one element.
+absl::StatusOr<NpyArray> BytesArray(absl::string_view content, const client::TensorMetadata& input,
+                                    const Dims* shape);
 
 }  // namespace mpsd::cli

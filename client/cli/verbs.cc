@@ -86,7 +86,8 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
   CLI::App* verb = app.add_subcommand("infer", "send one request to a running daemon");
   verb->add_option("model", options->model, "the model's name")->required();
   AddList(verb, "--input", &options->inputs,
-          "NAME=1,2,3, NAME=@FILE.npy, NAME=@FILE.json or NAME=random; may be repeated");
+          "NAME=1,2,3, NAME=@FILE.npy, NAME=@FILE.json or NAME=random; NAME=@FILE, such as an "
+          "image, where the model takes BYTES; may be repeated");
   AddList(verb, "--shape", &options->shapes, "NAME=1,16: the shape of that input");
   AddList(verb, "--text", &options->texts,
           "a text for a model that takes texts; several become the rows of one batch");
@@ -206,7 +207,7 @@ void AddForgiveVerb(CLI::App& app, int* exit_code) {
   CLI::App* verb = app.add_subcommand(
       "forgive", "have a model take again the contents that crashed its workers");
   verb->add_option("model", options->model, "the model's name")->required();
-  AddCommonOptions(verb, &options->server);
+  AddCommonOptions(verb, &options->server, kEitherAddress);
   verb->callback([options, exit_code] { *exit_code = RunForgive(*options, std::cout, std::cerr); });
 }
 

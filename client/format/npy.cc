@@ -172,6 +172,8 @@ absl::StatusOr<std::string> FormatBytesArray(const NpyArray& array) {
 
 }  // namespace
 
+bool IsNpy(absl::string_view file) { return absl::StartsWith(file, kMagic); }
+
 absl::StatusOr<NpyArray> ParseNpy(absl::string_view file) {
   const auto text = ConsumeHeader(&file);
   if (!text.ok()) return text.status();

@@ -27,6 +27,9 @@ struct NpyArray {
   std::string bytes;
 };
 
+// Whether `file` begins as one of numpy's. Pure.
+bool IsNpy(absl::string_view file);
+
 // Reads versions 1 and 2 of the format, little endian, C order. Arrays of 'S' become BYTES, without
 // the zeros that pad their elements.
 //

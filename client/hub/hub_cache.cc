@@ -76,6 +76,10 @@ std::string HubCache::SnapshotPath(const HubName& name, const std::string& commi
   return absl::StrCat(root_, "/", FolderOf(name), "/snapshots/", commit);
 }
 
+uint64_t HubCache::BytesOf(const HubName& name, const std::string& commit) const {
+  return BytesBelow(SnapshotPath(name, commit));
+}
+
 std::optional<std::string> HubCache::CommitOf(const HubName& name) const {
   if (IsCommit(name.revision)) return name.revision;
   const absl::StatusOr<std::string> ref = ReadWholeFile(

@@ -37,6 +37,9 @@ class HubCache {
   std::string BlobPath(const HubName& name, const std::string& id) const;
   std::string SnapshotPath(const HubName& name, const std::string& commit) const;
 
+  // The size of the files that the snapshot links to.
+  uint64_t BytesOf(const HubName& name, const std::string& commit) const;
+
   // The commit that `name.revision` names, as far as the cache knows.
   std::optional<std::string> CommitOf(const HubName& name) const;
 

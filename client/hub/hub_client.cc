@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -136,15 +137,17 @@ class Window {
   std::deque<Slot> slots_;
 };
 
-std::string Encoded(absl::string_view path) {
+// `kept` are the letters that stay, beside the ones that every part of a path may have.
+std::string Encoded(absl::string_view text, absl::string_view kept) {
   std::string encoded;
-  for (const char letter : path) {
+  for (const char letter : text) {
     const auto byte = static_cast<unsigned char>(letter);
-    if (absl::ascii_isalnum(byte) || letter == '/' || letter == '.' || letter == '_' ||
-        letter == '-') {
+    if (absl::ascii_isalnum(byte) || absl::StrContains("._-", letter) ||
+        absl::StrContains(kept, letter)) {
       encoded.push_back(letter);
     } else {
-      absl::StrAppend(&encoded, "%", absl::Hex(byte, absl::kZeroPad2));
+      absl::StrAppend(&encoded, "%",
+                      absl::AsciiStrToUpper(absl::StrCat(absl::Hex(byte, absl::kZeroPad2))));
     }
   }
   return encoded;
@@ -161,16 +164,10 @@ HubClient::HubClient(HubSettings settings, std::function<void(const std::string&
 HubClient::~HubClient() = default;
 
 absl::StatusOr<HubListing> HubClient::List(const HubName& name) {
-  std::string revision;  // a branch may have slashes, which the hub wants encoded
-  for (const char letter : name.revision) {
-    if (letter == '/') {
-      revision += "%2F";
-    } else {
-      revision.push_back(letter);
-    }
-  }
-  const std::string url = absl::StrCat(settings_.endpoint, "/api/models/", name.Repository(),
-                                       "/revision/", revision, "?blobs=true");
+  // A branch may have slashes, which the hub wants encoded.
+  const std::string url =
+      absl::StrCat(settings_.endpoint, "/api/models/", name.Repository(), "/revision/",
+                   Encoded(name.revision, /*kept=*/""), "?blobs=true");
   Window window(name.Repository(), /*waits_for_hub=*/false, say_);
   window.Add(std::make_unique<HubTransfer>(
       settings_, url,
@@ -186,7 +183,7 @@ absl::Status HubClient::Fetch(const HubName& name, const std::string& commit, co
                               const std::function<absl::Status(std::string)>& take,
                               const std::function<void(uint64_t)>& arrived) {
   const std::string url = absl::StrCat(settings_.endpoint, "/", name.Repository(), "/resolve/",
-                                       commit, "/", Encoded(file.path));
+                                       commit, "/", Encoded(file.path, /*kept=*/"/"));
   MPSD_CHECK(in_parts || from == 0);
   const uint64_t part_bytes = in_parts ? kPartBytes : file.bytes;
   const bool is_whole = from == 0 && file.bytes <= part_bytes;

@@ -8,7 +8,7 @@
 
 namespace mpsd::hub {
 
-// The variables are those of Python's huggingface_hub, so that both share one cache and one token.
+// Python's huggingface_hub reads the same variables, so both share one cache and one token.
 struct HubSettings {
   std::string endpoint;     // without a slash at its end
   std::string cache;        // the folder with "models--ORG--NAME"
@@ -17,11 +17,17 @@ struct HubSettings {
   bool offline = false;
 };
 
-// HF_ENDPOINT; HF_HUB_CACHE, else HF_HOME/hub, else .cache/huggingface/hub below HOME; HF_TOKEN,
-// else the file HF_TOKEN_PATH, else HF_HOME/token; HF_HUB_OFFLINE; REQUESTS_CA_BUNDLE, else
-// CURL_CA_BUNDLE, else SSL_CERT_FILE. INVALID_ARGUMENT where no
-// variable tells a cache, or the endpoint is no http(s) address. `variable` gives a variable's
-// value, or null. Reads the token's file.
+// The first variable that is set says each setting:
+//
+//   endpoint      HF_ENDPOINT
+//   cache         HF_HUB_CACHE, HF_HOME/hub, XDG_CACHE_HOME/huggingface/hub,
+//                 HOME/.cache/huggingface/hub
+//   token         HF_TOKEN, the file HF_TOKEN_PATH, the file HF_HOME/token
+//   authorities   REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE
+//   offline       HF_HUB_OFFLINE
+//
+// `variable` gives a variable's value, or null. Reads the token's file. INVALID_ARGUMENT if no
+// variable tells a cache, or if the endpoint is no http(s) address.
 absl::StatusOr<HubSettings> ReadHubSettings(
     const std::function<const char*(const char*)>& variable);
 

@@ -177,9 +177,7 @@ absl::StatusOr<PulledModel> FromCache(const HubSettings& settings, const HubName
     return absl::NotFoundError(
         absl::StrCat("it is not in ", settings.cache, ", and HF_HUB_OFFLINE is set"));
   }
-  for (const KeptModel& kept : cache.Models()) {
-    if (kept.path == model.path) model.bytes = kept.bytes;
-  }
+  model.bytes = cache.BytesOf(name, model.commit);
   return model;
 }
 

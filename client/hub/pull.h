@@ -12,10 +12,10 @@
 
 namespace mpsd::hub {
 
-// How far a pull is. All counts have the bytes that the cache had before.
+// How far a pull is, in bytes. Each count includes the bytes that the cache had before.
 struct PullProgress {
-  std::string file;        // the one that arrives
-  uint64_t file_done = 0;  // bytes
+  std::string file;  // the file that arrives
+  uint64_t file_done = 0;
   uint64_t file_bytes = 0;
   uint64_t done = 0;
   uint64_t bytes = 0;
@@ -38,8 +38,8 @@ struct PulledModel {
 // leaves the beginning of a file, with which the next pull goes on. Where another process fetches
 // the same file, the pull waits. With HF_HUB_OFFLINE only the cache is asked. Blocks.
 //
-// Errors begin with the model's name. They are those of HubClient and NeededFiles(), DATA_LOSS for
-// a file system that has no room or cannot be written, and INTERNAL for wrong content.
+// Errors begin with the model's name. HubClient and NeededFiles() make most of them. DATA_LOSS: the
+// file system has no room or cannot be written. INTERNAL: a file's content is wrong.
 absl::StatusOr<PulledModel> Pull(const HubSettings& settings, const HubName& name,
                                  const PullWatch& watch);
 

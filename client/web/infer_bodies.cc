@@ -15,19 +15,6 @@
 namespace mpsd::client {
 namespace {
 
-std::string Escaped(absl::string_view segment) {
-  std::string escaped;
-  for (const char c : segment) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (absl::ascii_isalnum(byte) || absl::string_view("-._~").find(c) != absl::string_view::npos) {
-      escaped.push_back(c);
-    } else {
-      absl::StrAppend(&escaped, "%", absl::Hex(byte, absl::kZeroPad2));
-    }
-  }
-  return escaped;
-}
-
 Json DescribeInput(const InferInput& input) {
   MPSD_CHECK(input.range.region.empty());
   return {{"name", input.name},
@@ -116,6 +103,19 @@ absl::StatusOr<std::vector<TensorMetadata>> ReadTensors(const Json& json, const 
 }
 
 }  // namespace
+
+std::string Escaped(absl::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (absl::ascii_isalnum(byte) || absl::string_view("-._~").find(c) != absl::string_view::npos) {
+      escaped.push_back(c);
+    } else {
+      absl::StrAppend(&escaped, "%", absl::Hex(byte, absl::kZeroPad2));
+    }
+  }
+  return escaped;
+}
 
 std::string ModelPath(absl::string_view model, absl::string_view version) {
   const std::string path = absl::StrCat("/v2/models/", Escaped(model));

@@ -26,6 +26,9 @@ struct InferBody {
   size_t json_bytes = 0;  // at the front
 };
 
+// `text` with %XX for what no path may hold.
+std::string Escaped(absl::string_view text);
+
 // "/v2/models/MODEL" or "/v2/models/MODEL/versions/VERSION", with %XX for what no path may hold.
 std::string ModelPath(absl::string_view model, absl::string_view version);
 

@@ -53,6 +53,17 @@ absl::StatusOr<ModelMetadata> RestClient::GetModelMetadata(const std::string& mo
   return ReadModelMetadata(reply->body);
 }
 
+absl::StatusOr<uint32_t> RestClient::ForgiveContents(const std::string& model,
+                                                     absl::Time deadline) {
+  const std::string path = absl::StrCat("/mpsd/models/", Escaped(model), "/forgive");
+  const auto reply = http_->Call({"POST", path}, deadline);
+  if (!reply.ok()) return reply.status();
+  const Json answer = ParseAnswer(reply->body);
+  const Json& contents = Field(answer, "contents");
+  if (!contents.is_number_unsigned()) return WrongAnswer("is no number of contents");
+  return contents.get<uint32_t>();
+}
+
 absl::StatusOr<InferReply> RestClient::Infer(const InferRequest& request, absl::Time deadline) {
   InferBody body = WriteInferBody(request);
   const auto reply = http_->Call({"POST",

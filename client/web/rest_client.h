@@ -6,6 +6,7 @@
 //   auto reply = client.Infer(request, absl::Now() + absl::Seconds(1));
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,6 +43,9 @@ class RestClient {
 
   // The state of a daemon of mpsd.
   absl::StatusOr<DaemonStatus> GetDaemonStatus(absl::Time deadline);
+
+  // Has a daemon of mpsd take again the contents that a model refuses. Returns how many they were.
+  absl::StatusOr<uint32_t> ForgiveContents(const std::string& model, absl::Time deadline);
 
   // Runs one inference; tensors go and come as bytes. REQUIRES: none of them lies in a region.
   absl::StatusOr<InferReply> Infer(const InferRequest& request, absl::Time deadline);

@@ -11,13 +11,11 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+. "$here/chroot.sh"
 mkdir -p "$1"
 cache=$(cd "$1" && pwd)
 shift
-if ! command -v debootstrap >/dev/null; then
-  echo "debootstrap is missing; install it with: apt-get install debootstrap" >&2
-  exit 1
-fi
+need_debootstrap
 built=yes
 if [ "${1:-}" = --syntax ]; then
   built=no
@@ -26,65 +24,9 @@ fi
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then names=(trixie noble); fi
 
-make_chroot() { # NAME FOLDER: 2 where the mirror does not answer
-  local options=(--variant=minbase) script=() suite=$1
-  if [ "$1" = newest ]; then suite=sid; fi
-  if [ "$1" = noble ]; then
-    options+=(--components=main,universe)
-    script=(/usr/share/debootstrap/scripts/gutsy) # the one of all Ubuntus
-    # Debian has no package with Ubuntu's keys, and nothing of this chroot leaves it.
-    if [ -e /usr/share/keyrings/ubuntu-archive-keyring.gpg ]; then
-      options+=(--keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg)
-    else
-      options+=(--no-check-gpg)
-    fi
-  fi
-  rm -rf "$2"
-  # An empty mirror: debootstrap's own for that distribution.
-  if ! debootstrap "${options[@]}" "$suite" "$2" "" "${script[@]}" >"$cache/$1.log" 2>&1; then
-    tail -5 "$cache/$1.log" >&2
-    if grep -q 'Failed getting release file' "$cache/$1.log"; then return 2; fi
-    return 1
-  fi
-  if [ "$1" = newest ]; then
-    sed 's/ sid / experimental /' "$2/etc/apt/sources.list" \
-      >"$2/etc/apt/sources.list.d/experimental.list"
-  fi
-  # A mirror may be a snapshot, older than its index says that it may become.
-  echo 'Acquire::Check-Valid-Until "false";' >"$2/etc/apt/apt.conf.d/90mpsd"
-  touch "$2/.complete"
-}
-
-# The sources as they are here, the host's names and certificates, and libtorch, which is large.
-fill_chroot() { # FOLDER
-  mkdir -p "$1/mpsd/.deps"
-  # A file that is as it was keeps its time, by which ninja knows what to build.
-  git -C "$root" ls-files | while read -r file; do
-    cmp -s "$root/$file" "$1/mpsd/$file" && continue
-    mkdir -p "$(dirname "$1/mpsd/$file")"
-    cp "$root/$file" "$1/mpsd/$file"
-  done
-  # A file that is gone here goes there too.
-  (cd "$1/mpsd" && find . -type f -not -path './.deps/*' -not -path './build/*' -printf '%P\n') |
-    sort | comm -23 - <(git -C "$root" ls-files | sort) | while read -r file; do
-    rm "$1/mpsd/$file"
-  done
-  cp /etc/resolv.conf "$1/etc/resolv.conf"
-  if [ -e /etc/ssl/certs/ca-certificates.crt ]; then
-    cp /etc/ssl/certs/ca-certificates.crt "$1/mpsd/.deps/ca.pem"
-  fi
-  cp -ruL "$root/.deps/.stamp-libtorch" "$root/.deps/libtorch" "$1/mpsd/.deps/"
-}
-
-in_chroot() { # FOLDER COMMAND: its mounts end with it
-  unshare --mount --pid --fork sh -c "mount --rbind /dev '$1/dev' && mount -t proc proc '$1/proc' &&
-    exec chroot '$1' env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
-      PIP_CERT=/mpsd/.deps/ca.pem bash -c \"\$0\"" "$2"
-}
-
 check() { # NAME: 2 where it could not be had
   local folder=$cache/$1
-  if [ ! -e "$folder/.complete" ]; then make_chroot "$1" "$folder" || return; fi
+  if [ ! -e "$folder/.complete" ]; then make_chroot "$1" "$folder" "$cache/$1.log" || return; fi
   fill_chroot "$folder" || return
   if [ "$1" = newest ]; then
     in_chroot "$folder" 'cd /mpsd && bash cmake/distros/newest.sh' || return 1

@@ -5,6 +5,7 @@ debian_serve_packages=(
   g++ cmake ninja-build               # 12.2 / 13.2, 3.25 / 3.28, 1.11
   libgrpc++-dev protobuf-compiler-grpc # 1.51
   libssl-dev                          # 3.0
+  libnghttp2-dev                      # 1.52 / 1.59
   zlib1g-dev                          # 1.2.13 / 1.3
   libprotobuf-dev protobuf-compiler   # 3.21
   libabsl-dev                         # 20220623
@@ -31,11 +32,9 @@ debian_test_packages=(
   libclang-rt-14-dev                  # libFuzzer, for tests/fuzz
   libobjc4                            # 12.2 / 14.2: a runtime of Objective-C, for tests/worker/metal
   ruby                                # 3.1 / 3.2: reads the formula of deploy/homebrew
-  libnghttp2-dev                      # 1.52 / 1.59: mpsd-bench --frames
 )
 debian_bench_packages=(
   wrk                                 # 4.1: loads the door of HTTP
-  libnghttp2-dev
 )
 debian_peers_packages=(
   "${debian_bench_packages[@]}"
@@ -43,16 +42,24 @@ debian_peers_packages=(
   python3-venv
 )
 debian_distros_packages=(debootstrap)  # 1.0
+debian_package_packages=(
+  debhelper                           # 13
+  patchelf                            # 0.14 / 0.18
+  zstd
+  reprepro                            # 5.3
+  minisign                            # 0.11
+  debootstrap                         # 1.0
+)
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(
   cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp boost
-  simdjson curl
+  simdjson curl libnghttp2
 )
-brew_test_packages=(googletest google-benchmark ccache libnghttp2)
-brew_bench_packages=(wrk libnghttp2)
+brew_test_packages=(googletest google-benchmark ccache)
+brew_bench_packages=(wrk)
 brew_format_packages=(clang-format@14)
 
-need_packages() { # serve|test|bench|peers|distros|format; test has all but the last three's
+need_packages() { # serve|test|bench|peers|distros|package|format; test has all but the last four's
   local packages
   case $(uname -s) in
     Darwin)
@@ -71,6 +78,7 @@ need_packages() { # serve|test|bench|peers|distros|format; test has all but the 
         bench) packages+=("${debian_bench_packages[@]}") ;;
         peers) packages+=("${debian_peers_packages[@]}") ;;
         distros) packages+=("${debian_distros_packages[@]}") ;;
+        package) packages+=("${debian_package_packages[@]}") ;;
       esac
       # A browser for tests/integration/page_test.py, which skips without one. Ubuntu's is a snap.
       if [ "$1" = test ] && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi

@@ -20,42 +20,16 @@ constexpr size_t kChunkBytes = 1 << 20;
 
 std::string ErrnoText() { return std::generic_category().message(errno); }
 
-}  // namespace
-
-absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t bytes_max) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", ErrnoText()));
+// `fd` is open for reading; errors name `path`.
+absl::StatusOr<std::string> ReadOpened(const UniqueFd& fd, const std::string& path,
+                                       uint64_t bytes_expected, uint64_t bytes_max) {
   std::string content;
-  while (file) {
-    const size_t before = content.size();
-    content.resize(before + kChunkBytes);
-    file.read(content.data() + before, kChunkBytes);
-    content.resize(before + static_cast<size_t>(file.gcount()));
-    if (content.size() > bytes_max) {
-      return absl::OutOfRangeError(absl::StrCat(path, " has more than ", bytes_max, " bytes"));
-    }
-  }
-  if (file.bad()) return absl::DataLossError(absl::StrCat("cannot read ", path, ": ", ErrnoText()));
-  return content;
-}
-
-absl::StatusOr<std::string> ReadRegularFile(const std::string& path, uint64_t bytes_max) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) {
-    return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", ErrnoText()));
-  }
-  struct stat status {};
-  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, " is no file"));
-  }
-  std::string content;
-  content.reserve(std::min(static_cast<uint64_t>(status.st_size), bytes_max) + kChunkBytes);
+  content.reserve(std::min(bytes_expected, bytes_max) + kChunkBytes);
   for (ssize_t count = 1; count > 0;) {
     const size_t before = content.size();
     content.resize(before + kChunkBytes);
     do {
-      count = read(file.get(), content.data() + before, kChunkBytes);
+      count = read(fd.get(), content.data() + before, kChunkBytes);
     } while (count < 0 && errno == EINTR);
     if (count < 0) {
       return absl::DataLossError(absl::StrCat("cannot read ", path, ": ", ErrnoText()));
@@ -66,6 +40,31 @@ absl::StatusOr<std::string> ReadRegularFile(const std::string& path, uint64_t by
     }
   }
   return content;
+}
+
+// `flags` beside those of every file.
+absl::StatusOr<UniqueFd> OpenToRead(const std::string& path, int flags) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
+  if (fd.valid()) return fd;
+  return absl::NotFoundError(absl::StrCat("cannot open ", path, ": ", ErrnoText()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t bytes_max) {
+  const absl::StatusOr<UniqueFd> fd = OpenToRead(path, 0);
+  if (!fd.ok()) return fd.status();
+  return ReadOpened(*fd, path, /*bytes_expected=*/0, bytes_max);
+}
+
+absl::StatusOr<std::string> ReadRegularFile(const std::string& path, uint64_t bytes_max) {
+  const absl::StatusOr<UniqueFd> fd = OpenToRead(path, O_NONBLOCK);
+  if (!fd.ok()) return fd.status();
+  struct stat status {};
+  if (fstat(fd->get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is no file"));
+  }
+  return ReadOpened(*fd, path, static_cast<uint64_t>(status.st_size), bytes_max);
 }
 
 absl::Status WriteWholeFile(const std::string& path, absl::string_view content) {

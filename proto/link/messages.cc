@@ -59,6 +59,7 @@ Json Body(const LoadOrder& order) {
           {"cores", order.cores},
           {"memory_share_percent", order.memory_share_percent},
           {"spec", ToJson(order.spec)},
+          {"inputs_by_name", order.inputs_by_name},
           {"parameters", order.parameters}};
 }
 
@@ -276,6 +277,7 @@ Message ParseLoad(Fields& fields) {
     order.memory_share_percent = fields.Small("memory_share_percent");
   }
   order.spec = fields.Spec("spec");
+  if (fields.Has("inputs_by_name")) order.inputs_by_name = fields.Flag("inputs_by_name");
   order.parameters = fields.Texts("parameters");
   return order;
 }

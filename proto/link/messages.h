@@ -86,6 +86,8 @@ struct LoadOrder {
   uint32_t cores = 1;                 // cores that the inferences of all lanes share
   uint32_t memory_share_percent = 0;  // this process's share of the device's memory; 0: not divided
   ModelSpec spec;
+  bool inputs_by_name =
+      false;  // an input with the name of no argument is a mistake; TorchScript only
   std::map<std::string, std::string> parameters;
 
   // The path that the worker opens. `path` is for messages to people.

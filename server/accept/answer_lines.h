@@ -1,4 +1,4 @@
-// AnswerLines: answers leave in the order in which their requests came, for each model.
+// AnswerLines: each model's answers leave in the order of their requests.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,11 @@
 
 namespace mpsd {
 
-// The order of a stream's answers. Each model has a line of its own, so that the answers of one
-// model never wait for those of another. Thread-compatible: a StreamCall guards its lines with its
-// mutex.
+// The order of a stream's answers. Each model has its own line, so that answers of one model never
+// wait for those of another. Thread-compatible: a StreamCall guards its lines with its mutex.
 //
-// `Request` has the fields `answered`, `line` and `next`, which belong to the lines from Join()
-// until the request is released.
+// The `Request` fields `answered`, `line` and `next` belong to the lines from Join() until the
+// request is released.
 template <typename Request>
 class AnswerLines {
  public:
@@ -30,17 +29,17 @@ class AnswerLines {
     line.last = request;
   }
 
-  // Returns the requests whose answers may leave now that this one has its answer: the first of a
-  // chain by `next`, in order; null when there are none. REQUIRES: the request is in its line.
+  // The request has its answer. Returns the requests whose answers may leave now, as an ordered
+  // chain by `next`; null if there are none. REQUIRES: the request is in its line.
   Request* Answered(Request* request) {
     MPSD_CHECK(!request->answered);
     request->answered = true;
     return Release(&lines_[request->line]);
   }
 
-  // Takes the request out of its line: its answers wait for no other request, and no other request
-  // waits for them. Returns the requests that may leave now, as Answered() does. REQUIRES: the
-  // request is in its line and has no answer yet.
+  // Takes the request out of its line: its answers and those of others no longer wait for each
+  // other. Returns the requests that may leave now, as Answered() does. REQUIRES: the request is in
+  // its line and has no answer yet.
   Request* Leave(Request* request) {
     MPSD_CHECK(!request->answered);
     Line& line = lines_[request->line];
@@ -55,12 +54,12 @@ class AnswerLines {
     return Release(&line);
   }
 
-  // How many lines there are, empty ones included. A line is added only while none is empty.
+  // Number of lines, empty ones included. A line is added only while none is empty.
   size_t line_count() const { return lines_.size(); }
 
  private:
-  // Longer than the name of any model. Two longer texts that begin alike name no model, and may
-  // share a line.
+  // Longer than any model's name. Longer texts with an equal beginning name no model, and may share
+  // a line.
   static constexpr size_t kKeptNameBytes = 256;
 
   struct Line {
@@ -82,7 +81,6 @@ class AnswerLines {
     return first;
   }
 
-  // The model's line, else an empty one, else a new one.
   size_t LineOf(absl::string_view model) {
     model = model.substr(0, kKeptNameBytes);
     size_t empty = lines_.size();

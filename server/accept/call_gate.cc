@@ -13,10 +13,10 @@
 namespace mpsd {
 namespace {
 
-// The security type of the control socket's listener, and of no other.
+// The security type of the control socket's listener only.
 constexpr absl::string_view kLocal = "local";
 constexpr char kAuthorization[] = "authorization";
-// How many names of one certificate are looked at.
+// Limit of names read from one certificate.
 constexpr size_t kMaxCertificateNames = 32;
 
 using CertificateNames = absl::InlinedVector<absl::string_view, kMaxCertificateNames>;
@@ -24,7 +24,7 @@ using CertificateNames = absl::InlinedVector<absl::string_view, kMaxCertificateN
 struct ReleaseContext {
   void operator()(grpc_auth_context* context) const { grpc_auth_context_release(context); }
 };
-// Held with gRPC's C functions: their C++ counterparts copy everything to the heap.
+// Uses gRPC's C functions: their C++ counterparts copy everything to the heap.
 using AuthContext = std::unique_ptr<grpc_auth_context, ReleaseContext>;
 
 AuthContext AuthContextOf(grpc::ServerContext* rpc) {
@@ -49,7 +49,7 @@ void AddNames(const AuthContext& context, const char* property, CertificateNames
   }
 }
 
-// The names in the client's certificate; none where no certificate was verified.
+// Names in the client's certificate; none if no certificate was verified.
 CertificateNames CertificateNamesOf(const AuthContext& context) {
   CertificateNames names;
   if (context == nullptr || grpc_auth_context_peer_is_authenticated(context.get()) == 0) {
@@ -107,7 +107,7 @@ absl::Status CallGate::MayUseInForce(grpc::ServerContext* rpc, const MethodAcces
   std::optional<Verdict> verdict = gate_->MayUse(method, *grant, model);
   if (!verdict.has_value()) {
     if (CameByControlSocket(rpc)) return absl::OkStatus();
-    // Other rules came into force: the caller's credentials are held to these.
+    // Other rules came into force: the caller's credentials are checked against these.
     const Verdict entered = Judge(rpc, method, grant);
     if (entered != Verdict::kAllowed) return Told(entered, *rpc, method);
     verdict = gate_->MayUse(method, *grant, model);

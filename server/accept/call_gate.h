@@ -1,4 +1,4 @@
-// CallGate: where each gRPC call of each service passes the Gate.
+// CallGate: where each gRPC call passes the Gate.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -10,10 +10,10 @@
 
 namespace mpsd {
 
-// Step 1 of a request. Reads the credentials of a gRPC call, which are its listener, its
-// certificate and its token, and asks the Gate, which knows no gRPC. Every call is an InferCall, a
-// StreamCall or a GenericCall, and each of these calls Enter() before anything else: no method can
-// forget the gate, and while rules are in force one that is in no list is refused.
+// Step 1 of a request. Reads a gRPC call's credentials (listener, certificate, token) and asks the
+// Gate, which knows no gRPC. Every InferCall, StreamCall and GenericCall calls Enter() before
+// anything else, so no method can forget the gate. While rules are in force, an unlisted method is
+// refused.
 //
 //   which                        credential            where it is
 //   a call by the control socket the socket itself     the listener's security type: always passes,
@@ -22,23 +22,23 @@ namespace mpsd {
 //                                client certificate
 //   any call                     "Bearer TOKEN"        the header `authorization`, once
 //
-// The RefusalLog is told of each refusal; the client learns neither whether the method nor whether
-// the model exists. Owned by the GrpcServer. Thread-safe.
+// The RefusalLog hears of each refusal. The client learns neither whether the method exists nor
+// whether the model does. Owned by the GrpcServer. Thread-safe.
 class CallGate {
  public:
   // The referents outlive the gate.
   CallGate(const Gate* gate, RefusalLog* refusals) : gate_(gate), refusals_(refusals) {}
 
-  // Whether the caller may call the method: OK, UNAUTHENTICATED or PERMISSION_DENIED. Fills
-  // `grant` for MayUse(). While no rules are in force it costs one load.
+  // Whether the caller may call the method: OK, UNAUTHENTICATED or PERMISSION_DENIED. Fills `grant`
+  // for MayUse(). While no rules are in force it costs one load.
   absl::Status Enter(grpc::ServerContext* rpc, const MethodAccess& method, Grant* grant) const {
     if (!gate_->in_force()) return absl::OkStatus();
     return EnterInForce(rpc, method, grant);
   }
 
-  // Whether the caller may use the method with this model; empty stands for all models. Where other
-  // rules came into force since Enter(), the caller is held to these, and `grant` is renewed.
-  // REQUIRES: Enter() was OK.
+  // Whether the caller may use the method with this model; empty stands for all models. If other
+  // rules came into force since Enter(), these are applied, and `grant` is renewed. REQUIRES:
+  // Enter() was OK.
   absl::Status MayUse(grpc::ServerContext* rpc, const MethodAccess& method, absl::string_view model,
                       Grant* grant) const {
     if (!gate_->in_force()) return absl::OkStatus();
@@ -58,7 +58,7 @@ class CallGate {
   RefusalLog* const refusals_;
 };
 
-// Whether the call came by the control socket, which no client can claim: the listener's own
+// Whether the call came by the control socket. No client can fake that: the listener's own
 // credentials say so. Thread-safe.
 bool CameByControlSocket(grpc::ServerContext* rpc);
 

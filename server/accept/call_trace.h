@@ -1,4 +1,4 @@
-// TakeTraceContext: the span that a gRPC call's client says the call belongs to.
+// TakeTraceContext: the span to which a client says its gRPC call belongs.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -7,12 +7,11 @@
 
 namespace mpsd {
 
-// Reads the span from the header "traceparent" of the call's metadata, and echoes it in the call's
-// initial metadata. Empty, and nothing is echoed, where the client said none or something that is
-// no traceparent: ReadTraceparent() decides, and the call goes on. Called once a call, by InferCall
-// and StreamCall, after its arrival and before anything is written. The call keeps the result for
-// as long as its requests live, since each of them tells its span when it ends. Allocates only
-// where there is a span. Thread-compatible.
+// Reads the span from the call's header "traceparent", and echoes it in the initial metadata.
+// Empty, without an echo, if the header is missing or malformed (ReadTraceparent()); the call goes
+// on. InferCall and StreamCall call it once a call, after the arrival and before anything is
+// written. The call keeps the result while its requests live, since each reports its span at its
+// end. Allocates only if there is a span. Thread-compatible.
 TraceContext TakeTraceContext(grpc::ServerContext* call);
 
 }  // namespace mpsd

@@ -95,7 +95,7 @@ void GenericCall::Serve() {
     return Finish(absl::ResourceExhaustedError(
         absl::StrCat("a request of this method has at most ", kMaxRequestBytes, " bytes")));
   }
-  // The buffer stays: while the call lasts its bytes count against limits.buffered.
+  // The buffer stays: its bytes count against limits.buffered while the call lasts.
   request_ = Joined(rpc_.bytes);
   if (absl::Status status = CheckModel(); !status.ok()) return Finish(status);
   last_response_.clear();
@@ -122,8 +122,7 @@ CallerInfo GenericCall::Caller() { return {rpc_.server.peer(), ConnectionOf(&rpc
 
 void GenericCall::Answer() { Respond(method_->unary(Caller(), request_, &last_response_)); }
 
-// The call lives until the answer comes. The thread that gives the answer writes it here and wakes
-// the queue.
+// The call lives until the answer comes. The answering thread writes it here and wakes the queue.
 void GenericCall::Defer() {
   method_->deferred(Caller(), request_, [this](const absl::Status& status, std::string response) {
     deferred_status_ = status;
@@ -165,8 +164,8 @@ void GenericCall::Watch() {
     Finish(status.ok() ? absl::UnavailableError("Server exiting") : status);
     return;
   }
-  // The first response is always sent, even one of no bytes: the byte that is appended here tells
-  // it from none.
+  // The first response is always sent, even without bytes: the byte appended here tells it from
+  // none.
   const bool first = last_response_.empty();
   response.push_back('\0');
   if (!first && response == last_response_) {

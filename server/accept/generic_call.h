@@ -1,4 +1,4 @@
-// GenericCall: one armed call of any method that the MethodTable knows.
+// GenericCall: one armed call of any method in the MethodTable.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -24,7 +24,7 @@
 
 namespace mpsd {
 
-// What all generic calls of one completion queue share. Constant once the queue's thread runs. The
+// Shared by all generic calls of one completion queue. Constant once the queue's thread runs. The
 // referents outlive the calls. Thread-safe.
 struct GenericCallContext {
   grpc::AsyncGenericService* service = nullptr;
@@ -38,12 +38,12 @@ struct GenericCallContext {
   OpenCalls* open_calls = nullptr;
   const CallGate* gate = nullptr;
   InflaterThreads* inflaters = nullptr;
-  Watchers* watchers = nullptr;  // of the queue
+  Watchers* watchers = nullptr;  // the queue's
 };
 
-// Carries the request of a method to the MethodTable and the response back. Lives on its queue's
-// thread, except EndSoon() and the answer of a deferred method, which come from any thread. Owns
-// itself: the last tag deletes it. A call is used once.
+// Carries a method's request to the MethodTable and the response back. Lives on its queue's thread,
+// except EndSoon() and a deferred method's answer, which come from any thread. Owns itself: the
+// last tag deletes it. A call is used once.
 //
 //   Arrived → Read → (Inflated) → the method → Finished                 a unary method
 //                                            → Answered → Finished      a deferred method
@@ -52,18 +52,17 @@ struct GenericCallContext {
 //
 // Invariants:
 //   1. Arrived(true) arms another call in place of this one, so that a call whose message never
-//      comes keeps no other call from arriving, and promises Finished and Done, in either order.
-//      Arrived(false) means that the server shuts down, and promises no further tag.
-//   2. Besides Done, at most one tag is out. None is out while a deferred answer is awaited.
+//      comes blocks no other. It promises Finished and Done, in either order. Arrived(false) means
+//      that the server shuts down, and promises no further tag.
+//   2. Besides Done, at most one tag is out, and none while a deferred answer is awaited.
 //   3. Done comes when the call is over or cancelled.
 class GenericCall final : public OpenStream {
  public:
-  // The largest request message; a larger one is refused as RESOURCE_EXHAUSTED. Once parsed, a
-  // request may take 80 times its bytes (many small fields, nested JSON), and the largest that a
-  // client has a use for is a model's config.
+  // The largest request message; larger ones are refused as RESOURCE_EXHAUSTED. Once parsed, a
+  // request may take 80 times its bytes (many small fields, nested JSON). The largest useful one is
+  // a model's config.
   static constexpr size_t kMaxRequestBytes = 256 << 10;
 
-  // The context outlives the call.
   explicit GenericCall(const GenericCallContext* context);
 
   // Asks gRPC for the next call and returns at once; Arrived() follows. Called once, after `new`.
@@ -102,7 +101,7 @@ class GenericCall final : public OpenStream {
     grpc::GenericServerContext server;
     grpc::GenericServerAsyncReaderWriter stream;
     grpc::ByteBuffer bytes;
-    grpc::Alarm answer_alarm;  // set by the thread that gives a deferred answer
+    grpc::Alarm answer_alarm;  // set by the thread with a deferred answer
   };
 
   const GenericCallContext* const context_;
@@ -126,12 +125,12 @@ class GenericCall final : public OpenStream {
   Inflation inflation_ ABSL_GUARDED_BY(thread_);
   std::string request_ ABSL_GUARDED_BY(thread_);
   bool over_ ABSL_GUARDED_BY(thread_) = false;   // Done has come, or nothing can be written
-  bool lasts_ ABSL_GUARDED_BY(thread_) = false;  // a stop of the server ends the call
+  bool lasts_ ABSL_GUARDED_BY(thread_) = false;  // ends when the server stops
   bool finishing_ ABSL_GUARDED_BY(thread_) = false;
-  int tags_out_ ABSL_GUARDED_BY(thread_) = 0;  // of Finished and Done
+  int tags_out_ ABSL_GUARDED_BY(thread_) = 0;  // how many of Finished and Done
 
-  // Written by the queue's thread, or by the thread that gives a deferred answer while the queue's
-  // thread awaits it.
+  // Written by the queue's thread, or by the thread with a deferred answer while the queue's thread
+  // awaits it.
   std::string last_response_;
   absl::Status deferred_status_;
 };

@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kKeepaliveTimeoutNs = 20 * kNsPerSecond;
 constexpr int64_t kAgeGraceNs = 60 * kNsPerSecond;
 constexpr int64_t kMinPingNs = 10 * kNsPerSecond;
-// How long gRPC may take to cancel the calls that are left, before their connections are cut.
+// How long gRPC may take to cancel the remaining calls before their connections are cut.
 constexpr int64_t kCancelNs = 200 * kNsPerMs;
 
 std::string WithPort(const std::string& address, int port) {
@@ -32,7 +32,7 @@ std::string WithPort(const std::string& address, int port) {
   return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
 }
 
-// A time of 0 leaves gRPC's default in force: never, except for the handshake.
+// A time of 0 keeps gRPC's default: never, except for the handshake.
 void AddTime(const char* name, int64_t ns, grpc::ServerBuilder* builder) {
   if (ns > 0) builder->AddChannelArgument(name, static_cast<int>((ns - 1) / kNsPerMs + 1));
 }
@@ -56,11 +56,13 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(options.streams));
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, static_cast<int>(options.metadata_bytes));
-  // A gRPC that knows this bound holds it for each listener. On Linux the accept guard comes first.
+  // A gRPC that knows this bound applies it to each listener. On Linux the accept guard comes
+  // first.
   builder->AddChannelArgument("grpc.max_allowed_incoming_connections",
                               static_cast<int>(options.connections));
   AddTimes(options, builder);
-  // gRPC would inflate a small message to any size before it checks the limit. Inflater does not.
+  // While gRPC would inflate a small message to any size before it checks the limit, Inflater does
+  // not.
   builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, options.compressed_requests);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, options.compressed_requests);
@@ -69,13 +71,13 @@ void Configure(const GrpcServerOptions& options, grpc::ServerBuilder* builder) {
   builder->SetResourceQuota(quota);
 }
 
-// Far above what gRPC lets a call have, so that gRPC can tell a client that it has too much.
+// Far above gRPC's limit for a call, so that gRPC can tell a client that it sent too much.
 uint64_t HeaderBlockBytes(const GrpcServerOptions& options) {
   return (64 << 10) + 4 * options.metadata_bytes;
 }
 
 struct Listening {
-  const char* key;  // of the config
+  const char* key;  // a key of the config
   std::string address;
   std::shared_ptr<grpc::ServerCredentials> credentials;
 };
@@ -106,7 +108,7 @@ absl::Status CheckFree(const std::vector<Listening>& all) {
   return absl::OkStatus();
 }
 
-// gRPC gets the control socket's connections through this acceptor.
+// Through this acceptor gRPC gets the control socket's connections.
 std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> AddAcceptor(
     grpc::ServerBuilder* builder) {
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
@@ -244,7 +246,7 @@ void GrpcServer::Stop(int64_t grace_ns) {
   stopping_ = true;
   control_.reset();
   streams_.EndAll();
-  // Armed calls end at once: those that are left are open, and none is of another transport.
+  // Armed calls end at once. The remaining ones are open, and none is of another transport.
   const ConnectionCutter cutter(bound_, grace_ns + kCancelNs,
                                 [this] { return live_calls_.load(std::memory_order_acquire) > 0; });
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::microseconds(grace_ns / 1000));

@@ -27,39 +27,38 @@
 
 namespace mpsd {
 
-// What the config says of the door. Times of 0 leave gRPC's own in force.
+// The config's options for the door. Times of 0 keep gRPC's own.
 struct GrpcServerOptions {
   std::vector<std::string> addresses;  // "127.0.0.1:8001", "unix:/run/mpsd/mpsd.sock"
   uint64_t message_bytes = 0;
-  uint64_t buffered_bytes = 0;  // of all messages that arrive; as much again of inflated ones
+  uint64_t buffered_bytes = 0;  // for all arriving messages; as much again for inflated ones
   bool compressed_requests = true;
   uint64_t connection_pin_bytes = kDefaultConnectionPinBytes;  // see PinLedger
-  uint64_t unread_copy_bytes = kDefaultUnreadCopyBytes;        // likewise
+  uint64_t unread_copy_bytes = kDefaultUnreadCopyBytes;        // see PinLedger
   uint32_t queue_threads = 1;
   uint32_t connections = kDefaultConnections;
-  uint32_t streams = 0;                // calls of a connection
+  uint32_t streams = 0;                // calls on a connection
   uint32_t resets = 10'000;            // calls that a connection may cancel in a second
-  uint32_t calls = kDefaultOpenCalls;  // of each kind, see OpenCalls
-  uint64_t metadata_bytes = 0;         // of a call
-  int64_t default_deadline_ns = kDefaultTimeoutNs;  // of a call that brings none; 0: it has none
+  uint32_t calls = kDefaultOpenCalls;  // for each kind, see OpenCalls
+  uint64_t metadata_bytes = 0;         // for a call
+  int64_t default_deadline_ns = kDefaultTimeoutNs;  // for a call without one; 0: none
   int64_t keepalive_ns = 0;                         // 0: never
   int64_t handshake_ns = 0;                         // 0: gRPC's own
   int64_t connection_idle_ns = 0;
   int64_t connection_age_ns = 0;
   StatusStyle style = StatusStyle::kOwn;
   std::vector<std::string> tls_addresses;           // "0.0.0.0:8443"
-  std::shared_ptr<CertificateSource> certificates;  // REQUIRES: not null where TLS is used
+  std::shared_ptr<CertificateSource> certificates;  // REQUIRES: not null if TLS is used
   bool client_must_show_certificate = false;
   std::string control_address;  // "unix:/run/mpsd/control.sock"; empty: none
   RequestObservers observers;
 };
 
-// The gRPC door: listeners, certificates, the limit of connections, the queue threads with their
-// armed calls. It makes what calls share, which are the ledger of pinned answers, the inflater and
-// the gate, and hands it to them in their contexts; what a call does stands in InferCall,
-// StreamCall and GenericCall.
+// The gRPC door: listeners, certificates, the limit of connections, and the queue threads with
+// their armed calls. It makes what calls share (the ledger of pinned answers, the inflater, the
+// gate) and gives it to them in their contexts. InferCall, StreamCall and GenericCall do the rest.
 //
-// Stop() goes from the outside to the inside, so that whatever is open always has a thread:
+// Stop() works from the outside in, so that everything open always has a thread:
 //
 //   the control socket closes → streams end → gRPC takes no call, and cancels after the grace
 //     → every call, armed or open, is back and deleted → the queues shut down → threads are joined
@@ -73,42 +72,38 @@ class GrpcServer {
              const Gate* gate, RefusalLog* refusals);
   ~GrpcServer();
 
-  // Binds all addresses, starts the threads and takes calls. Called once. UNAVAILABLE, which names
-  // the address, when one cannot be bound; the server is then as if it had never been started.
+  // Binds all addresses, starts the threads and takes calls. Called once. UNAVAILABLE names an
+  // address that cannot be bound; the server is then as if never started.
   absl::Status Start(const GrpcServerOptions& options);
 
-  // The addresses in use, with the ports that were chosen for port 0: first those without TLS,
-  // then those with TLS, then the control socket.
+  // The addresses in use, with the ports chosen for port 0: without TLS, with TLS, then the control
+  // socket.
   const std::vector<std::string>& bound() const { return bound_; }
 
-  // How many connections there are. REQUIRES: the server was started. Thread-safe.
+  // Number of connections. REQUIRES: the server was started. Thread-safe.
   uint32_t connection_count() const;
 
-  // The bytes of copied large answers that clients have not read yet. REQUIRES: the server was
-  // started.
+  // Bytes of copied large answers that clients have not read. REQUIRES: the server was started.
   uint64_t unread_copy_bytes() const;
 
-  // The bytes of inflated requests that are still held. REQUIRES: the server was started.
+  // Bytes of inflated requests that are still held. REQUIRES: the server was started.
   uint64_t inflated_bytes() const;
 
-  // The ledgers of open calls, which other doors share: a call counts the same, whatever door it
-  // came by. REQUIRES: the server was started.
+  // Ledgers of open calls, shared with other doors: a call counts the same at every door. REQUIRES:
+  // the server was started.
   OpenCalls* open_infer_calls() { return open_infer_calls_.get(); }
   OpenCalls* open_other_calls() { return open_other_calls_.get(); }
 
-  // The copies of answers that clients leave unread, which other doors share too. REQUIRES: as
-  // above.
+  // Copies of unread answers, shared with other doors. REQUIRES: as above.
   UnreadCopies* unread_copies() { return pins_->copies(); }
 
-  // The threads that inflate, and the bounds of what they make, which other doors share too.
-  // REQUIRES: as above.
+  // The threads that inflate, and their bounds, shared with other doors. REQUIRES: as above.
   InflaterThreads* inflaters() { return inflater_threads_.get(); }
   const InflateBounds& inflate_bounds() const { return inflater_->bounds(); }
 
-  // Stops taking calls, ends streams, cancels the calls that are open after `grace_ns`, and cuts
-  // the connections whose client does not read even that. Blocks until all calls are gone and the
-  // threads are joined: requests that are inside must end meanwhile, as cancelled ones do. Does
-  // nothing when called again.
+  // Stops taking calls, ends streams, cancels open calls after `grace_ns`, and cuts connections
+  // whose client does not even read that. Blocks until all calls are gone and the threads are
+  // joined: requests inside must end meanwhile, as cancelled ones do. Idempotent.
   void Stop(int64_t grace_ns);
 
  private:
@@ -127,14 +122,14 @@ class GrpcServer {
   std::atomic<bool> stopping_{false};
   std::atomic<int> live_calls_{0};
   OpenStreams streams_;
-  // Set when the server is started. One for each kind, so that streams and watches, which last,
-  // keep no other call out.
+  // Set when the server starts. One for each kind, so that lasting streams and watches keep no
+  // other call out.
   std::unique_ptr<OpenCalls> open_infer_calls_;
   std::unique_ptr<OpenCalls> open_stream_calls_;
   std::unique_ptr<OpenCalls> open_other_calls_;
   InferService infer_service_;
   grpc::AsyncGenericService generic_service_;
-  // gRPC asks these for certificates while it listens, but does not keep them alive.
+  // Kept alive for gRPC, which asks these for certificates while it listens.
   std::vector<std::shared_ptr<grpc::ServerCredentials>> credentials_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<ControlListener> control_;
@@ -142,7 +137,7 @@ class GrpcServer {
   std::vector<std::string> bound_;
   ConnectionBounds bounds_;
   std::shared_ptr<PinLedger> pins_;     // set when the server is started
-  std::unique_ptr<Inflater> inflater_;  // likewise
+  std::unique_ptr<Inflater> inflater_;  // set when the server is started
   std::unique_ptr<InflaterThreads> inflater_threads_;
 };
 

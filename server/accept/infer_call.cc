@@ -40,7 +40,7 @@ void InferCall::Arrived(bool ok) {
       MonotonicDeadline(rpc_->server.raw_deadline(), now_ns, context_->default_deadline_ns);
   calls_->Arrived(this, deadline.at_ns + kUntakenAnswerNs);
   Begin(now_ns, deadline);
-  calls_->Arm();  // takes microseconds, in which a lane is at work on this call
+  calls_->Arm();  // takes microseconds, while a lane works on this call
 }
 
 void InferCall::Begin(int64_t now_ns, const CallDeadline& deadline) {
@@ -68,8 +68,8 @@ void InferCall::Inflated(bool) {
   CountUnadmitted();
 }
 
-// A request that was refused belongs to no model, whatever it names. One that awaits a copy from a
-// device stays where it was counted.
+// A refused request belongs to no model, whatever it names. One that awaits a copy from a device
+// stays where it was counted.
 void InferCall::CountUnadmitted() {
   const Request& request = exchange_.request();
   if (request.model == nullptr && !request.reply.owed()) place_.BelongToNone();
@@ -89,7 +89,7 @@ absl::Status InferCall::MayUse(absl::string_view model) {
   return status.ok() ? place_.BelongTo(model) : status;
 }
 
-// The buffers of the message count against what all messages that arrive may take.
+// The message's buffers count against the limit of all arriving messages.
 void InferCall::DropPayloads() {
   thread_->Check();
   wire_.DropBuffers();
@@ -115,7 +115,7 @@ absl::Status InferCall::Write(const Answer& answer, bool is_last) {
   return written.status();
 }
 
-// The call may be over, and used again, before Finish() returns: nothing of it is touched later.
+// The call may be over, and in use again, before Finish() returns: nothing of it is touched later.
 void InferCall::SendLast() {
   grpc::ByteBuffer response;
   response.Swap(&response_);

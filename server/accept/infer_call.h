@@ -1,4 +1,4 @@
-// InferCall: one armed ModelInfer call, used again for call after call.
+// InferCall: one armed ModelInfer call; the object is used again for the next one.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -27,21 +27,19 @@ class InferCalls;
 //
 // Invariants:
 //   1. Arrived(true) promises exactly two more tags, Finished and Done, in either order; the call
-//      is over when both are back. Done comes when the call is over or cancelled; Finished follows
+//      is over when both are back. Done comes when the call is over or cancelled. Finished follows
 //      the one ending of the exchange. Arrived(false) means that the server shuts down, and
 //      promises no further tag.
 //   2. A compressed message is followed by Inflated, and inputs on devices by Resumed, each before
 //      the ending.
-//   3. Done comes before the ending only for a call that was cancelled.
+//   3. Done comes before the ending only if the call was cancelled.
 class InferCall final : public ExchangeTransport {
  public:
-  // Context and calls outlive the call.
   InferCall(const InferCallContext* context, InferCalls* calls);
 
   // REQUIRES: no tag is out.
   ~InferCall() override;
 
-  // Waits for a call to arrive. REQUIRES: no tag is out.
   void Arm();
 
   // Ends the open call, whether its client has its answer or not.
@@ -77,7 +75,7 @@ class InferCall final : public ExchangeTransport {
   void CountUnadmitted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void TagBack() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
-  // One call's worth of gRPC objects, which cannot be used twice.
+  // gRPC objects of one call, which cannot be used twice.
   struct Rpc {
     Rpc() : writer(&server) {}
 
@@ -95,19 +93,19 @@ class InferCall final : public ExchangeTransport {
   MemberTag<InferCall, &InferCall::Finished> finished_{this};
   MemberTag<InferCall, &InferCall::Done> done_{this};
 
-  int tags_out_ ABSL_GUARDED_BY(thread_) = 0;  // of Finished and Done
+  int tags_out_ ABSL_GUARDED_BY(thread_) = 0;  // how many of Finished and Done
   ConnectionCall connection_ ABSL_GUARDED_BY(thread_);
   OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Inflation inflation_ ABSL_GUARDED_BY(thread_);
   Grant grant_ ABSL_GUARDED_BY(thread_);
   RequestWire wire_ ABSL_GUARDED_BY(thread_);
 
-  // Made when the call is armed; the ending, from any thread, finishes it.
+  // Made when the call is armed; the ending, on any thread, finishes it.
   std::optional<Rpc> rpc_;
   TraceContext trace_;  // constant until the call is over
   std::optional<grpc::Alarm> alarm_;
 
-  // Written by the thread that gives the answer.
+  // Written by the answering thread.
   ReplyWriter writer_;
   grpc::ByteBuffer response_;
 

@@ -1,4 +1,4 @@
-// InferCallContext: what all calls of one queue that infer share.
+// InferCallContext: shared by all inference calls of one queue.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -18,9 +18,8 @@
 
 namespace mpsd {
 
-// What an InferCall, a StreamCall and a StreamRequest need of the server: one for each queue, made
-// by GrpcServer with everything but the queue and its thread, which QueueThread fills in. The calls
-// of a queue know their server by it alone.
+// An InferCall, StreamCall or StreamRequest knows its server only through this. GrpcServer makes
+// one for each queue with everything except the queue and its thread, which QueueThread fills in.
 //
 // Constant once the queue's thread runs. The referents outlive the calls. Thread-safe.
 struct InferCallContext {
@@ -30,7 +29,7 @@ struct InferCallContext {
   OpenStreams* streams = nullptr;
   const std::atomic<bool>* stopping = nullptr;      // streams end
   uint64_t message_bytes = 0;                       // the largest message
-  int64_t default_deadline_ns = kDefaultTimeoutNs;  // of calls that bring none; 0: they have none
+  int64_t default_deadline_ns = kDefaultTimeoutNs;  // for calls without one; 0: none
   StatusStyle style = StatusStyle::kOwn;
   std::atomic<int>* live_calls = nullptr;  // armed and open ones; the server stops at 0
   OpenCalls* open_infer_calls = nullptr;

@@ -6,7 +6,7 @@
 namespace mpsd {
 namespace {
 
-// As many as can wait armed: a burst that large finds all its calls made.
+// As many as wait armed, so that a burst of that size finds all its calls made.
 constexpr size_t kMaxSpare = kArmedInferCalls;
 
 }  // namespace

@@ -9,12 +9,11 @@
 
 namespace mpsd {
 
-// Registered with the gRPC server, which it outlives. Both methods take and give raw bytes, so that
-// server/wire reads and writes them without a message object between. The generated service class
-// is not used: it would register every method of the service, and those that are not here go to the
-// generic service, GenericCall and the MethodTable. What is asked for here is a call to come: gRPC
-// gives the tag back when one has arrived, with `context` and its first bytes filled in. Owned by
-// the GrpcServer. Thread-safe.
+// Registered with the gRPC server, which it outlives. Both methods carry raw bytes, so that
+// server/wire reads and writes them without a message object. The generated service class would
+// register every method; the others go to the generic service, GenericCall and the MethodTable. A
+// Request() here asks for a call to come: gRPC gives the tag back when one has arrived, with
+// `context` and its first bytes filled in. Owned by the GrpcServer. Thread-safe.
 class InferService final : public grpc::Service {
  public:
   static constexpr const char* kMethod = "/inference.GRPCInferenceService/ModelInfer";
@@ -30,7 +29,7 @@ class InferService final : public grpc::Service {
     MarkMethodRaw(1);
   }
 
-  // The order of a unary call; a stream's differs in that its messages are read one by one:
+  // The order of a unary call; a stream reads its messages one by one instead:
   //
   //   Request(…, &arrived_)       a call is armed: it waits inside gRPC, one of kArmedInferCalls on
   //                               its queue, or kArmedStreamCalls
@@ -39,17 +38,17 @@ class InferService final : public grpc::Service {
   //   Arrived(false)              instead of the above: the server shuts down, and no call comes
   //
   // Both methods only hand pointers to gRPC: they never block, and never fail towards the caller. A
-  // tag that is out keeps its call from being deleted (queue_tag.h).
+  // call must not be deleted while a tag is out (queue_tag.h).
 
-  // Arms a call of ModelInfer. When the tag is back, `bytes` has the whole message. The referents
-  // belong to the call until then, and as long as it is open.
+  // Arms a ModelInfer call. When the tag is back, `bytes` has the whole message. The referents
+  // belong to the call until then, and while it is open.
   void Request(grpc::ServerContext* context, grpc::ByteBuffer* bytes,
                grpc::ServerAsyncResponseWriter<grpc::ByteBuffer>* writer,
                grpc::ServerCompletionQueue* queue, void* tag) {
     RequestAsyncUnary(0, context, bytes, writer, queue, queue, tag);
   }
 
-  // Arms a call of ModelStreamInfer. When the tag is back, nothing of its messages was read.
+  // Arms a ModelStreamInfer call. When the tag is back, none of its messages was read.
   void RequestStream(grpc::ServerContext* context,
                      grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>* stream,
                      grpc::ServerCompletionQueue* queue, void* tag) {

@@ -1,4 +1,4 @@
-// Inflation: takes one compressed message to the inflater's threads, and back to its queue.
+// Inflation: has one compressed message decompressed on the inflater's threads.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -17,25 +17,24 @@
 
 namespace mpsd {
 
-// Step 1 of a request whose client compresses. A call that has a message in its hands calls
-// Begin(); where that is false it goes on at once, else it returns to its queue and goes on when
-// the tag comes:
+// Step 1 of a compressed request. A call with a message calls Begin(). After false it goes on at
+// once; otherwise it returns to its queue and goes on when the tag comes:
 //
 //   if (inflation_.Begin(inflaters, queue, &bytes, &inflated_, [&] { return rpc.peer(); })) return;
 //   Serve();
 //   …
 //   void Inflated(bool) { inflation_.status().ok() ? Serve() : Finish(inflation_.status()); }
 //
-// The way back is an alarm of gRPC's, set to now: the queue is the only thing that the call's
-// thread waits for. Until the tag is back the call may not be deleted, as with any tag of gRPC's.
+// The way back is a gRPC alarm set to now, since the call's thread waits only for its queue. As
+// with any tag of gRPC, the call may not be deleted until it is back.
 //
-// Lives on its queue's thread, except Run(), which one of the inflater's threads calls. Owned by a
-// call and used again from message to message.
+// Lives on its queue's thread, except Run(), which an inflater's thread calls. Owned by a call and
+// used again for each message.
 class Inflation final : public InflationJob {
  public:
-  // False for a plain message: there is nothing to do. Otherwise the tag `inflated` comes, once,
-  // and until then the caller leaves `message` alone and begins with no other. `client` gives the
-  // client's address for the Inflater, and is called for a compressed message only.
+  // False for a plain message: there is nothing to do. Otherwise the tag `inflated` comes once.
+  // Until then the caller leaves `message` alone and begins no other. `client` gives the client's
+  // address to the Inflater, and is called only for a compressed message.
   bool Begin(InflaterThreads* threads, grpc::CompletionQueue* queue, grpc::ByteBuffer* message,
              QueueTag* inflated, absl::FunctionRef<std::string()> client) {
     if (!Inflater::IsCompressed(message)) return false;
@@ -51,16 +50,16 @@ class Inflation final : public InflationJob {
   }
 
   // Nobody awaits the message any more. The tag still comes, but the message may stay compressed,
-  // and status() is then CANCELLED. Does nothing where no message is under way.
+  // and status() is then CANCELLED. Does nothing if no message is under way.
   void Drop() { is_dropped_.store(true, std::memory_order_relaxed); }
 
-  // Once the tag is back: OK when the message is plain now, else what the client is told.
+  // Once the tag is back: OK if the message is plain now, else the client's answer.
   const absl::Status& status() const { return status_; }
 
   void Run() override;
 
  private:
-  // Written by Begin(), read by Run(); the queue of the threads lies between.
+  // Written by Begin(), read by Run(); the threads' queue lies between.
   Inflater* inflater_ = nullptr;
   std::string client_;
   grpc::ByteBuffer* message_ = nullptr;

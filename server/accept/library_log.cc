@@ -12,7 +12,7 @@ namespace mpsd {
 #if __has_include(<google/protobuf/stubs/logging.h>)
 void SilenceLibraries() { google::protobuf::SetLogHandler(nullptr); }
 #else
-// Not by the threshold of stderr, which counts only once a program has called InitializeLog().
+// The threshold of stderr would count only once a program has called InitializeLog().
 void SilenceLibraries() { absl::SetMinLogLevel(absl::LogSeverityAtLeast::kFatal); }
 #endif
 

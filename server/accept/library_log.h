@@ -3,10 +3,10 @@
 
 namespace mpsd {
 
-// Protobuf writes a line for each text of a client that is not UTF-8. Its versions before 22 have a
-// handler of their own for such lines, which this takes away. Newer ones, and gRPC of that age,
-// write through Abseil's log: from now on only the line before an abort comes through. For the
-// whole process and for good. Called before the server takes calls; thread-safe.
+// Protobuf writes a line for each client's text that is not UTF-8. Versions before 22 have their
+// own handler for such lines, which this removes. Newer ones, and gRPC of that age, write through
+// Abseil's log: from now on only the line before an abort comes through. For the whole process and
+// for good. Called before the server takes calls; thread-safe.
 void SilenceLibraries();
 
 }  // namespace mpsd

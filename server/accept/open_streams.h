@@ -1,4 +1,4 @@
-// OpenStreams: the calls that last until a side ends them, so that the server can.
+// OpenStreams: the calls that last until a side ends them, so that the server can end them.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace mpsd {
 
-// A call that lasts: a StreamCall, or a GenericCall of a watched method or a conversation. A call
-// of one request ends with the request; these would keep a server that stops waiting for their
-// clients. Lives on its queue's thread, except EndSoon() and CutIfUntaken(), which come from any
-// thread, with the mutex of OpenStreams held: they return at once, and must not call back into it.
+// A lasting call: a StreamCall, or a GenericCall of a watched method or a conversation. Other calls
+// end with their request; these would make a stopping server wait for their clients. Lives on its
+// queue's thread, except EndSoon() and CutIfUntaken(). Any thread may call these with the mutex of
+// OpenStreams held; they return at once, and must not call back into it.
 class OpenStream {
  public:
   virtual ~OpenStream() = default;
@@ -21,26 +21,26 @@ class OpenStream {
   // Ends the call, whether the client is done or not, once the requests inside are answered.
   virtual void EndSoon() = 0;
 
-  // Ends the call if its client should have taken an answer by now and has not. A watch does
-  // nothing: it lasts anyway, and has one small answer to be written at most.
+  // Ends the call if its client should have taken an answer by now. A watch does nothing: it lasts
+  // anyway, and has at most one small answer to write.
   virtual void CutIfUntaken(int64_t /*now_ns*/) {}
 };
 
-// A stop and the arrival of a stream may meet. No stream is missed, since each side first says what
-// it does and then looks at the other:
+// A stop and a stream's arrival may coincide. No stream is missed, since each side first announces
+// itself and then looks at the other:
 //
 //   the stream's thread            the thread that stops the server
 //   Add()                          stopping = true
 //   stopping? then it ends itself  EndAll(): EndSoon() of each stream that was added
 //
-// So EndSoon() may come to a stream that is ending already, and comes at most once for each
-// EndAll(); a stream that both sides saw ends once all the same.
+// So EndSoon() may come to a stream that is ending already, at most once for each EndAll(). A
+// stream that both sides saw still ends once.
 //
-// The queue threads call CutUntaken() again and again, each for the streams of all; while there is
-// a stream, none of them sleeps for longer than kLookEveryNs.
+// The queue threads call CutUntaken() again and again, each for all streams. While there is a
+// stream, none of them sleeps longer than kLookEveryNs.
 //
-// Owned by the GrpcServer, one for all queues. Holds each stream from its arrival to its last tag;
-// its size is bounded by the connections and the calls of each. Thread-safe.
+// Owned by the GrpcServer, one for all queues. Holds each stream from its arrival to its last tag.
+// The connections and their limits of calls bound its size. Thread-safe.
 class OpenStreams {
  public:
   // REQUIRES: the stream is removed before it is deleted.
@@ -55,14 +55,14 @@ class OpenStreams {
     streams_.erase(stream);
   }
 
-  // Calls EndSoon() of each stream. A stream that is added afterwards has to look whether the
-  // server stops by itself.
+  // Calls EndSoon() of each stream. A stream that is added later must check itself whether the
+  // server stops.
   void EndAll() ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
     for (OpenStream* stream : streams_) stream->EndSoon();
   }
 
-  // Calls CutIfUntaken() of each stream, once in kLookEveryNs at most.
+  // Calls CutIfUntaken() of each stream, at most once in kLookEveryNs.
   void CutUntaken(int64_t now_ns) ABSL_LOCKS_EXCLUDED(mu_) {
     if (now_ns - looked_ns_.load(std::memory_order_relaxed) < kLookEveryNs) return;
     absl::MutexLock lock(&mu_);

@@ -19,8 +19,8 @@ void KeepOnPollingThreads() {
 
 }  // namespace mpsd
 
-// Takes the place of `bool grpc_core::Executor::IsThreadedDefault()`, which has no public header.
-// gRPC 1.51 asks it in one place: whether a connection's work may go to the executor.
+// Replaces `bool grpc_core::Executor::IsThreadedDefault()`, which has no public header. In one
+// place gRPC 1.51 asks it whether a connection's work may go to the executor.
 extern "C" bool MpsdMayUseExecutor() asm("_ZN9grpc_core8Executor17IsThreadedDefaultEv");
 
 extern "C" bool MpsdMayUseExecutor() {

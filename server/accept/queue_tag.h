@@ -1,10 +1,10 @@
-// QueueTag: what a completion queue gives back when an operation has ended.
+// QueueTag: returned by a completion queue when an operation has ended.
 #pragma once
 
 namespace mpsd {
 
-// gRPC's asynchronous interface in three lines: a call begins an operation and names a tag; the
-// operation ends some time; the thread of the queue gets the tag back and calls Proceed().
+// A summary of gRPC's asynchronous interface: a call begins an operation and names a tag. When the
+// operation has ended, the queue's thread gets the tag back and calls Proceed().
 //
 //   rpc.stream.Read(&bytes, &read_);                 // the tag is out
 //   …                                                // gRPC has `bytes` and the tag
@@ -19,14 +19,14 @@ class QueueTag {
  public:
   virtual ~QueueTag() = default;
 
-  // The operation has ended. `ok` means what gRPC says of that kind of operation: false for a read
-  // when there is nothing more to read, for a write when the call is broken, for an arrival when
-  // the server shuts down. May delete the tag.
+  // The operation has ended. The meaning of `ok` depends on it. False says for a read that nothing
+  // more comes, for a write that the call is broken, for an arrival that the server shuts down. May
+  // delete the tag.
   virtual void Proceed(bool ok) = 0;
 };
 
-// A tag that calls one member function of its owner, so that a call has one function for each
-// operation, and no switch. Lives on the thread of its queue.
+// Calls one member function of its owner, so that a call has a function for each operation, and no
+// switch. Lives on the thread of its queue.
 //
 //   MemberTag<InferCall, &InferCall::Arrived> arrived_{this};
 template <typename Owner, void (Owner::*Method)(bool)>

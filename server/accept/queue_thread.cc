@@ -11,9 +11,9 @@ namespace mpsd {
 
 namespace {
 
-// Several events between two drains: while the first of a burst of requests runs, the others gather
-// into one batch, and a drain takes several completions at once. Only a few: a lane idles while its
-// completion waits for the drain.
+// Several events between two drains: while the first of a burst of requests runs, the others form
+// one batch, and a drain takes several completions at once. Only a few, because a lane idles while
+// its completion waits for the drain.
 constexpr uint32_t kEventsBetweenDrains = 16;
 
 }  // namespace

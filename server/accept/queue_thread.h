@@ -1,4 +1,4 @@
-// QueueThread: the thread of one completion queue, with the calls that are armed on it.
+// QueueThread: the thread of one completion queue, with the calls armed on it.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -20,12 +20,11 @@ namespace mpsd {
 //
 // The front end's main loop, `grpc-N`. While there is work, the thread alternates between a few
 // events of the queue and the workers' completions: steps 1 to 7 of some requests, steps 11 to 13
-// of others. Before it sleeps in the queue it parks, and completions that come then are found by
-// another thread. The calls that are armed here live on this thread: it has their ThreadRole.
+// of others. Before it sleeps in the queue it parks, and another thread finds later completions.
+// The calls armed here live on this thread: it has their ThreadRole.
 //
-// It sleeps in the queue and nowhere else. Whatever would make it wait is the work of another
-// thread and comes back as a tag: inflating, copies of device memory, the answers of deferred
-// methods.
+// It sleeps only in the queue. Work that would make it wait runs on another thread and comes back
+// as a tag: inflating, copies of device memory, deferred answers.
 //
 // A call that arrives arms the next one, so that no open call keeps another from arriving;
 // OpenCalls bounds the open ones. While a ModelInfer call or a stream is open the thread wakes now
@@ -33,12 +32,12 @@ namespace mpsd {
 // last call is gone.
 class QueueThread {
  public:
-  // `completions` outlives the thread. Fills the queue and the thread's role into its copies of the
-  // contexts.
+  // Fills the queue and the thread's role into its copies of the contexts. `completions` outlives
+  // the thread.
   QueueThread(std::unique_ptr<grpc::ServerCompletionQueue> queue, InferCallContext infer,
               GenericCallContext generic, CompletionSource* completions);
 
-  // Arms the calls and starts the thread, `grpc-INDEX`.
+  // Arms the calls and starts the thread `grpc-INDEX`.
   void Start(int index);
 
   // The queue takes no further operation. The thread ends when all tags are back. REQUIRES: no call
@@ -52,7 +51,7 @@ class QueueThread {
   void Main();
   grpc::CompletionQueue::NextStatus Sleep(void** tag, bool* ok);
 
-  ThreadRole role_;  // of the calls that are armed here
+  ThreadRole role_;  // role of the calls armed here
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   InferCallContext infer_;
   Watchers watchers_;

@@ -24,7 +24,7 @@ absl::StatusOr<grpc::ByteBuffer> ReplyWriter::Write(const InferExchange& exchang
     head.id = "";
     written = format_(head, answer, peer, request.metrics, &scratch_);
   }
-  // The call stays open until its client has read the answer, however long that is.
+  // The call stays open until its client has read the answer, however long that takes.
   if (is_last) Trim();
   return written;
 }

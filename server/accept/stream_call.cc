@@ -90,8 +90,7 @@ void StreamCall::Take(bool ok, const absl::Status& arrived) {
   DeleteIfOver();
 }
 
-// From now on the stream waits for one answer more. False: the stream ends, and what comes now is
-// not served.
+// The stream waits for one more answer. False if the stream ends: then the request is not served.
 bool StreamCall::CountIn() {
   absl::MutexLock lock(&mu_);
   if (finishing_ || ending_) return false;
@@ -198,7 +197,7 @@ void StreamCall::DropOutbox() {
   outbox_.clear();
 }
 
-// Asks for the next answer of the requests whose answer was written or dropped.
+// Asks for the next answer of requests whose answer was written or dropped.
 void StreamCall::ContinueWritten() {
   {
     absl::MutexLock lock(&mu_);
@@ -208,8 +207,8 @@ void StreamCall::ContinueWritten() {
   continuing_.clear();
 }
 
-// A write that another one follows is held back, so that both go to the socket together. Not the
-// first one: the initial metadata goes with it, and its tag does not come before these are sent.
+// Holds a write back if another one follows, so that both go to the socket together. Not the first
+// one: it carries the initial metadata, and its tag comes only after that is sent.
 void StreamCall::WriteNext() {
   if (writing_ || outbox_.empty()) return;
   MPSD_CHECK(!finishing_);
@@ -288,7 +287,7 @@ void StreamCall::Done(bool) {
   DeleteIfOver();
 }
 
-// Requests are begun and cleared on this thread only, so that none of them changes hands meanwhile.
+// Only this thread begins and clears requests, so none changes hands meanwhile.
 void StreamCall::Cancel() {
   for (const std::unique_ptr<StreamRequest>& request : requests_) request->exchange().ClientLeft();
   absl::MutexLock lock(&mu_);

@@ -21,30 +21,28 @@
 
 namespace mpsd {
 
-// Reads the requests of one stream and writes their answers; each request is a StreamRequest.
-// Lives on its queue's thread, except Answered(), AnsweredInPart(), EndSoon() and CutIfUntaken(),
-// which come from any thread. Owns itself: the last tag deletes it.
+// Reads one stream's requests, each a StreamRequest, and writes their answers. Lives on its queue's
+// thread, except Answered(), AnsweredInPart(), EndSoon() and CutIfUntaken(), which come from any
+// thread. Owns itself: the last tag deletes it.
 //
 // Invariants:
 //   1. Arrived(true) promises Done, and arms another call in place of this one. Arrived(false)
 //      means that the server shuts down, and promises no further tag.
 //   2. At most one Read or Inflated is out. The next request is read only while fewer than
-//      kMaxStreamRequests requests wait for their answer or have one that is not written yet.
-//   3. At most one Written is out. The answers of one model leave in the order of their requests,
-//      except those of a request with several answers: they leave as they come, and each is asked
-//      for when the one before it was written.
-//   4. Finish is called once: when nothing is read any more, no request waits for its answer, and
-//      nothing is left to be written. A client that closes its side gets all its answers; one that
+//      kMaxStreamRequests requests wait for their answer or for its writing.
+//   3. At most one Written is out. The answers of one model leave in the order of their requests.
+//      Several answers to one request leave as they come, and each is asked for when the one before
+//      it was written.
+//   4. Finish is called once: when nothing more is read, no request waits for its answer, and
+//      nothing is left to write. A client that closes its side gets all its answers. A client that
 //      cancels ends its requests.
 //   5. The call is deleted when Done and Finished are back and no Read is out.
-//   6. A message that is not written kUntakenAnswerNs after its request's deadline, or after its
-//      turn came if that is later, ends the call with DEADLINE_EXCEEDED.
+//   6. A message not written kUntakenAnswerNs after its request's deadline, or after its turn came
+//      if that is later, ends the call with DEADLINE_EXCEEDED.
 class StreamCall final : public OpenStream, public StreamAnswers {
  public:
-  // The context outlives the call.
   explicit StreamCall(const InferCallContext* context);
 
-  // Waits for a call to arrive. Called once.
   void Arm();
 
   // From any thread.
@@ -91,12 +89,11 @@ class StreamCall final : public OpenStream, public StreamAnswers {
     grpc::ByteBuffer bytes;
   };
 
-  // A message to be written.
   struct Outgoing {
     grpc::ByteBuffer bytes;
-    StreamRequest* part_of = nullptr;  // whose next answer is asked for when it is written
-    OpenCalls::Place place;            // of the request that it answers
-    int64_t deadline_ns = 0;           // of that request
+    StreamRequest* part_of = nullptr;  // its next answer is asked for after the write
+    OpenCalls::Place place;            // the answered request's
+    int64_t deadline_ns = 0;           // that request's
   };
 
   const InferCallContext* const context_;
@@ -119,7 +116,7 @@ class StreamCall final : public OpenStream, public StreamAnswers {
   bool is_finished_ ABSL_GUARDED_BY(thread_) = false;
   ConnectionCall connection_ ABSL_GUARDED_BY(thread_);
   OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
-  Grant grant_ ABSL_GUARDED_BY(thread_);  // of the gate, for all requests of the stream
+  Grant grant_ ABSL_GUARDED_BY(thread_);  // from the gate, for all requests of the stream
   Inflation inflation_ ABSL_GUARDED_BY(thread_);
 
   absl::Mutex mu_;
@@ -127,11 +124,11 @@ class StreamCall final : public OpenStream, public StreamAnswers {
   std::vector<StreamRequest*> answered_ ABSL_GUARDED_BY(mu_);  // not cleared yet
   std::deque<Outgoing> outbox_ ABSL_GUARDED_BY(mu_);
   StreamRequest* writing_part_of_ ABSL_GUARDED_BY(mu_) = nullptr;
-  OpenCalls::Place writing_place_ ABSL_GUARDED_BY(mu_);             // of what is being written
+  OpenCalls::Place writing_place_ ABSL_GUARDED_BY(mu_);             // for the message being written
   std::vector<StreamRequest*> written_parts_ ABSL_GUARDED_BY(mu_);  // whose next answer is wanted
-  int64_t cut_at_ns_ ABSL_GUARDED_BY(mu_) = 0;  // when what is being written must be taken
+  int64_t cut_at_ns_ ABSL_GUARDED_BY(mu_) = 0;  // when the message being written must be taken
   size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
-  bool reading_ ABSL_GUARDED_BY(mu_) = false;  // Read is out, or Inflated
+  bool reading_ ABSL_GUARDED_BY(mu_) = false;  // Read or Inflated is out
   bool writing_ ABSL_GUARDED_BY(mu_) = false;  // Written is out
   bool has_written_ ABSL_GUARDED_BY(mu_) = false;
   bool read_all_ ABSL_GUARDED_BY(mu_) = false;   // the client has closed its side

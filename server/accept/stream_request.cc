@@ -28,7 +28,7 @@ absl::Status StreamRequest::MayUse(absl::string_view model) {
       source_.context->gate->MayUse(source_.rpc, kModelStreamInferAccess, model, source_.grant);
   if (status.ok()) status = source_.context->open_infer_calls->EnterBeside(*source_.place, &place);
   if (status.ok()) status = place.BelongTo(model);
-  if (!status.ok()) place.Leave();  // its error is bounded with all that the stream has inside
+  if (!status.ok()) place.Leave();  // its error is bounded with everything in the stream
   return status;
 }
 
@@ -63,7 +63,7 @@ void StreamRequest::SendLast() { source_.answers->Answered(this, TakeWritten(), 
 
 void StreamRequest::SendNoMore() { source_.answers->Answered(this, {}, EmptyFinal()); }
 
-// A request that no model has admitted is counted for none.
+// A request that no model has admitted counts for none.
 void StreamRequest::SendError(const absl::Status& status) {
   if (exchange_.request().model == nullptr) place.BelongToNone();
   const absl::string_view id = exchange_.message().id;
@@ -74,7 +74,7 @@ void StreamRequest::SendError(const absl::Status& status) {
                             has_several ? EmptyFinal() : grpc::ByteBuffer());
 }
 
-// The message that says that no further answer comes, where the client wants to be told.
+// A message that no further answer comes, if the client wants to be told.
 grpc::ByteBuffer StreamRequest::EmptyFinal() {
   if (!exchange_.message().wants_final_flag) return {};
   const absl::Status status = Write(Answer(), /*is_last=*/true);

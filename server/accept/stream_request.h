@@ -24,46 +24,46 @@ class StreamAnswers {
  public:
   virtual ~StreamAnswers() = default;
 
-  // The request has ended: the last message of its answer, and the message that says that none
-  // follows. Either may be empty. Called once a request. When this returns the stream may have
-  // cleared the request, or be gone.
+  // The request has ended: the last message of its answer, and a message that none follows. Either
+  // may be empty. Called once a request. When this returns the stream may have cleared the request,
+  // or be gone.
   virtual void Answered(StreamRequest* request, grpc::ByteBuffer response,
                         grpc::ByteBuffer final_response) = 0;
 
-  // One of several answers. The stream calls InferExchange::Continue() when it is written. When
+  // One of several answers. The stream calls InferExchange::Continue() once it is written. When
   // this returns the request may have ended.
   virtual void AnsweredInPart(StreamRequest* request, grpc::ByteBuffer response) = 0;
 };
 
-// What the requests of one stream share. Owned by the stream; the requests read it on the stream's
-// thread, and `rpc`'s peer on any.
+// Shared by the requests of one stream, which owns it. They read it on the stream's thread, and the
+// peer of `rpc` on any.
 struct StreamSource {
   const InferCallContext* context = nullptr;
   grpc::ServerContext* rpc = nullptr;
-  const grpc::ByteBuffer* bytes = nullptr;  // of the request that was read last
+  const grpc::ByteBuffer* bytes = nullptr;  // bytes of the latest request
   Grant* grant = nullptr;
-  const OpenCalls::Place* place = nullptr;  // of the stream
+  const OpenCalls::Place* place = nullptr;  // the stream's
   StreamAnswers* answers = nullptr;
 };
 
 // Lives on its stream's thread, except what the exchange calls from any thread. Owned by its stream
 // and used again: begun, answered, cleared. Moves the bytes of one request; its InferExchange does
-// everything else. Knows of its stream only what stands above.
+// everything else. Knows its stream only as declared above.
 class StreamRequest final : public ExchangeTransport {
  public:
   explicit StreamRequest(const StreamSource& source);
 
   InferExchange& exchange() { return exchange_; }
 
-  // Makes the request fit for the next one. REQUIRES: it was answered.
+  // Prepares for the next request. REQUIRES: this one was answered.
   void Clear();
 
-  // The stream's own from the answer on, guarded by its mutex: the messages that are left to be
-  // written, the request's place, whether the request has left its line since it has several
-  // answers, and AnswerLines' fields.
+  // From the answer on these belong to the stream, guarded by its mutex. They are the messages
+  // still to be written, the request's place, and AnswerLines' fields. A request with several
+  // answers has left its line.
   grpc::ByteBuffer response;
   grpc::ByteBuffer final_response;
-  OpenCalls::Place place;  // of one that was read, until its answer is written
+  OpenCalls::Place place;  // from reading until the answer is written
   bool apart = false;
   bool answered = false;
   size_t line = 0;
@@ -95,7 +95,7 @@ class StreamRequest final : public ExchangeTransport {
   std::optional<grpc::Alarm> alarm_;
   RequestWire wire_ ABSL_GUARDED_BY(thread_);
 
-  // Written by the thread that gives the answer.
+  // Written by the answering thread.
   ReplyWriter writer_;
   grpc::ByteBuffer written_;
 

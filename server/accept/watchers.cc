@@ -42,7 +42,7 @@ void Watchers::Proceed(bool) {
   }
 }
 
-// A call that is woken may wait again before the next one is woken.
+// A woken call may wait again before the next one is woken.
 void Watchers::WakeChanged() {
   absl::flat_hash_map<const MethodTable::Method*, uint64_t> states;
   std::vector<QueueTag*> changed;

@@ -1,4 +1,4 @@
-// Watchers: the watched calls of one queue that wait until their response may be different.
+// Watchers: one queue's watched calls that wait until their response may change.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -12,18 +12,17 @@
 
 namespace mpsd {
 
-// Looks at the states of the watched methods five times a second, as long as some call waits, and
-// wakes the calls whose method's state has changed. However many calls wait, a look asks each
-// method once. Owned by the queue's thread object, outlives the calls. Lives on the queue's thread.
+// While calls wait, looks five times a second at the states of their methods, and wakes the calls
+// whose state has changed. A look asks each method once, however many calls wait. Owned by the
+// queue's thread object, outlives the calls. Lives on the queue's thread.
 class Watchers final : public QueueTag {
  public:
-  // Wakes `waiter` with Proceed() as soon as the method's state is no longer `state`, which the
-  // caller has read before it made its response. The call has left when it is woken. REQUIRES:
-  // `waiter` does not wait already.
+  // Wakes `waiter` with Proceed() once the method's state is no longer `state`, which the caller
+  // read before it made its response. A woken call has left. REQUIRES: `waiter` does not wait
+  // already.
   void Add(QueueTag* waiter, const MethodTable::Method* method, uint64_t state,
            grpc::ServerCompletionQueue* queue);
 
-  // False when `waiter` does not wait.
   bool Remove(QueueTag* waiter);
 
   void Proceed(bool ok) override;
@@ -39,7 +38,7 @@ class Watchers final : public QueueTag {
 
   absl::flat_hash_map<QueueTag*, Wait> waits_;
   grpc::Alarm alarm_;
-  grpc::ServerCompletionQueue* queue_ = nullptr;  // of the alarm that is out; null: none is
+  grpc::ServerCompletionQueue* queue_ = nullptr;  // with the alarm out; null: none is
 };
 
 }  // namespace mpsd

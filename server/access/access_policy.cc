@@ -89,7 +89,7 @@ uint32_t AccessPolicy::TenantOf(const RuleSet& rules, const Credentials& credent
 }
 
 // Adds the rules of the caller's token. False if the token is unknown. Always compares all tokens,
-// so that the time tells nothing about them.
+// so that the time reveals nothing about them.
 bool AccessPolicy::AddTokensRules(const Credentials& credentials, RuleSet* rules) const {
   const std::optional<absl::string_view> text = BearerToken(credentials.authorization);
   if (!text.has_value() || credentials.has_repeated_header) return false;
@@ -123,7 +123,7 @@ Verdict AccessPolicy::Enter(const MethodAccess& method, const Credentials& crede
 bool AccessPolicy::HasRole(const MethodAccess& method, const RuleSet& rules) const {
   for (size_t i = 0; i < rules_.size(); ++i) {
     const bool applies = rules.test(i) && rules_[i].roles.Meets(method.roles);
-    // A method about all models needs a rule that is not limited to some models.
+    // A method about all models needs a rule without a list of models.
     if (applies && (method.scope != Scope::kAllModels || rules_[i].models.empty())) return true;
   }
   return false;

@@ -17,38 +17,38 @@
 
 namespace mpsd {
 
-// StatusOf() makes the client's answer of it.
+// StatusOf() turns it into the client's answer.
 enum class Verdict {
   kAllowed,
-  kUnauthenticated,  // the daemon does not know who calls: other credentials may help
-  kDenied,           // it knows, and no rule of the caller allows it
+  kUnauthenticated,  // the caller is unknown: other credentials may help
+  kDenied,           // the caller is known, and none of its rules allows it
 };
 
-// The rules that apply to a caller, by their index. Fixed in size, so that a call can keep it
-// without the heap; means something only to the policy that made it.
+// The rules that apply to a caller, by index. Fixed in size, so that a call keeps it without the
+// heap. Valid only for the policy that made it.
 using RuleSet = std::bitset<kMaxAccessRules>;
 
-// The headers of a call. Implemented by the gates of each transport. Lives on the stack of the
-// thread that asks the gate.
+// A call's headers. Implemented by the gates of each transport. Lives on the stack of the thread
+// that asks the gate.
 class HeaderSource {
  public:
   virtual ~HeaderSource() = default;
 
-  // The first header of that name, which is in small letters; empty: there is none.
+  // The first header of that name, given in small letters; empty: none.
   virtual absl::string_view Header(absl::string_view name) const = 0;
 };
 
-// The credentials that a caller presents. The views belong to the caller, which read them off its
-// transport: CallGate for gRPC, the HTTP server for its own.
+// A caller's credentials. The views belong to the caller of the policy: CallGate for gRPC, the HTTP
+// server for its own.
 struct Credentials {
-  absl::string_view authorization;                        // the value of the header; empty: none
-  bool has_repeated_header = false;                       // several such headers are not valid
-  absl::Span<const absl::string_view> certificate_names;  // of a verified certificate
-  const HeaderSource* headers = nullptr;                  // that may name a tenant; null: none
+  absl::string_view authorization;                        // the header's value; empty: none
+  bool has_repeated_header = false;                       // several such headers are invalid
+  absl::Span<const absl::string_view> certificate_names;  // from a verified certificate
+  const HeaderSource* headers = nullptr;                  // may name a tenant; null: none
 };
 
 // The rules in a form that answers quickly. Owned by the Gate. Thread-safe: constant after
-// construction, and every decision is pure. A decision takes no memory from the heap.
+// construction, and every decision is pure. A decision takes no heap memory.
 //
 // The first line that applies decides:
 //   the method has an open role                       allowed, with any credentials or none
@@ -58,28 +58,28 @@ struct Credentials {
 //   otherwise                                         allowed
 class AccessPolicy {
  public:
-  // REQUIRES: at most kMaxAccessRules rules and kMaxAccessTokens tokens; each rule names
-  // either a token or a certificate.
+  // REQUIRES: at most kMaxAccessRules rules and kMaxAccessTokens tokens; each rule names a token or
+  // a certificate.
   explicit AccessPolicy(const AccessRules& rules);
 
   bool IsOpen(const MethodAccess& method) const { return open_.Meets(method.roles); }
 
   // Whether the caller may call the method with any model. Sets `*rules` to the rules that apply to
-  // the caller, whatever the verdict is.
+  // the caller, whatever the verdict.
   Verdict Enter(const MethodAccess& method, const Credentials& credentials, RuleSet* rules) const;
 
-  // Whether a caller to whom `rules` apply may call the method with this model. An empty name
-  // stands for all models, or for the server if Scope says so. REQUIRES: Enter() allowed the caller
-  // and gave `rules`.
+  // Whether a caller with these `rules` may call the method with this model. An empty name stands
+  // for all models, or for the server if Scope says so. REQUIRES: Enter() allowed the caller and
+  // gave `rules`.
   Verdict MayUse(const MethodAccess& method, const RuleSet& rules, absl::string_view model) const;
 
-  // As whom the caller shares models with others, if `rules` apply: the tenant that a header names,
-  // where TenantRules say so. Else each credential that may infer is a tenant, and a caller with
-  // several is the one whose rule stands first; 0 while there is but one, without a rate. Of more
-  // than kMaxTenants - 1 the last ones are one tenant together.
+  // The tenant as which the caller shares models, if `rules` apply. If TenantRules say so, a header
+  // names the tenant. Otherwise each credential that may infer is a tenant. A caller with several
+  // is the one whose rule stands first; 0 if there is one tenant without a rate. Beyond kMaxTenants
+  // - 1 tenants, the rest share one.
   uint32_t TenantOf(const RuleSet& rules, const Credentials& credentials) const;
 
-  // What each tenant may ask for, by its number.
+  // Limits of the tenants, by number.
   const std::vector<RowRate>& rates() const { return rates_; }
 
  private:

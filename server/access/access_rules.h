@@ -1,4 +1,4 @@
-// AccessRules: who may do what, as the config and its token file say.
+// AccessRules: who may do what, by the config and its token file.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace mpsd {
 
-// What an operator wrote, in the form in which the rest of access/ reads it:
+// An operator's rules, in the form that the rest of access/ reads:
 //
 //   the config's `access` and the token file → AccessRules → Gate::SetRules() → AccessPolicy
 //
-// server/config reads and checks; a SIGHUP reads both files again, and the new rules replace the
+// server/config reads and checks. A SIGHUP reads both files again, and the new rules replace the
 // old ones whole. docs/access.md is the operator's page.
 
 // A token. Only its digest is kept: a reader of the file cannot use it.
@@ -25,25 +25,24 @@ struct AccessToken {
   bool operator==(const AccessToken&) const = default;
 };
 
-// Gives roles to the callers with one token or one certificate. A caller may have several rules; it
-// may do whatever one of them allows. With these two the token "ci" infers on any model, and loads
-// and unloads "resnet" alone:
+// Gives roles to callers with one token or certificate. A caller may have several rules, and may do
+// whatever one of them allows. With these two the token "ci" infers on any model, and loads and
+// unloads "resnet" alone:
 //
 //   {"token": "ci", "roles": ["infer"]}
 //   {"token": "ci", "roles": ["control"], "models": ["resnet"]}
 struct AccessRule {
   // Exactly one of these is set.
-  std::string token;        // the name of a token
-  std::string certificate;  // a name in the client's certificate; "*": every verified one
+  std::string token;        // a token's name
+  std::string certificate;  // name in the client's certificate; "*": every verified one
 
   RoleSet roles;
   std::vector<std::string> models;  // empty: all
-  RowRate rate;                     // of the credential, as a tenant
+  RowRate rate;                     // rate of the credential, as a tenant's
 
   bool operator==(const AccessRule&) const = default;
 };
 
-// A tenant that callers name in a header.
 struct NamedTenant {
   std::string name;
   RowRate rate;
@@ -51,8 +50,8 @@ struct NamedTenant {
   bool operator==(const NamedTenant&) const = default;
 };
 
-// Who the tenants are, where a header says it and not the credentials. A caller who names none of
-// these, or no tenant, is of the others, who are one tenant together.
+// Tenants that a header names instead of the credentials. Callers without a tenant, or with an
+// unlisted one, are together one tenant: the others.
 struct TenantRules {
   std::string header;  // in small letters; empty: each credential is a tenant
   std::vector<NamedTenant> named;
@@ -62,11 +61,11 @@ struct TenantRules {
 };
 
 // A value, with at most kMaxAccessRules rules, kMaxAccessTokens tokens and kMaxNamedTenants named
-// tenants: the reader of the config refuses more. While the rules are not in force, everything is
-// allowed. While they are in force, everything that no rule allows is refused.
+// tenants: the config's reader refuses more. Unless the rules are in force, everything is allowed.
+// If they are, everything that no rule allows is refused.
 struct AccessRules {
   bool in_force = false;
-  RoleSet open;  // the roles that need no credentials
+  RoleSet open;  // roles without credentials
   std::vector<AccessToken> tokens;
   std::vector<AccessRule> rules;
   TenantRules tenants;
@@ -74,9 +73,8 @@ struct AccessRules {
   bool operator==(const AccessRules&) const = default;
 };
 
-// The rules of a daemon whose config has a control socket and no rules: every role but control is
-// open, so that only callers of the socket, which pass without credentials, can change the daemon.
-// Pure.
+// The rules of a daemon whose config has a control socket but no rules: every role except control
+// is open. So only callers on the socket, which need no credentials, can change the daemon. Pure.
 AccessRules ControlOnItsSocketOnly();
 
 }  // namespace mpsd

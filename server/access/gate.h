@@ -1,4 +1,4 @@
-// Gate: holds the access rules in force. Every call passes the gate, over gRPC and over HTTP.
+// Gate: holds the access rules in force. Every gRPC and HTTP call passes it.
 #pragma once
 
 #include <atomic>
@@ -15,43 +15,42 @@
 
 namespace mpsd {
 
-// What Enter() gave a caller. A value that is kept with the call, so that the credentials are
-// judged once: of a stream, when it begins, and again when the rules have changed.
+// A caller's result from Enter(). A value kept with the call, so that credentials are judged once:
+// for a stream at its beginning, and again when the rules have changed.
 struct Grant {
-  uint64_t version = 0;  // the version of the rules; 0: no grant
+  uint64_t version = 0;  // version of the rules; 0: no grant
   RuleSet rules;
   uint32_t tenant = 0;  // AccessPolicy::TenantOf()
 };
 
-// Holds the AccessPolicy in force and lets a reload replace it while calls arrive. The first thing
-// that a call meets, in step 1 of a request's life: before its message is read, and before anything
-// is looked up.
+// Holds the AccessPolicy in force; a reload may replace it while calls arrive. The first thing that
+// a call meets, in step 1 of a request's life: before its message is read or anything is looked up.
 //
 //   the call arrives  → Enter(method, credentials)    may the caller call this method at all?
 //   the model is read → MayUse(method, grant, model)  with this model?
 //                         nothing: other rules came into force → Enter() again, then MayUse()
 //
-// A grant names rules by their index in one policy, and carries that policy's version: after a
-// reload it opens nothing. So a token that a reload has taken away ends with the next request, also
-// of a stream that was open before.
+// A grant names rules by their index in one policy, with that policy's version: after a reload it
+// opens nothing. So a token that a reload removed is invalid from the next request on, even in an
+// open stream.
 //
-// Owned by the daemon, asked by accept/ and by the HTTP server. Never blocks on a file or a
-// network. Thread-safe. While no rules are in force a call costs one load. Otherwise a call takes a
-// shared lock and no memory from the heap.
+// Owned by the daemon, used by accept/ and the HTTP server. Never blocks on a file or a network.
+// Thread-safe. While no rules are in force a call costs one load. Otherwise it takes a shared lock
+// and no heap memory.
 class Gate {
  public:
-  // Puts these rules in force. Calls that are inside go on. The next request of a stream is judged
-  // by the new rules. Does nothing where these rules are in force already: grants stay good, and
-  // the numbers of tenants stay the same. REQUIRES: what AccessPolicy requires of them.
+  // Puts these rules in force. Calls inside go on; a stream's next request is judged by the new
+  // rules. Does nothing if these rules are in force already: grants stay valid, and tenants keep
+  // their numbers. REQUIRES: as AccessPolicy.
   void SetRules(const AccessRules& rules) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // What the tenants of these rules may ask for.
+  // Limits of these rules' tenants.
   RateTable* rates() { return &rates_; }
 
   // False: everything is allowed. One load.
   bool in_force() const { return in_force_.load(std::memory_order_acquire); }
 
-  // True if the method needs no credentials: the caller need not look for any.
+  // True if the method needs no credentials, so that the caller need not look for any.
   bool IsOpen(const MethodAccess& method) const ABSL_LOCKS_EXCLUDED(mu_);
 
   // Whether the caller may call the method with any model; fills `*grant`. A caller may skip this
@@ -60,21 +59,21 @@ class Gate {
       ABSL_LOCKS_EXCLUDED(mu_);
 
   // Whether the grant allows this model; for an empty name see AccessPolicy. Nothing if the rules
-  // were replaced since the grant was given: the caller must call Enter() again.
+  // were replaced since: the caller must call Enter() again.
   std::optional<Verdict> MayUse(const MethodAccess& method, const Grant& grant,
                                 absl::string_view model) const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   std::atomic<bool> in_force_{false};
   mutable absl::Mutex mu_;
-  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;  // of rules_; each change adds one
+  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;  // version of policy_; each change adds one
   AccessRules rules_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<const AccessPolicy> policy_ ABSL_GUARDED_BY(mu_);
   RateTable rates_;
 };
 
-// The status that a client gets for a verdict; OK for kAllowed. The texts never tell whether a
-// method or a model exists.
+// A client's status for a verdict; OK for kAllowed. The texts never reveal whether a method or
+// model exists.
 absl::Status StatusOf(Verdict verdict);
 
 }  // namespace mpsd

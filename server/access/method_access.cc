@@ -11,7 +11,7 @@ constexpr RoleSet kObserve = RoleSet(Role::kMetrics) | Role::kControl;
 constexpr RoleSet kReflect = Role::kReflection;
 constexpr RoleSet kControl = Role::kControl;
 
-// Sorted by name. While rules are in force, nobody may call a method that is not listed here.
+// Sorted by name. While rules are in force, nobody may call an unlisted method.
 constexpr MethodAccess kMethods[] = {
     {"/docs", kAnyRole, Scope::kServer},
     {"/grpc.health.v1.Health/Check", Role::kHealth, Scope::kModelIfAny, 1},

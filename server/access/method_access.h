@@ -1,4 +1,4 @@
-// MethodAccess: the list of all methods that can be called, each with the roles that may call it.
+// MethodAccess: the list of all callable methods, each with the roles that may call it.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace mpsd {
 
-// What a rule gives a caller: the right to call a group of methods. Each method names the roles
-// that may call it; method_access.cc has the list.
+// The right to call a group of methods, given by a rule. Each method names the roles that may call
+// it; method_access.cc has the list.
 enum class Role : uint8_t {
   kInfer,       // infer, and ask about models and the client's own memory
   kHealth,      // ask whether the server and its models are ready
@@ -20,11 +20,11 @@ enum class Role : uint8_t {
   kReflection,  // read the descriptors of the services
 };
 
-// As the config writes them. In the order of Role.
+// As the config writes them, in the order of Role.
 inline constexpr std::array<std::string_view, 5> kRoleNames = {"infer", "health", "metrics",
                                                                "control", "reflection"};
 
-// A set of roles. A value of one word. Thread-compatible.
+// A set of roles, one word in size. Thread-compatible.
 class RoleSet {
  public:
   constexpr RoleSet() = default;
@@ -43,23 +43,22 @@ class RoleSet {
   unsigned bits_ = 0;
 };
 
-// What a call is about, as far as rules may be limited to some models.
+// The subject of a call, if rules may be limited to some models.
 enum class Scope : uint8_t {
   kServer,      // not a model
   kModel,       // the model that the request names; all models if it names none
-  kModelIfAny,  // likewise, or the server where the request names the server
+  kModelIfAny,  // the same, or the server if the request names it
   kAllModels,   // all models at once
 };
 
-// The name of the server in a request that may name a model or the server. No name means the server
-// too.
+// The server's name in a request that may name a model or the server. No name means the server too.
 inline constexpr absl::string_view kServerName = "inference.GRPCInferenceService";
 
-// A row of the list. A call looks its row up once, by the name of its method, and keeps the
-// reference for the judgements of the gate. A value; the view lives forever.
+// A row of the list. A call looks its row up once by name and keeps the reference for the gate. A
+// value; the view lives forever.
 struct MethodAccess {
   absl::string_view name;  // "/package.Service/Method", or the path of an HTTP request
-  RoleSet roles;           // any one of these suffices
+  RoleSet roles;           // any one suffices
   Scope scope = Scope::kServer;
   uint32_t model_field =
       0;  // the field of the request that names the model; 0: the caller finds it
@@ -72,19 +71,18 @@ inline constexpr MethodAccess kModelInferAccess{"/inference.GRPCInferenceService
 inline constexpr MethodAccess kModelStreamInferAccess{
     "/inference.GRPCInferenceService/ModelStreamInfer", kMayInfer, Scope::kModel, 0};
 
-// A path that there is not, or that has other methods. Whoever may call anything may know which
-// paths there are: /docs lists them.
+// For a path that does not exist, or has other methods. A caller of anything may know which paths
+// exist: /docs lists them.
 inline constexpr RoleSet kAnyRole =
     RoleSet(Role::kInfer) | Role::kHealth | Role::kMetrics | Role::kControl | Role::kReflection;
 inline constexpr MethodAccess kUnknownPathAccess{"", kAnyRole, Scope::kServer, 0};
 
-// All methods of both doors, gRPC and HTTP, sorted by name. While rules are in force this is all
-// that anybody may call. Pure.
+// All methods of both doors, gRPC and HTTP, sorted by name. While rules are in force, no others can
+// be called. Pure.
 absl::Span<const MethodAccess> AllMethodAccess();
 
-// The method of this name. For a name that is not listed: a method that no role may call, so that a
-// method which somebody forgot to list is closed and not open. The referent lives forever.
-// Thread-safe.
+// The method of this name. An unlisted name gives a method that no role may call, so that a
+// forgotten method is closed and not open. The referent lives forever. Thread-safe.
 const MethodAccess& AccessOf(absl::string_view name);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// RateTable: what each tenant may still ask for.
+// RateTable: how many rows each tenant may still ask for.
 #pragma once
 
 #include <atomic>
@@ -11,25 +11,25 @@
 
 namespace mpsd {
 
-// A bucket of rows for each tenant that has a rate. It fills with time up to the rate's burst. A
-// request passes while a row is left, whatever its rows, and the bucket may then owe some: so a
-// request of more rows than the burst passes too, and its tenant waits the longer afterwards.
+// A bucket of rows for each tenant with a rate. It fills with time up to the rate's burst. A
+// request passes while a row is left, whatever its own rows, and the bucket may then owe some. So a
+// request larger than the burst passes too, and its tenant then waits longer.
 //
-// Owned by the Gate, which sets the rates, and asked by Admission. Reads no clock. Thread-safe. A
-// request costs one load while no tenant has a rate.
+// Owned by the Gate, which sets the rates, and used by Admission. Reads no clock. Thread-safe.
+// While no tenant has a rate a request costs one load.
 class RateTable {
  public:
-  // By the tenant's number; tenants beyond the last one have none. All buckets are full again.
+  // By the tenant's number; tenants beyond the last one have none. Refills all buckets.
   void SetRates(const std::vector<RowRate>& rates) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Takes the rows out of the tenant's bucket and returns 0, or takes none and returns how long it
-  // is until a request passes. `now_ns` is of the monotonic clock.
+  // Takes the rows out of the tenant's bucket and returns 0. Or takes none and returns the time
+  // until a request passes. `now_ns` is of the monotonic clock.
   int64_t Take(uint32_t tenant, uint32_t rows, int64_t now_ns) ABSL_LOCKS_EXCLUDED(mu_) {
     return any_.load(std::memory_order_relaxed) ? TakeOf(tenant, rows, now_ns) : 0;
   }
 
  private:
-  // A full bucket until it is used for the first time.
+  // Full until it is first used.
   struct Bucket {
     RowRate rate;
     double rows = 0;

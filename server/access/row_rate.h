@@ -1,4 +1,4 @@
-// RowRate: how many rows of requests a tenant may ask for.
+// RowRate: how many rows a tenant may ask for.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace mpsd {
 // A value.
 struct RowRate {
   uint32_t rows_per_second = 0;  // 0: any
-  uint32_t burst_rows = 0;       // at once, after a while without any; not 0 where there is a rate
+  uint32_t burst_rows = 0;       // at once, after a pause; not 0 if there is a rate
 
   bool operator==(const RowRate&) const = default;
 };

@@ -23,7 +23,7 @@ namespace {
 constexpr uint32_t kDefaultMaxBatchSize = 64;
 constexpr uint16_t kDefaultPort = 8001;
 
-// A name that clients may use, made from the name of a file, or of a folder.
+// A servable name, made from the name of a file or a folder.
 std::string NameOfModel(const std::string& written_path, ModelFormat format) {
   std::filesystem::path path(written_path);
   if (!path.has_filename()) path = path.parent_path();  // it ends in a slash
@@ -41,7 +41,7 @@ std::string NameOfModel(const std::string& written_path, ModelFormat format) {
   return name.empty() ? "model" : name;
 }
 
-// Turns the whole shapes of a command line into those of a spec, which leave out the batch dim.
+// Turns the command line's whole shapes into those of a spec, which leave out the batch dim.
 absl::Status SetInputs(std::vector<TensorSpec> inputs, uint32_t max_batch_size, ModelSpec* spec) {
   const auto batches = [](const TensorSpec& input) {
     return !input.dims.empty() && input.dims.front() == -1;
@@ -87,7 +87,7 @@ absl::StatusOr<ModelConfig> ModelOf(const std::string& file) {
   return model;
 }
 
-// Looks for mistakes that are there whatever the files are.
+// Finds mistakes that do not depend on the files.
 absl::Status CheckFlags(size_t file_count, const ModelFlags& flags) {
   const bool says_tensors = !flags.inputs.empty() || flags.max_batch_size > 0;
   if (file_count > 1 && says_tensors) {
@@ -108,14 +108,13 @@ absl::Status CheckFlags(size_t file_count, const ModelFlags& flags) {
   return absl::OkStatus();
 }
 
-// gRPC's addresses: this one, and the default socket unless its path is too long.
+// The addresses for gRPC: this one, and the default socket unless its path is too long.
 std::vector<std::string> AddressesOf(const std::string& address, const Config& config) {
   const std::string socket = DefaultGrpcAddresses(config.state_dir).back();
   const bool fits = AddressFault(socket, /*unix_allowed=*/true).empty();
   return fits ? std::vector<std::string>{address, socket} : std::vector<std::string>{address};
 }
 
-// A config without models, with the default for everything else.
 Config ConfigWhereNothingIsSaid() {
   Config config;
   config.state_dir = DefaultStateDir();
@@ -150,6 +149,7 @@ absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& file
     if (!flags.name.empty()) model->name = flags.name;
     const absl::Status status = SetInputs(flags.inputs, flags.max_batch_size, &model->spec);
     if (!status.ok()) return status;
+    model->inputs_by_name = true;
     for (const ModelConfig& other : config.models) {
       if (other.name != model->name) continue;
       return absl::InvalidArgumentError(absl::StrCat("'", other.path, "' and '", model->path,

@@ -26,7 +26,6 @@ constexpr std::array<std::string_view, 20> kConfigKeys = {
     "compat",          "access",      "readiness",
     "mps_fallback",    "keep_awake",  "resources",
     "memory_pressure", "device_share"};
-// In the order of ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
@@ -37,7 +36,7 @@ constexpr std::array<std::string_view, 2> kTraceFormats = {"lines", "otlp"};
 constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
 
 constexpr uint32_t kMaxTraceRate = 1'000'000'000;
-constexpr uint64_t kBufferedMessages = 2;  // of the largest size
+constexpr uint64_t kBufferedMessages = 2;  // messages of the largest size
 
 std::vector<std::string_view> LimitNames() {
   std::vector<std::string_view> keys;
@@ -50,7 +49,7 @@ bool IsAuto(const JsonObject& object, std::string_view key) {
   return value == nullptr || *value == "auto";
 }
 
-// The limit on messages was read before: its row is the first one.
+// The limit on messages has been read: it is the first row.
 void ReadBufferSize(const JsonObject& object, const LimitKey& limit, LimitsConfig* limits,
                     uint64_t* value) {
   *value = std::max(*value, kBufferedMessages * limits->message_bytes);
@@ -58,7 +57,7 @@ void ReadBufferSize(const JsonObject& object, const LimitKey& limit, LimitsConfi
   object.GetBytes(limit.key, limits->message_bytes, limit.maximum, value);
 }
 
-// The members of the kinds; each is read in its own way.
+// Reads a member, each kind in its own way.
 struct MemberReader {
   const JsonObject& object;
   const LimitKey& limit;
@@ -139,7 +138,7 @@ void ReadServableName(const JsonObject& object, std::string_view key, std::strin
   if (!fault.empty()) object.Fail(key, fault);
 }
 
-// Checks the default socket; addresses of the config are checked where they are read.
+// Checks the default socket. Addresses that the config names are checked when they are read.
 void CheckDefaultSocket(const JsonObject& object, const Config& config) {
   if (config.listen.grpc != DefaultGrpcAddresses(config.state_dir)) return;
   const std::string fault = AddressFault(config.listen.grpc.back(), /*unix_allowed=*/true);
@@ -177,7 +176,7 @@ void ReadDeviceShare(const JsonObject& object, DeviceLimits* devices) {
       });
 }
 
-// A lane that needs more than there is would never run.
+// A lane that needs more than the limit would never run.
 void CheckNeeds(const ModelConfig& model, const std::string& path, const ResourceLimits& resources,
                 JsonErrors* errors) {
   for (const ResourceNeed& need : model.lane_needs.resources) {
@@ -189,7 +188,7 @@ void CheckNeeds(const ModelConfig& model, const std::string& path, const Resourc
   }
 }
 
-// Two versions of a model are one here: a request names neither.
+// Two versions of a model conflict too: a request names neither.
 void CheckDefaultFor(const ModelConfig& model, const std::string& path,
                      const std::vector<ModelConfig>& others, JsonErrors* errors) {
   for (const ModelConfig& other : others) {
@@ -219,10 +218,6 @@ void ReadModels(const JsonObject& object, const std::string& folder, Config* con
     config->models.push_back(std::move(model));
   });
   if (object.errors()->empty()) CheckSteps(config->models, has_repository, object.errors());
-  const nlohmann::json* models = object.Find("models");
-  if (models != nullptr && models->is_array() && models->empty() && !has_repository) {
-    object.Fail("models", "must hold at least one model");
-  }
 }
 
 }  // namespace
@@ -248,7 +243,7 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   CheckWhoGetsIn(*config, errors);
   ReadServableName(object, "server_name", &config->server_name);
   ReadServableName(object, "server_version", &config->server_version);
-  // The limits come first, because the queues of the models must fit them.
+  // The queues of the models must fit the limits.
   if (const nlohmann::json* found = object.Find("limits"); found != nullptr) {
     ReadLimitsConfig(*found, errors, &config->limits);
   }

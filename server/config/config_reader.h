@@ -1,7 +1,7 @@
-// ConfigReader: the functions that read one object of a config document each.
+// ConfigReader: functions that read one object of a config document each.
 //
-// They stand between nlohmann's parser, which has made JSON of the text, and Config, which is all
-// that the rest of the daemon sees:
+// They stand between nlohmann's parser, which has turned the text into JSON, and Config, which is
+// all that the rest of the daemon sees:
 //
 //   ReadConfig ─▶ ParseConfig ─▶ JSON ─▶ ReadConfigDocument ─▶ Config      (config.h)
 //                                          │ listen      ReadListenConfig
@@ -11,17 +11,16 @@
 //                                      CheckWhoGetsIn: do listen and access suit each other?
 //
 // Rules for all of them:
-//   1. A key that is absent keeps what the target holds, which is the default of Config.
-//   2. An unknown key, a wrong type, a number beyond its bounds, a file that is not there:
-//      each is reported to `errors` with its path in the document, and reading goes on, so that an
-//      operator sees all mistakes of a config at once.
-//   3. The target is whole only when `errors` is empty afterwards. It may be used for nothing but
-//      further reading until then.
-//   4. `folder` is absolute: it is the folder of the config file, and relative paths of the
-//      document start from it.
-//   5. They look at the files that the document names, and so may wait for the file system. Main
-//      calls them at the start, the thread `reloader` at a reload: never the request's path.
-// All of them are thread-compatible: they share nothing but their arguments.
+//   1. An absent key keeps what the target holds, which is Config's default.
+//   2. Mistakes go to `errors` with their path in the document: an unknown key, a wrong type, a
+//      number beyond its bounds, a missing file. Reading goes on, so that an operator sees all
+//      mistakes at once.
+//   3. The target is complete only if `errors` is empty afterwards. Until then it serves only for
+//      further reading.
+//   4. `folder` is the absolute path of the config file's folder. Relative paths start there.
+//   5. They look at the files that the document names, and so may wait for the file system. main
+//      calls them at the start, the thread `reloader` at a reload; never the request's path.
+// All are thread-compatible: they share nothing but their arguments.
 #pragma once
 
 #include <string>
@@ -33,52 +32,51 @@
 
 namespace mpsd {
 
-// Reads a whole document, all but its text: the line of a mistake is ParseConfig()'s affair. Reads
-// `limits` before `models`, since the queue of a model must hold the largest message, and checks
-// with CheckWhoGetsIn(). At most kMaxModels models.
+// Reads a whole document; ParseConfig() finds the lines of mistakes. Reads `limits` before
+// `models`, since a model's queue must hold the largest message, and calls CheckWhoGetsIn(). At
+// most kMaxModels models.
 void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                         Config* config);
 
-// Reads the value of `listen`: at most 16 addresses of each list, none of which may stand twice.
-// The files of `listen.tls` must be there, and others may not read or write the key's. REQUIRES:
-// listen->grpc holds the default, with which the other addresses are compared. ListenKeys() are its
-// keys.
+// Reads `listen`: at most 16 different addresses in each list. The files of `listen.tls` must
+// exist, and other users may not read or write the key file. ListenKeys() are its keys. REQUIRES:
+// listen->grpc holds the default; the other addresses are compared with it.
 absl::Span<const std::string_view> ListenKeys();
 void ReadListenConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                       ListenConfig* listen);
 
-// Reads the value of `access`, and the file of tokens that it names; the texts of tokens are in no
-// config and in no file, only their digests. That the object is there puts rules in force, even if
-// it is empty: whatever no rule allows is refused then. AccessKeys() are its keys.
+// Reads `access` and the file of tokens that it names. Config and file hold only digests of tokens.
+// Even an empty object puts rules in force: whatever no rule allows is refused. AccessKeys() are
+// its keys.
 absl::Span<const std::string_view> AccessKeys();
 void ReadAccessConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                       AccessRules* access);
 
-// Reports each address that would let in every other host although the config does not say so, and
-// each rule that can never apply to a caller. The daemon calls it once more at a reload, when the
-// new rules meet the old addresses: those change with a restart only. REQUIRES: `listen` and
-// `access` of `config` were read.
+// Reports each address that would let in every other host without the config saying so, and each
+// rule that can never apply to a caller. At a reload the daemon calls it once more with the new
+// rules and the old addresses, which change only with a restart. REQUIRES: `listen` and `access` of
+// `config` were read.
 void CheckWhoGetsIn(const Config& config, JsonErrors* errors);
 
-// Reads the `sequences` of a model, and what cannot be beside it. REQUIRES: the model's other keys
-// were read.
+// Reads a model's `sequences`, and reports keys that cannot stand beside it. REQUIRES: the model's
+// other keys were read.
 void ReadSequences(const JsonObject& object, ModelConfig* model);
 
-// Reads one element of `models`; `path` is its place, "models[0]". The model's file is stamped but
-// not opened: whether it holds a model is the worker's to find out, in its sandbox. The queue must
-// hold one message of `limits`. Where `json` is no object the result has no name.
+// Reads one element of `models`; `path` is its place, "models[0]". Stamps the model's file but does
+// not open it: the worker does, in its sandbox. The queue must hold one message of `limits`. If
+// `json` is no object the result has no name.
 ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
                             const std::string& folder, const LimitsConfig& limits,
                             JsonErrors* errors);
 
-// Reads an element of `models` that has the key "steps": a model that runs others. Its keys are
-// fewer, and its inputs and outputs must be there.
+// Reads an element of `models` with the key "steps": a model that runs others. It has fewer keys,
+// and must name its inputs and outputs.
 void ReadStepsConfig(const JsonObject& object, const LimitsConfig& limits, ModelConfig* model);
 
-// Reports where the steps of a model, and the models that they name, do not fit each other, as far
-// as the config tells: what it does not say of a model is in that model's file, and found out when
-// it is loaded. With a repository a model that is not in the config may be there. REQUIRES:
-// `models` were read from the list at "models".
+// Reports where a model's steps do not fit the models that they name, as far as the config tells.
+// The rest is in those models' files and is checked when they are loaded. With a repository, a
+// model may exist that is not in the config. REQUIRES: `models` were read from the list at
+// "models".
 void CheckSteps(const std::vector<ModelConfig>& models, bool has_repository, JsonErrors* errors);
 
 }  // namespace mpsd

@@ -54,7 +54,7 @@ std::string SocketPathFault(absl::string_view path) {
 constexpr std::array<std::string_view, 6> kDevices = {"auto",   "cpu",           "cuda",
                                                       "cuda:0", kAllCudaDevices, "mps"};
 
-// The numbers of CUDA devices, with commas between them: "1", "0,2".
+// A comma-separated list of CUDA devices: "1", "0,2".
 bool IsListOfNumbers(absl::string_view text) {
   const std::vector<absl::string_view> numbers = absl::StrSplit(text, ',');
   std::set<uint32_t> indexes;

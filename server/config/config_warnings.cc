@@ -9,7 +9,7 @@
 namespace mpsd {
 namespace {
 
-// The models whose own key switches the sandbox off.
+// Models that switch their own sandbox off.
 std::vector<std::string> UnconfinedModels(const Config& config) {
   std::vector<std::string> names;
   for (const ModelConfig& model : config.models) {
@@ -28,7 +28,7 @@ void AddSandboxWarning(const Config& config, std::vector<std::string>* warnings)
   }
 }
 
-// The bytes of a row of all tensors whose shape the config says.
+// Bytes of one row of all tensors with a known shape.
 uint64_t KnownRowBytes(const std::vector<TensorSpec>& tensors) {
   uint64_t bytes = 0;
   for (const TensorSpec& tensor : tensors) {
@@ -37,7 +37,7 @@ uint64_t KnownRowBytes(const std::vector<TensorSpec>& tensors) {
   return bytes;
 }
 
-// Requests of so many rows could never be sent, or never be answered.
+// Warns of requests that have too many rows to be sent or answered.
 void AddRowWarnings(const Config& config, std::vector<std::string>* warnings) {
   const auto add = [&](const ModelConfig& model, uint64_t row_bytes, uint64_t limit_bytes,
                        const char* limit) {

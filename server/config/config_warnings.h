@@ -1,4 +1,4 @@
-// ConfigWarnings: facts that an operator should know of a config that is right.
+// ConfigWarnings: risks of a valid config that an operator should know.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace mpsd {
 
-// A sentence for each of these, for operators; the page at "/" shows them:
+// A sentence for operators about each of these; the page at "/" shows them:
 //
 //   sandbox "off", of the daemon or of models   a model's code may do what the daemon's user may
 //   listen.plaintext without access             whoever reaches the address may call

@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// Remembers where a text stops being JSON. The parser that builds a document tells this only by
+// Finds where a text stops being JSON. The parser that builds a document tells this only by
 // throwing. Thread-compatible.
 class SyntaxErrorFinder : public nlohmann::json::json_sax_t {
  public:
@@ -36,7 +36,7 @@ class SyntaxErrorFinder : public nlohmann::json::json_sax_t {
     return false;
   }
 
-  // What the parser says, without the place that the parser gives: the caller gives the line.
+  // The parser's message without its position: the caller gives the line.
   std::string What() const {
     for (const absl::string_view lead :
          {"syntax error while parsing ", "number overflow parsing "}) {
@@ -48,7 +48,7 @@ class SyntaxErrorFinder : public nlohmann::json::json_sax_t {
   }
 
   size_t LineIn(std::string_view text) const {
-    // The position is the one after the last character that was read.
+    // The position is one past the last character read.
     const size_t end = std::min(text.size(), position_ == 0 ? 0 : position_ - 1);
     return 1 + static_cast<size_t>(std::count(text.begin(), text.begin() + end, '\n'));
   }
@@ -145,7 +145,7 @@ class JsonScanner {
     }
   }
 
-  // The line of a member was noted with its key.
+  // A member has its line already, from its key.
   void NoteValue() {
     if (skipped_depth_ > 0) return;
     if (frames_.empty() || !frames_.back().is_object) lines_.lines_.emplace(ValuePath(), line_);
@@ -180,7 +180,7 @@ class JsonScanner {
     ++at_;
   }
 
-  // The path of the value that the scanner is in, or that begins here.
+  // The path of the value that the scanner is in or about to read.
   std::string ValuePath() const {
     if (frames_.empty()) return "";
     const Frame& frame = frames_.back();

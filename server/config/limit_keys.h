@@ -1,7 +1,7 @@
 // LimitKey: all that mpsd knows about one key of `limits` in a config.
 //
-// A limit has a name, bounds, a default, an effect, a series and a meaning, and each of them is
-// needed somewhere else. So each limit is one row of limit_rows.inc, and all of these come from it:
+// A limit's name, bounds, default, effect, series and meaning are needed in different places. So
+// each limit is one row of limit_rows.inc, and all of these come from it:
 //
 //   limit_rows.inc ─┬▶ LimitsConfig        its member and default         (limits_config.h)
 //                   ├▶ ReadConfigDocument  its bounds and error texts     (config_reader.h)
@@ -24,11 +24,11 @@
 
 namespace mpsd {
 
-// When a changed value takes effect. A reload takes the others too, but names their keys: the
-// running parts keep the value that they were made with.
+// When a changed value takes effect. A reload accepts changes of kAtRestart but names their keys:
+// the running parts keep the value that they were made with.
 enum class LimitEffect { kAtReload, kAtRestart };
 
-// The member of LimitsConfig that holds the value. Its type follows from the kind (LimitValueOf).
+// The LimitsConfig member that holds the value. Its type follows from the kind (LimitValueOf).
 using LimitMember = std::variant<uint64_t LimitsConfig::*, int64_t LimitsConfig::*,
                                  uint32_t LimitsConfig::*, bool LimitsConfig::*>;
 
@@ -50,19 +50,19 @@ struct LimitKey {
   std::string_view meaning;
 };
 
-// All rows, in the order of the table, which is the order of reading. Constant.
+// All rows, in the table's order, which is the order of reading. Constant.
 absl::Span<const LimitKey> LimitKeys();
 
-// The value of a limit in the unit of its member; a flag is 0 or 1. Pure.
+// The limit's value in its member's unit; a flag is 0 or 1. Pure.
 uint64_t LimitValue(const LimitKey& limit, const LimitsConfig& limits);
 
-// The limits that differ and take effect only when the daemon starts again: "limits.message". A
-// reload that finds some names them in the log, and goes on. Pure.
+// Changed limits that take effect only when the daemon restarts: "limits.message". A reload names
+// them in the log, and goes on. Pure.
 std::vector<std::string> LimitsThatNeedARestart(const LimitsConfig& before,
                                                 const LimitsConfig& after);
 
-// The limits that mpsd_limit shows, as {"message_bytes", 67108864}. Durations are in seconds. The
-// daemon adds the fixed bounds of proto/base/limits.h to them. Pure.
+// The limits that mpsd_limit shows, as {"message_bytes", 67108864}; durations in seconds. The
+// daemon adds the fixed bounds of proto/base/limits.h. Pure.
 std::vector<std::pair<std::string, double>> LimitSeries(const LimitsConfig& limits);
 
 }  // namespace mpsd

@@ -1,9 +1,8 @@
-// LimitsConfig: the bounds of the whole daemon that a config may set.
+// LimitsConfig: the daemon's bounds that a config may set.
 //
-// Every resource that a client can use up has a bound. Those of the daemon as a whole stand here,
-// those of one model in its ModelConfig (`queue.…`), and those that no config may change in
-// proto/base/limits.h. limit_rows.inc is the table of those here, limit_keys.h what mpsd knows of a
-// row.
+// Every resource that a client can use up has a bound. A model's bounds are in its ModelConfig
+// (`queue.…`), bounds that no config may change in proto/base/limits.h. The table of the limits
+// here is limit_rows.inc; limit_keys.h says what mpsd knows about a row.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +12,18 @@
 
 namespace mpsd {
 
-// What a limit measures, and how the config writes it. The kind alone decides the type of the
-// member and the way in which a value is read.
+// The unit of a limit, and how the config writes it. The kind alone decides the member's type and
+// how a value is read.
 enum class LimitKind {
   kSize,        // bytes: "64MiB"
-  kSizeOrAuto,  // likewise; "auto" is the default, and stays 0 here
-  kBufferSize,  // likewise, at least limits.message; "auto" follows limits.message
+  kSizeOrAuto,  // as kSize; "auto" is the default, and is 0 here
+  kBufferSize,  // as kSize, at least limits.message; "auto" follows limits.message
   kDuration,    // nanoseconds: "30s"
   kCount,       // 128
   kFlag,        // true
 };
 
-// The type that holds a limit of a kind: uint64_t where no other is named.
+// The type that holds a limit of a kind: uint64_t unless a specialization names another.
 template <LimitKind kKind>
 struct LimitValueOf {
   using Type = uint64_t;
@@ -42,7 +41,7 @@ struct LimitValueOf<LimitKind::kFlag> {
   using Type = bool;
 };
 
-// The units in which limit_rows.inc writes its numbers.
+// The units of the numbers in limit_rows.inc.
 inline constexpr uint64_t kKiB = 1ULL << 10;
 inline constexpr uint64_t kMiB = 1ULL << 20;
 inline constexpr uint64_t kGiB = 1ULL << 30;
@@ -55,9 +54,9 @@ inline constexpr int64_t kNsPerHour = 3600 * kNsPerSecond;
 //   int64_t drain_timeout_ns = 30 * kNsPerSecond;
 //   uint32_t streams = 128;
 //
-// 0 of `shared_memory_bytes` is "auto"; the supervisor then asks the host and its cgroup. Limits
-// that were not read from a config hold the defaults, which are sound together: `buffered_bytes` is
-// at least `message_bytes`, and a queue's default holds the largest message.
+// If `shared_memory_bytes` is 0 ("auto"), the supervisor asks the host and its cgroup. The defaults
+// fit each other: `buffered_bytes` is at least `message_bytes`, and a queue's default holds the
+// largest message.
 struct LimitsConfig {
 #define MPSD_LIMIT(key, member, kind, initial, ...) \
   LimitValueOf<LimitKind::kind>::Type member = initial;

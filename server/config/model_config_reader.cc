@@ -71,7 +71,7 @@ constexpr std::array<std::string_view, 4> kTextKeys = {"tokenizer", "max_tokens"
 constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
 constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
 
-// Keys that are often written a level too high.
+// Keys that people often write one level too high.
 constexpr std::array<JsonObject::Inner, 7> kModelObjects = {{{"placement", kPlacementKeys},
                                                              {"batching", kBatchingKeys},
                                                              {"queue", kQueueKeys},
@@ -133,7 +133,7 @@ void ReadDevice(const JsonObject& object, std::string* device) {
   if (!fault.empty()) object.Fail("device", fault);
 }
 
-// A synthetic model has no arithmetic that could be another one.
+// A synthetic model has no arithmetic to change.
 void ReadPrecision(const JsonObject& object, ModelConfig* model) {
   object.GetChoice("precision", &model->precision);
   const bool is_fixed =
@@ -200,7 +200,7 @@ void ReadMostRows(const JsonObject& model, ModelConfig* config) {
   }
 }
 
-// Of a model whose file says its inputs nobody knows yet whether it takes tokens.
+// If the model's file says its inputs, nobody knows yet whether it takes tokens.
 void ReadTokenBudget(const JsonObject& model, ModelConfig* config) {
   model.Get("max_batch_tokens", 0, kMaxCountedTokens, &config->max_batch_tokens);
   const std::vector<TensorSpec>& inputs = config->spec.inputs;
@@ -217,8 +217,8 @@ void ReadPolicy(const JsonObject& object, QueuePolicy* policy) {
   object.Get("allow_timeout_override", &policy->allow_timeout_override);
 }
 
-// What a level does not say, the queue says for all. Without a word of its own a request is of the
-// last level: who is urgent says so.
+// A level takes what it does not say from the queue. A request that names no level is of the last
+// one: urgent requests have to say so.
 void ReadPriorities(const JsonObject& queue, QueuePolicies* policies) {
   const QueuePolicy usual = policies->levels[0];
   std::vector<QueuePolicy> levels;
@@ -234,7 +234,7 @@ void ReadPriorities(const JsonObject& queue, QueuePolicies* policies) {
   policies->default_level = number - 1;
 }
 
-// One legal request must always fit, so a larger limit on messages raises the default of the queue.
+// One legal request must always fit, so a larger message limit raises the queue's default.
 void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig* config) {
   config->queue_bytes = std::max(config->queue_bytes, limits.message_bytes);
   const nlohmann::json* json = model.Find("queue");
@@ -278,7 +278,7 @@ void ReadRateLimit(const JsonObject& model, LaneNeeds* needs) {
   });
 }
 
-// Turns and lane time are no sums of each other: a model takes its turn by one of both.
+// Turns and lane time cannot be added up, so a model takes its turn by one of the two.
 void ReadWeight(const JsonObject& object, LaneNeeds* needs) {
   object.Get("weight", 1, kMaxDeviceWeight, &needs->weight);
   if (needs->weight == 0 || needs->resources.empty()) return;
@@ -351,21 +351,21 @@ void ReadDefaultFor(const JsonObject& object, std::vector<ModelTask>* tasks) {
   object.GetList("default_for", kNamesOf<ModelTask>.size() - 1, read);
 }
 
-// An answer of several is none that could be given again.
+// A decoupled model has several answers to a request, so none can be kept.
 void ReadResponseCache(const JsonObject& object, ModelConfig* model) {
   object.GetChoice("response_cache", &model->response_cache);
   if (model->response_cache == CacheScope::kOff || !model->spec.decoupled) return;
   object.Fail("response_cache", "a decoupled model's answers are not kept");
 }
 
-// Reports that the value of `key` is too small. The value is there: the defaults are large enough.
+// Reports that the value of `key` is too small. The key is there: the default is large enough.
 void FailBelow(const JsonObject& object, std::string_view key, absl::string_view least) {
   const nlohmann::json* written = object.Find(key);
   MPSD_CHECK(written != nullptr);
   object.Fail(key, absl::StrCat("must be at least '", least, "', not ", JsonText(*written)));
 }
 
-// Reads a time that is 0 or at least a second: less would end healthy workers.
+// Reads a time that is 0 or at least a second: a shorter one would end healthy workers.
 void ReadTimeout(const JsonObject& object, std::string_view key, int64_t maximum_ns,
                  int64_t* value_ns) {
   object.GetDuration(key, maximum_ns, value_ns);

@@ -1,4 +1,4 @@
-// StampOfTokenizer: which contents a tokenizer had, and the settings beside it.
+// StampOfTokenizer: identifies the contents of a tokenizer and the settings beside it.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace mpsd {
 
-// Another one once the file at `path` has another stamp, or one of kTokenizerSettings beside it: a
-// prompt that was changed changes the tokens of texts. Other files of the folder do not count, such
+// Changes when the stamp of the file at `path` changes, or that of one of the kTokenizerSettings
+// beside it: a changed prompt changes the tokens of texts. Ignores other files in the folder, such
 // as the daemon's own config. Asks the file system. Thread-safe.
 FileStamp StampOfTokenizer(const std::string& path);
 

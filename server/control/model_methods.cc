@@ -38,7 +38,7 @@ std::optional<bool> IsServing(const ModelDirectory& models, const std::string& n
   return model->IsReady() && models.stage == ServingStage::kServing;
 }
 
-// Everything that IsServing() looks at, of all models.
+// Covers everything that IsServing() looks at, for all models.
 uint64_t StateOf(const ModelDirectory& models) {
   size_t state = absl::HashOf(models.stage.load(), models.strict.load());
   for (const std::shared_ptr<ServedModel>& model : models.models()) {
@@ -64,7 +64,7 @@ void Describe(const TensorSpec& tensor, bool batches,
   for (const int64_t dim : tensor.told_dims()) metadata->add_shape(dim);
 }
 
-// The names of the inputs that a request may leave out: "B,C". The message has no other place.
+// The optional inputs' names: "B,C". The message has no other place for them.
 std::string OptionalInputs(absl::Span<const TensorSpec> inputs) {
   std::vector<absl::string_view> names;
   for (const TensorSpec& input : inputs) {
@@ -110,7 +110,7 @@ absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest
   return absl::OkStatus();
 }
 
-// Null for a name that is empty or unknown.
+// Null for an empty or unknown name.
 const TensorSpec* FindTensor(const std::vector<TensorSpec>& tensors, absl::string_view name) {
   const auto found = std::find_if(tensors.begin(), tensors.end(),
                                   [name](const TensorSpec& tensor) { return tensor.name == name; });
@@ -131,7 +131,7 @@ void Describe(const TensorSpec& spec, Tensor* tensor) {
   tensor->set_data_type(TypeOf(spec.datatype));
   for (const int64_t dim : spec.told_dims()) tensor->add_dims(dim);
   if (!spec.client_dims.has_value()) return;
-  pb::ModelTensorReshape* reshape = tensor->mutable_reshape();  // there also where it is []
+  pb::ModelTensorReshape* reshape = tensor->mutable_reshape();  // even if it is []
   for (const int64_t dim : spec.dims) reshape->add_shape(dim);
 }
 
@@ -188,7 +188,7 @@ void DescribeRateLimit(const LaneNeeds& needs, pb::ModelRateLimiter* target) {
   }
 }
 
-// All lanes of all processes are alike: devices that have equally many of them are one group.
+// All lanes of all processes are alike: devices with equal numbers of them form one group.
 void DescribeInstances(const ServedModel& model, pb::ModelConfig* config) {
   const ModelFacts& facts = model.facts;
   uint32_t processes_before = 0;
@@ -239,7 +239,7 @@ void DescribeSteps(const std::vector<ModelStep>& steps, pb::ModelEnsembling* tar
   }
 }
 
-// The values are of the type that the model's input has.
+// The values have the type of the model's input.
 void DescribeControl(const ModelSpec& spec, const SequenceControl& source,
                      pb::ModelSequenceBatching::Control::Kind kind,
                      pb::ModelSequenceBatching* target) {
@@ -311,7 +311,7 @@ void DescribeSequences(const ServedModel& model, pb::ModelConfig* config) {
   DescribeStrategy(model.facts, target);
 }
 
-// How the model runs: steps and nothing else, or lanes and batches.
+// How the model runs: either steps, or lanes and batches.
 void DescribeRuns(const ServedModel& model, pb::ModelConfig* config) {
   if (model.members != nullptr) {
     return DescribeSteps(model.facts.steps, config->mutable_ensemble_scheduling());
@@ -349,7 +349,7 @@ void Describe(const ServedModel& model, pb::ModelConfig* config) {
   if (keeps_answers) config->mutable_response_cache()->set_enable(true);
 }
 
-// The policy that leads to the versions that are served.
+// The policy that leads to the served versions.
 void DescribeVersions(const std::vector<std::string>& versions, pb::ModelVersionPolicy* policy) {
   if (versions.size() <= 1) return policy->mutable_latest()->set_num_versions(1);
   for (const std::string& version : versions) {
@@ -374,7 +374,7 @@ void Describe(const InferenceStatistics::Totals& totals, pb::ModelStatistics* ta
   Describe(totals.compute_input, infer->mutable_compute_input());
   Describe(totals.compute_infer, infer->mutable_compute_infer());
   Describe(totals.compute_output, infer->mutable_compute_output());
-  // Clients that print a breakdown expect these fields, also where no answer is kept.
+  // Clients that print a breakdown expect these fields even if no answer is kept.
   Describe(totals.cache_hit, infer->mutable_cache_hit());
   Describe(totals.cache_miss, infer->mutable_cache_miss());
   for (size_t rows = 0; rows < totals.by_batch_size.size(); ++rows) {

@@ -1,4 +1,4 @@
-// ModelMethods: the methods that tell clients how the server and its models are.
+// ModelMethods: the methods that tell clients the state of the server and its models.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace mpsd {
 
-// These methods read the ModelDirectory and change nothing. A call of them never meets a pool, a
-// worker or the reloader: GenericCall reads its bytes, the gate has judged the caller, the
-// MethodTable runs the function below, GenericCall writes the response. They run on the queue
-// thread of their call, on several such threads at a time, and do not block; each answer is a
-// snapshot that may be old when the client reads it.
+// These methods read the ModelDirectory and change nothing. Their calls never meet a pool, a worker
+// or the reloader. GenericCall reads the bytes, the gate judges the caller, the MethodTable runs a
+// function below, and GenericCall writes the response. They run on the queue thread of their call,
+// on several at a time, and do not block. Each answer is a snapshot that may be old when the client
+// reads it.
 //
-// How a model stands, and what each method says of it:
+// A model's state, and what each method says about it:
 //
 //   generation of the model       Check         Watch            ModelReady  ModelMetadata
 //   none is published             NOT_FOUND     SERVICE_UNKNOWN  false       NOT_FOUND
@@ -24,16 +24,17 @@ namespace mpsd {
 //   published, no worker serves   NOT_SERVING   NOT_SERVING      false       the spec
 //   published, a worker serves    SERVING       SERVING          true        the spec
 //
-// Readiness is that of ServingStage::kServing: a daemon that starts, stands in its lame-duck time
-// or exits is not ready, nor is any of its models. ModelConfig answers like ModelMetadata.
+// Readiness needs ServingStage::kServing: a daemon that starts, is in its lame-duck time or exits
+// is not ready, nor is any of its models. ModelConfig answers like ModelMetadata.
 
-// What ServerMetadata says of the server. Copied into the method.
+// Facts for ServerMetadata, copied into the method.
 struct ServerFacts {
   std::string name;
   std::string version;
-  bool writes_traces = false;                 // false: the config names no file for traces
-  bool takes_shared_memory = false;           // of system memory, from clients
-  std::function<bool()> takes_device_memory;  // of CUDA devices, now; any thread calls this
+  bool writes_traces = false;        // false: the config names no file for traces
+  bool takes_shared_memory = false;  // clients may register system memory
+  // whether clients may now register CUDA memory; called by any thread
+  std::function<bool()> takes_device_memory;
 };
 
 // Adds ServerLive, ServerReady, ServerMetadata, ModelReady and ModelMetadata of the inference
@@ -43,22 +44,21 @@ struct ServerFacts {
 void AddInferenceMethods(const ModelDirectory* models, const ServerFacts& facts,
                          MethodTable* table);
 
-// Adds Check and Watch of grpc.health.v1.Health, the form that orchestrators probe. The empty name
-// and "inference.GRPCInferenceService" stand for the server, which serves while every published
-// model does; every other name stands for a model, of any version. `models` outlives the table.
+// Adds Check and Watch of grpc.health.v1.Health, which orchestrators probe. The empty name and
+// "inference.GRPCInferenceService" stand for the server, which serves while every published model
+// does. Any other name stands for a model, in any version. `models` outlives the table.
 void AddHealthMethods(const ModelDirectory* models, MethodTable* table);
 
-// Adds ModelConfig: the spec, placement and queue of a model in Triton's form of a model
-// configuration, for clients that were written for Triton. All lanes of all processes are one
-// instance group, since they are alike; where some devices have a process more than others, two.
-// `models` outlives the table.
+// Adds ModelConfig: a model's spec, placement and queue as a Triton model configuration, for
+// clients that were written for Triton. All lanes of all processes are alike, so they are one
+// instance group, or two if some devices have one process more. `models` outlives the table.
 void AddModelConfigMethod(const ModelDirectory* models, MethodTable* table);
 
-// Adds ModelStatistics: what the models have done since they were first loaded. A reload
-// does not set the counts back, since a generation takes over the counters of the one before. An
-// empty name stands for all models, an empty version for all versions; NOT_FOUND for a name that
-// FindServed() does not know. The memory of a model is the resident memory of its workers, and is
-// left out while there is none. The referents outlive the table.
+// Adds ModelStatistics: what the models have done since they were first loaded. A generation takes
+// over the counters of the one before, so a reload does not reset them. An empty name stands for
+// all models, an empty version for all versions; NOT_FOUND for a name that FindServed() does not
+// know. A model's memory is its workers' resident memory, left out while there is none. The
+// referents outlive the table.
 void AddStatisticsMethod(const ModelDirectory* models, const WorkerStatusSource* workers,
                          MethodTable* table);
 

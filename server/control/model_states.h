@@ -1,4 +1,4 @@
-// ModelStates: the state of each version of a model that is served or refused.
+// ModelStates: the state of each served or refused version of a model.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace mpsd {
 
-// The state of a published generation: kUnavailable once a worker of a model that is not ready has
-// left last words, which go to `*why`; null: nobody asks for them. A model of steps that is not
-// ready is kUnavailable, since one of its members is missing. Thread-safe.
+// A published generation's state. It is kUnavailable once a worker of a model that is not ready has
+// left last words, which go to `*why` unless that is null. A model of steps that is not ready is
+// kUnavailable, since a member is missing. Thread-safe.
 ModelState StateOf(const ServedModel& model, const std::vector<WorkerInfo>& workers,
                    std::string* why);
 
-// A sample for each published generation, and for each version that is refused. For a scrape of
-// /metrics, on whose thread it runs; it blocks no longer than copies take. Thread-safe.
+// A sample for each published generation and each refused version. Runs on the thread of a /metrics
+// scrape, and blocks no longer than copies take. Thread-safe.
 std::vector<ModelStateSample> ModelStates(const ModelDirectory& models,
                                           const WorkerStatusSource& workers);
 

@@ -28,8 +28,8 @@ constexpr const char* kServices[] = {
 constexpr const char* kPackage = "grpc.reflection.v1";
 constexpr const char* kOlderPackage = "grpc.reflection.v1alpha";
 
-// All descriptors that are linked in, and the reflection service a second time under its older
-// name, which older clients ask for: the same messages in another package.
+// All linked descriptors, with the reflection service once more under its older name, which older
+// clients ask for: the same messages in another package.
 std::shared_ptr<const DescriptorPool> MakePool() {
   google::protobuf::FileDescriptorProto file;
   reflection_pb::ServerReflectionRequest::descriptor()->file()->CopyTo(&file);
@@ -77,7 +77,7 @@ void AnswerFile(const FileDescriptor* file, absl::string_view what,
   AddWithImports(file, &seen, response->mutable_file_descriptor_response());
 }
 
-// No message has extensions: for a message that exists the answer is an empty list.
+// No message has extensions: for an existing message the answer is an empty list.
 void AnswerExtensions(const DescriptorPool& pool, const std::string& type,
                       reflection_pb::ServerReflectionResponse* response) {
   if (pool.FindMessageTypeByName(type) == nullptr) return Refuse("type", response);

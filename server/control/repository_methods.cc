@@ -45,8 +45,8 @@ absl::Status CheckNames(const std::string& repository, const std::string& model)
   return absl::OkStatus();
 }
 
-// No string of a client becomes part of a path. A name that looks like a path is refused anyway, by
-// Triton's text. An unload does without: it finds no model of such a name.
+// No client's text becomes part of a path. A name that looks like a path is refused anyway, with
+// Triton's text. An unload needs no check: it finds no model of such a name.
 absl::Status CheckLoadNames(const std::string& repository, const std::string& model) {
   absl::Status status = CheckNames(repository, model);
   if (!status.ok() || !LooksLikePath(model)) return status;
@@ -116,8 +116,8 @@ Done ForClient(Done done) {
 constexpr absl::string_view kCutOut = "(…)";
 constexpr size_t kMaxTextBytes = 4096;  // a text may repeat what a client sent
 
-// The size of the quoted text that begins at `begin`, with its quotes; 0 if none begins there. An
-// apostrophe inside a word is not a quote.
+// Size of the quoted text that begins at `begin`, with its quotes; 0 if none does. An apostrophe
+// inside a word is no quote.
 size_t QuotedBytes(absl::string_view text, size_t begin) {
   const char quote = text[begin];
   const bool is_quote = quote == '\'' || quote == '"';
@@ -149,7 +149,7 @@ std::string WithoutPaths(absl::string_view text) {
   return absl::StrJoin(words, " ");
 }
 
-// The text of each system error, with the text that replaces it.
+// Each system error's text with its replacement.
 std::vector<std::pair<std::string, std::string>> SystemWords() {
   std::vector<std::pair<std::string, std::string>> words;
   for (int error = 1; error <= kMaxErrno; ++error) {

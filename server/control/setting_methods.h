@@ -1,4 +1,4 @@
-// SettingMethods: LogSettings and TraceSetting, the settings that clients may change at run time.
+// SettingMethods: LogSettings and TraceSetting, which clients may change at run time.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace mpsd {
 
-// What the methods set and tell. All pointers outlive the table.
+// The methods' subjects. All pointers outlive the table.
 struct SettingSubjects {
   const ModelDirectory* models = nullptr;
   Logger* logger = nullptr;
-  TraceLog* traces = nullptr;  // null: the config names no file for traces
-  std::string log_file;        // the files' names, without their folders; empty: none
+  TraceLog* traces = nullptr;  // null: the config names no trace file
+  std::string log_file;        // file names without folders; empty: none
   std::string trace_file;
 };
 
@@ -23,9 +23,9 @@ struct SettingSubjects {
 // logger.
 //
 // Both methods read and write: a request without settings only reads, and every answer holds all
-// settings as they are then. What is set is in force at once and lasts until it is set again or the
-// daemon ends; the config file is not written. Trace settings are those of the model that the
-// request names, or of all models that have none of their own.
+// current settings. A change is in force at once, until the next one or the daemon's end; the
+// config file is not written. Trace settings apply to the named model, or to all models without
+// their own.
 //
 //   LogSettings        what it may be set to
 //   log_error          bool
@@ -42,11 +42,11 @@ struct SettingSubjects {
 //   trace_mode         the mode that the config chose
 //   log_frequency      "0"
 //
-// A setting that is unknown or malformed is INVALID_ARGUMENT, and so is TraceSetting of a model
-// that is not ready; a setting that names a file, or asks for a thing that is not here, is
-// UNIMPLEMENTED. A request is applied whole or not at all. Answers name the files without their
-// folders. Without `traces` each trace setting may be "changed" to the value that it has. Both run
-// on the queue thread of their call and do not block. Of two requests at the same moment one wins.
+// An unknown or malformed setting is INVALID_ARGUMENT, and so is TraceSetting of a model that is
+// not ready. A setting that names a file, or asks for something missing here, is UNIMPLEMENTED. A
+// request is applied whole or not at all. Answers name files without their folders. Without
+// `traces` each trace setting may only be set to the value that it has. Both run on the queue
+// thread of their call and do not block. If two requests coincide, one wins.
 void AddSettingMethods(const SettingSubjects& subjects, MethodTable* table);
 
 }  // namespace mpsd

@@ -20,7 +20,7 @@ absl::Status NotEnabled(const std::string& why) {
 }
 
 // Clients that clean up first list and unregister all regions of both kinds, whatever the server
-// allows. Only a region of a name is refused, since there can be none.
+// allows. Only a region with a name is refused, since there can be none.
 template <typename StatusRequest, typename StatusResponse, typename UnregisterRequest,
           typename UnregisterResponse>
 void AddRefusal(absl::string_view kind, const std::string& why, MethodTable* table) {

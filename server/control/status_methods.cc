@@ -49,7 +49,7 @@ std::string StateText(const ServedModel& model, const std::vector<WorkerInfo>& w
 }
 
 void Describe(const RefusedModel& model, control_pb::ModelStatus* status) {
-  // Names of folders may be any bytes.
+  // Folder names may be any bytes.
   status->set_name(WithoutBadBytes(model.name));
   status->set_version(WithoutBadBytes(model.version));
   status->set_state(absl::StrCat("refused: ", WithoutBadBytes(model.reason)));

@@ -1,10 +1,8 @@
 #include "server/doctor/doctor_verb.h"
 
-#include <filesystem>
-
 #include "absl/status/statusor.h"
-#include "proto/base/platform.h"
 #include "proto/files/whole_file.h"
+#include "proto/link/worker_program.h"
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
 #include "server/doctor/diagnosis_policy.h"
@@ -24,9 +22,7 @@ Config DefaultConfig() {
 
 std::string WorkerPath(const DoctorOptions& options) {
   if (!options.worker.empty()) return options.worker;
-  const absl::StatusOr<std::string> program = platform::ExecutablePath();
-  const std::filesystem::path folder = program.ok() ? *program : "";
-  return (folder.parent_path() / "mpsd-worker").string();
+  return WorkerProgram().value_or("mpsd-worker");
 }
 
 // The config's file, or nothing where the command line names none and none is in its places.

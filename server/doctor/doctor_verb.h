@@ -21,7 +21,7 @@ struct DoctorOptions {
   bool json = false;           // the findings as JSON
   bool colours = false;        // stdout takes them
   bool mac_checklist = false;  // print the list of checks for a Mac, and look at nothing
-  std::string worker;          // empty: the mpsd-worker beside this program
+  std::string worker;          // empty: WorkerProgram()
 };
 
 // Writes the findings to `out`, and the report to its file. A finding that is FAIL makes it return

@@ -6,13 +6,13 @@
 
 namespace mpsd {
 
-// A status, and the code of HTTP where it says more than the status; else 0. A value.
+// A status, and an HTTP code if that says more than the status; else 0. A value.
 struct BodyFault {
   absl::Status status;
   int http_code = 0;
 };
 
-// What a client is told. OK for kWhole. Pure.
+// The client's answer; OK for kWhole. Pure.
 BodyFault FaultOf(BodyEnd body);
 
 }  // namespace mpsd

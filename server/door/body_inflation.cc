@@ -6,7 +6,7 @@
 
 namespace mpsd {
 
-// So the reader of JSON takes the bytes as they are.
+// So that the reader of JSON takes the bytes as they are.
 static_assert(InflatedBody::kPaddingBytes >= kBodyPadding);
 
 void BodyInflation::Begin(BodyCoding coding, HttpCall* call) {
@@ -18,7 +18,7 @@ void BodyInflation::Begin(BodyCoding coding, HttpCall* call) {
   threads_->Enqueue(this);
 }
 
-// The task may be over, and this be used again, before Resume() returns.
+// The task may be over, and this in use again, before Resume() returns.
 void BodyInflation::Run() {
   HttpCall* const call = call_;
   const CompressedForm form =

@@ -1,4 +1,4 @@
-// BodyInflation: takes one compressed body to the inflater's threads, and back.
+// BodyInflation: has one compressed body decompressed on the inflater's threads.
 #pragma once
 
 #include <atomic>
@@ -13,22 +13,22 @@
 
 namespace mpsd {
 
-// Step 1 of a request whose client compresses, as accept/'s Inflation for gRPC: a task whose whole
-// body is there calls Begin(), and its Resumed() comes, once, when the body is plain or cannot be
-// made so. The compressed bytes stay in the call meanwhile.
+// Step 1 of a compressed request, as accept/'s Inflation for gRPC. A task with its whole body calls
+// Begin(). Its Resumed() comes once, when the body is plain or cannot be made so. The compressed
+// bytes stay in the call meanwhile.
 //
-// Lives on the call's thread, except Run(), which one of the inflater's threads calls. Owned by a
-// task and used again from request to request.
+// Lives on the call's thread, except Run(), which an inflater's thread calls. Owned by a task and
+// used again for each request.
 class BodyInflation final : public InflationJob {
  public:
   // The threads and the ledger of `bounds` outlive the inflation.
   BodyInflation(InflaterThreads* threads, const InflateBounds& bounds)
       : threads_(threads), body_(bounds) {}
 
-  // REQUIRES: the coding is gzip or deflate, and no inflation is out.
+  // REQUIRES: the coding is gzip or deflate, and no inflation is under way.
   void Begin(BodyCoding coding, HttpCall* call);
 
-  // Whether the next Resumed() is this one's, and takes it. After true the others below may be
+  // Whether the next Resumed() is this one's; takes it. After true the functions below may be
   // called.
   bool TakeResumed() { return std::exchange(is_out_, false); }
 
@@ -36,7 +36,7 @@ class BodyInflation final : public InflationJob {
   // Resumed() still comes.
   void Drop() { is_dropped_.store(true, std::memory_order_relaxed); }
 
-  // OK when the body is plain, else what the client is told.
+  // OK if the body is plain, else the client's answer.
   const absl::Status& status() const { return status_; }
 
   // Gives the plain bytes to the caller. They count as held until Clear().
@@ -51,7 +51,7 @@ class BodyInflation final : public InflationJob {
   InflaterThreads* const threads_;
   bool is_out_ = false;
 
-  // Written by Begin(), read by Run(); the queue of the threads lies between, and on the way back
+  // Written by Begin(), read by Run(). Between them lies the threads' queue, and on the way back
   // the post of HttpCall::Resume().
   BodyCoding coding_ = BodyCoding::kPlain;
   HttpCall* call_ = nullptr;

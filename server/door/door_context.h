@@ -1,4 +1,4 @@
-// DoorContext: what all requests of one thread of the HTTP door share.
+// DoorContext: shared by all requests of one thread of the HTTP door.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@
 
 namespace mpsd {
 
-// Made by the daemon, one for each HttpDoor, with everything but the thread and the front page,
-// which HttpDoor fills in. The tasks of a door point to the door's copy. Constant once requests
-// arrive. The referents outlive the HTTP server. Thread-safe.
+// The daemon makes one for each HttpDoor, with everything except the thread and the front page,
+// which HttpDoor fills in. A door's tasks point to its copy. Constant once requests arrive. The
+// referents outlive the HTTP server. Thread-safe.
 //
 //   exchange, open_infer_calls, unread, inflaters,   the tasks that infer
 //     json_bytes, default_deadline_ns
@@ -32,13 +32,13 @@ namespace mpsd {
 //   front_page                                       HttpDoor and MethodTask
 //   models, gate, style, the rest                    several of these
 //
-// What is "the same as gRPC's" is one object for both transports: a bound counts the calls and
-// bytes of both together, and a client gains nothing by using both. The numbers are those of the
-// config at the start. A reload changes what the referents hold, as the rules of the gate and the
-// models, and none of these fields.
+// Fields marked "the same as gRPC's" are one object for both transports: a bound counts the calls
+// and bytes of both, and a client gains nothing by using both. Numbers are those of the config at
+// the start. A reload changes the referents' contents (the gate's rules, the models), but none of
+// these fields.
 //
-// Of the pointers only `inflaters` may be null: limits.compressed_requests is off then, and a
-// compressed body is answered with 415.
+// Only `inflaters` may be null: limits.compressed_requests is off then, and a compressed body is
+// answered with 415.
 struct DoorContext {
   ExchangeContext exchange;  // its thread is the connection's
   const ModelDirectory* models = nullptr;
@@ -46,18 +46,18 @@ struct DoorContext {
   const HttpGate* gate = nullptr;
   OpenCalls* open_infer_calls = nullptr;  // the same as gRPC's
   OpenCalls* open_other_calls = nullptr;
-  UnreadCopies* unread = nullptr;        // likewise
-  InflaterThreads* inflaters = nullptr;  // likewise; null: compressed bodies are refused
-  InflateBounds inflate_bounds;          // likewise
+  UnreadCopies* unread = nullptr;        // the same as gRPC's
+  InflaterThreads* inflaters = nullptr;  // the same as gRPC's; null: compressed bodies are refused
+  InflateBounds inflate_bounds;          // the same as gRPC's
   const MetricsPage* page = nullptr;
   HealthSource* health = nullptr;
   const StatusPage* front_page = nullptr;
   uint64_t message_bytes = 0;  // limits.message: the largest request, and JSON of an answer
   uint64_t json_bytes = 0;     // limits.http_json: the largest JSON of a request
-  size_t text_rows = 0;        // limits.texts: of a text route's request
-  uint64_t text_tokens = 0;    // limits.text_tokens: likewise
-  int64_t default_deadline_ns = kDefaultTimeoutNs;  // of requests that bring none; 0: none
-  std::vector<std::string> origins;                 // of pages that may call, see PageOrigin
+  size_t text_rows = 0;        // limits.texts: for a text route's request
+  uint64_t text_tokens = 0;    // limits.text_tokens: for a text route's request
+  int64_t default_deadline_ns = kDefaultTimeoutNs;  // for requests without one; 0: none
+  std::vector<std::string> origins;                 // sites whose pages may call, see PageOrigin
   std::vector<std::string> hosts;                   // names of this server, see HasForeignHost()
   StatusStyle style = StatusStyle::kOwn;
 };

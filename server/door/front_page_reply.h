@@ -1,4 +1,4 @@
-// FrontPageReply: the answers to a request for the page at "/".
+// FrontPageReply: answers to requests for the page at "/".
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace mpsd {
 
-// The page with the state of a serialized StatusReply in it. Pure.
+// The page with the state of a serialized StatusReply. Pure.
 HttpReply FrontPageReply(const StatusPage& page, const std::string& status);
 
-// The answer to a caller who may not see the state: to a browser the page without any state, since
-// the page can ask for a token, which a browser's address line cannot; else ErrorReply(). The code
-// is the same. Pure.
+// The answer to a caller who may not see the state. A browser gets the page without state, since
+// the page can ask for a token and an address line cannot. Others get ErrorReply(). The code is the
+// same. Pure.
 HttpReply FrontPageRefusal(const StatusPage& page, const HttpRequest& request,
                            const absl::Status& status, StatusStyle style);
 

@@ -98,8 +98,8 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
   return nullptr;
 }
 
-// True when the request was answered: a page of another site made it, or could have, or asked
-// whether it may. That tells nothing of paths.
+// Answers requests that a page of another site made, could have made, or asked about; true then.
+// The answer reveals nothing about paths.
 bool HttpDoor::RefusesPage(HttpCall* call) const {
   const HttpRequest& request = call->request();
   if (HasForeignHost(request, call->peer(), context_.hosts)) {

@@ -1,4 +1,4 @@
-// HttpDoor: what the HTTP server serves: the Open Inference Protocol over REST, metrics, probes.
+// HttpDoor: serves the Open Inference Protocol over REST, metrics and probes.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace mpsd {
 
-// The second door into the house, beside accept/ for gRPC. Finds a request's route, has it pass the
-// gate and the ledger of open calls, which are the same as gRPC's, and gives it to a task:
+// The second door of the daemon, beside accept/ for gRPC. Finds a request's route, has it pass the
+// gate and the ledger of open calls, both shared with gRPC, and gives it to a task:
 //
 //   …/infer                  InferTask, by its InferExchange
 //   …/generate[_stream]      GenerateTask, likewise
@@ -24,23 +24,22 @@ namespace mpsd {
 //   /v1/models, /info        at once (TextPageOf)
 //   /metrics, probes, /docs  at once, and whatever else is open: a probe is not counted as a call
 //
-// What a request passes, in this order and before a byte of its body is kept: the page's origin,
-// the gate, the ledger of open calls; a request of inference passes the ledger first. A request
-// that is refused here was answered, and its body is never read. A path that does not exist passes
-// the gate like any other.
+// Before a byte of its body is kept, a request passes the page's origin, the gate, and the ledger
+// of open calls; an inference passes the ledger first. A request that is refused here is answered,
+// and its body never read. A path that does not exist passes the gate like any other.
 //
-// All errors are {"error": TEXT}, but those of the text routes (TextErrorOf). One for each thread
-// of the HttpServer, which owns it. Lives on that thread.
+// Errors are {"error": TEXT}, except on the text routes (TextErrorOf). One for each thread of the
+// HttpServer, which owns it. Lives on that thread.
 class HttpDoor final : public HttpHandler {
  public:
-  // Keeps a copy of the context, whose referents outlive the door, as the thread's role does.
+  // Copies the context. Its referents and the thread's role outlive the door.
   HttpDoor(const DoorContext& context, const ThreadRole* thread);
 
   HttpTask* Arrived(HttpCall* call) override;
   HttpReply Refusal(int status, absl::string_view why) override;
 
  private:
-  // As many tasks of a kind are kept for further requests.
+  // Limit of tasks of a kind kept for further requests.
   static constexpr size_t kMaxSpare = 1024;
 
   using Spare = std::vector<std::unique_ptr<InferTask>>;

@@ -47,7 +47,7 @@ absl::Status HttpGate::MayUseInForce(const HttpCall& call, const MethodAccess& m
                                      absl::string_view model, Grant* grant) const {
   std::optional<Verdict> verdict = gate_->MayUse(method, *grant, model);
   if (!verdict.has_value()) {
-    // Other rules came into force: the caller's credentials are held to these.
+    // Other rules came into force: the caller's credentials are checked against these.
     const Verdict entered = Judge(call, method, grant);
     if (entered != Verdict::kAllowed) return Told(entered, call, method);
     verdict = gate_->MayUse(method, *grant, model);

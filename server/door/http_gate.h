@@ -1,4 +1,4 @@
-// HttpGate: where each request of HTTP passes the Gate.
+// HttpGate: where each HTTP request passes the Gate.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,41 +9,41 @@
 
 namespace mpsd {
 
-// Step 1 of a request, beside CallGate for gRPC: reads the credentials off a request and asks the
-// Gate. HttpDoor, or the InferTask of an inference, calls Enter() for every request that no foreign
-// page makes, also for a path that does not exist: only who has a role learns which paths exist. A
-// request of inference takes its place among the open calls before. No byte of a body is kept
-// before it.
+// Step 1 of a request, as CallGate for gRPC: reads the credentials off a request and asks the Gate.
+// HttpDoor calls Enter() for every request that no foreign page makes; for an inference the
+// InferTask does, after taking its place among the open calls. Paths that do not exist are
+// included, because only callers with a role may learn which paths exist. No byte of a body is kept
+// before.
 //
 //   credential                   where it is
 //   names of a verified          the connection
 //   client certificate
 //   a token                      "Authorization: Bearer TOKEN" or "x-api-key: TOKEN"; once
 //
-// More than one of these headers is no valid token, whatever each says: a proxy may have judged the
-// other one. The RefusalLog is told of each refusal, with the method's name or the path, and never
-// with a credential. Owned by the daemon, asked by the doors of all threads. Thread-safe.
+// If there is more than one of these headers, no token is valid: a proxy may have judged another
+// one. The RefusalLog hears of each refusal, with the method's name or the path, never with a
+// credential. Owned by the daemon, used by the doors of all threads. Thread-safe.
 class HttpGate {
  public:
   // The referents outlive the gate.
   HttpGate(const Gate* gate, RefusalLog* refusals) : gate_(gate), refusals_(refusals) {}
 
-  // Whether the caller may call the method: OK, UNAUTHENTICATED or PERMISSION_DENIED. Fills
-  // `grant` for MayUse(). While no rules are in force it costs one load.
+  // Whether the caller may call the method: OK, UNAUTHENTICATED or PERMISSION_DENIED. Fills `grant`
+  // for MayUse(). While no rules are in force it costs one load.
   absl::Status Enter(const HttpCall& call, const MethodAccess& method, Grant* grant) const {
     if (!gate_->in_force()) return absl::OkStatus();
     return Told(Judge(call, method, grant), call, method);
   }
 
-  // Whether the caller may use the method with this model; empty stands for all models. Where other
-  // rules came into force since Enter(), the caller is held to these. REQUIRES: Enter() was OK.
+  // Whether the caller may use the method with this model; empty stands for all models. If other
+  // rules came into force since Enter(), these are applied. REQUIRES: Enter() was OK.
   absl::Status MayUse(const HttpCall& call, const MethodAccess& method, absl::string_view model,
                       Grant* grant) const {
     if (!gate_->in_force()) return absl::OkStatus();
     return MayUseInForce(call, method, model, grant);
   }
 
-  // The same question where a refusal tells nobody anything: whether a list names the model.
+  // The same without telling anybody of a refusal: whether a list names the model.
   bool Sees(const MethodAccess& method, absl::string_view model, const Grant& grant) const {
     return !gate_->in_force() || gate_->MayUse(method, grant, model) == Verdict::kAllowed;
   }

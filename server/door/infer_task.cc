@@ -75,7 +75,7 @@ bool InferTask::Begin(HttpCall* call, const Route& route) {
   return false;
 }
 
-// A body that is on its way counts for the model already, where the path names one.
+// If the path names a model, a body still on its way counts for it already.
 absl::Status InferTask::Enter() {
   absl::Status status = context_->open_infer_calls->Enter(call_->peer(), &place_);
   if (status.ok()) status = context_->gate->Enter(*call_, kModelInferAccess, &grant_);
@@ -107,7 +107,7 @@ void InferTask::Serve(BodyEnd body) {
   Admit(fault.status);
 }
 
-// A message that is too large is so for good; lack of room passes, and says when.
+// A message that is too large stays so; lack of room passes, and the status says when.
 void InferTask::Inflated() {
   const absl::Status status = inflation_.status();
   const bool is_too_large = absl::IsResourceExhausted(status) && !RetryAfterNs(status).has_value();
@@ -116,7 +116,7 @@ void InferTask::Inflated() {
   Admit(status);
 }
 
-// The body is there, and plain, or `status` says why not.
+// The body is there and plain, or `status` says why not.
 void InferTask::Admit(absl::Status status) {
   if (status.ok()) status = exchange_.CheckAwaited(context_->exchange.clock->NowNs());
   if (status.ok()) status = exchange_.Read();
@@ -126,7 +126,7 @@ void InferTask::Admit(absl::Status status) {
   CountUnadmitted();
 }
 
-// A request that was refused belongs to no model, whatever it names.
+// A refused request belongs to no model, whatever it names.
 void InferTask::CountUnadmitted() {
   const Request& request = exchange_.request();
   if (request.model == nullptr && !request.reply.owed()) place_.BelongToNone();
@@ -166,7 +166,11 @@ absl::Status InferTask::ReadBody(std::string bytes, InferMessage* message, Infer
     return ReadRawBody(std::move(bytes), *spec, context_->message_bytes, message, body);
   }
   if (absl::Status status = CheckJson(*json_bytes); !status.ok()) return status;
-  return body->Read(std::move(bytes), *json_bytes, context_->message_bytes, message);
+  absl::Status status = body->Read(std::move(bytes), *json_bytes, context_->message_bytes, message);
+  if (status.ok()) return status;
+  // A body that is wrong besides tells less than that the model is not there.
+  absl::Status found = FindLoaded(*context_->models, route_.model, route_.version).status();
+  return absl::IsNotFound(found) ? found : status;
 }
 
 absl::StatusOr<ModelSpec> InferTask::ToldSpec(const InferMessage& message) const {
@@ -221,7 +225,7 @@ absl::Status InferTask::WriteBody(const ReplyHead& head, const Answer& answer,
   return absl::OkStatus();
 }
 
-// A large answer counts among those that clients have not read, until this one has.
+// A large answer counts as unread until the client has read it.
 absl::Status InferTask::HoldRoom(HttpReply* reply) const {
   if (reply->body.size() <= kCopiedReplyBytes) return absl::OkStatus();
   std::optional<UnreadCopies::Room> room =
@@ -236,7 +240,7 @@ void InferTask::AddEchoes(HttpReply* reply) const {
   if (!request_id_.empty()) reply->AddHeader(kRequestId, request_id_);
 }
 
-// The task may be over, and used again, before Reply() returns: nothing of it is touched later.
+// The task may be over, and in use again, before Reply() returns: nothing of it is touched later.
 void InferTask::SendLast() {
   HttpReply reply = TakeReply();
   AddEchoes(&reply);

@@ -1,4 +1,4 @@
-// InferTask: one inference request of HTTP, used again for request after request.
+// InferTask: one HTTP inference request; the object is used again for the next one.
 #pragma once
 
 #include <functional>
@@ -20,27 +20,27 @@
 
 namespace mpsd {
 
-// Moves the bytes of a request whose path is "…/infer", and, as a GenerateTask, of one that wants
-// the short form; its InferExchange does everything else, as for a call of gRPC. It begins with the
-// head: the deadline runs from there, the caller passes the gate and takes a place among the open
-// calls before a byte of the body is kept.
+// Moves the bytes of a request with the path "…/infer", and as a GenerateTask of the short form.
+// Its InferExchange does everything else, as for a gRPC call. It begins with the head: the deadline
+// runs from there. Before a byte of the body is kept, the caller passes the gate and takes a place
+// among the open calls.
 //
 //   Begin → Serve → (Resumed, the body is plain) → (Resumed, inputs are copied)
 //     → SendLast or SendError, on any thread → Over
 //
 // Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
-// HttpDoor, which has it back when it is over.
+// HttpDoor, which gets it back when it is over.
 class InferTask : public HttpTask, public ExchangeTransport {
  public:
-  // Called when the task is over and can be used again. On its thread.
+  // Called on its thread when the task is over and can be used again.
   using Back = std::function<void(InferTask*)>;
 
   // The context outlives the task.
   InferTask(const DoorContext* context, Back back,
             InferExchange::Answers answers = InferExchange::Answers::kOne);
 
-  // Takes a request that has arrived. False when the request is refused: then it was answered, and
-  // the task is over. REQUIRES: the task is new or over.
+  // Takes a request that has arrived. False if it is refused: then it was answered, and the task is
+  // over. REQUIRES: the task is new or over.
   bool Begin(HttpCall* call, const Route& route);
 
   // HttpTask.
@@ -58,32 +58,31 @@ class InferTask : public HttpTask, public ExchangeTransport {
   const std::string& request_id() const { return request_id_; }
   int forced_code() const { return forced_code_; }
 
-  // What was written last.
+  // The latest written reply.
   HttpReply TakeReply() { return std::exchange(reply_, HttpReply()); }
   void AddEchoes(HttpReply* reply) const;
 
-  // The spec of the generation that serves now, with the inputs that clients are told of; admission
-  // looks again. NOT_FOUND, INVALID_ARGUMENT or UNAVAILABLE when there is none.
+  // The currently serving generation's spec, with the inputs that clients are told of; admission
+  // looks again. NOT_FOUND, INVALID_ARGUMENT or UNAVAILABLE if there is none.
   absl::StatusOr<ModelSpec> ToldSpec(const InferMessage& message) const;
 
-  // RESOURCE_EXHAUSTED for a request with so many bytes of JSON.
+  // RESOURCE_EXHAUSTED if a request may not have so many bytes of JSON.
   absl::Status CheckJson(size_t bytes);
 
-  // Counts a large answer among those that clients have not read. RESOURCE_EXHAUSTED when they are
-  // too many.
+  // Counts a large answer as unread. RESOURCE_EXHAUSTED if there are too many.
   absl::Status HoldRoom(HttpReply* reply) const;
 
-  // ExchangeTransport's endings, which a task of another form begins with or ends in.
+  // ExchangeTransport's endings, which tasks of other forms call or override.
   void SendLast() override;
   void SendError(const absl::Status& status) override;
 
-  // A place among the open calls for one more request of this call, as for one of a stream.
+  // A place among the open calls for one more request of this call, as in a stream.
   // RESOURCE_EXHAUSTED beyond the bounds.
   absl::Status EnterBeside(absl::string_view model, OpenCalls::Place* place);
 
-  // The rest of ExchangeTransport that a task of several requests needs for each of them.
+  // The part of ExchangeTransport that a task of several requests needs for each.
   absl::Status MayUse(absl::string_view model) override;
-  // The same question where a refusal tells nobody anything.
+  // The same without telling anybody of a refusal.
   bool Sees(absl::string_view model) const {
     thread_->Check();
     return context_->gate->Sees(kModelInferAccess, model, grant_);
@@ -105,10 +104,10 @@ class InferTask : public HttpTask, public ExchangeTransport {
   virtual absl::Status WriteBody(const ReplyHead& head, const Answer& answer, const InferBody& body,
                                  HttpReply* reply);
 
-  // The request was read, and is about to be admitted: others of the same call may begin.
+  // The request was read and is about to be admitted: others of the same call may begin.
   virtual void BeginOthers() {}
 
-  // The reply that says what the status says.
+  // The reply for a status.
   virtual HttpReply ErrorOf(const absl::Status& status) const;
 
   // ExchangeTransport.
@@ -126,11 +125,11 @@ class InferTask : public HttpTask, public ExchangeTransport {
   const ThreadRole* const thread_;
   const Back back_;
 
-  HttpCall* call_ = nullptr;  // constant from Begin() until Over(), and so are the next ones
+  HttpCall* call_ = nullptr;  // this and the next are constant from Begin() until Over()
   Route route_;
   Arrival arrival_;
   TraceContext trace_;
-  std::string request_id_;  // the header X-Request-Id, which is echoed
+  std::string request_id_;  // from X-Request-Id, echoed
 
   OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Grant grant_ ABSL_GUARDED_BY(thread_);
@@ -138,9 +137,9 @@ class InferTask : public HttpTask, public ExchangeTransport {
   BodyInflation inflation_ ABSL_GUARDED_BY(thread_);
   InferBody body_;
 
-  // Written by the thread that gives the answer, or before an ending on the task's own.
+  // Written by the thread that gives the answer, or before an ending on the task's thread.
   HttpReply reply_;
-  int forced_code_ = 0;  // of HTTP, where it says more than the status does
+  int forced_code_ = 0;  // HTTP code, if it says more than the status
 
   InferExchange exchange_;
 };

@@ -15,10 +15,10 @@ namespace pb = inference;
 
 constexpr char kStatusMethod[] = "/mpsd.control.v1.Control/Status";
 
-// The functions of one method: its request from path and body, and the JSON of its response.
+// Converts one method's request from path and body, and its response to JSON.
 struct MethodBodies {
   RouteKind kind;
-  absl::string_view method;  // "/inference.GRPCInferenceService/…", or of our own service
+  absl::string_view method;  // "/inference.GRPCInferenceService/…", or of mpsd's own service
   absl::StatusOr<std::string> (*request)(const Route& route, absl::string_view body);
   absl::StatusOr<std::string> (*json)(const std::string& response);
 };
@@ -30,6 +30,12 @@ absl::StatusOr<std::string> OfModel(const Route& route, absl::string_view) {
   Request request;
   request.set_name(route.model);
   request.set_version(route.version);
+  return request.SerializeAsString();
+}
+
+absl::StatusOr<std::string> OfForgiven(const Route& route, absl::string_view) {
+  control::v1::ForgiveRequest request;
+  request.set_model_name(route.model);
   return request.SerializeAsString();
 }
 
@@ -46,7 +52,7 @@ absl::StatusOr<std::string> OfIndex(const Route&, absl::string_view body) {
   return request.SerializeAsString();
 }
 
-// What a path says is set last: a body cannot say otherwise.
+// The path's values are set last, so the body cannot override them.
 template <typename Request, absl::Status (*read)(absl::string_view, Request*)>
 absl::StatusOr<std::string> OfModelAndBody(const Route& route, absl::string_view body) {
   Request request;
@@ -71,7 +77,7 @@ absl::StatusOr<std::string> OfLog(const Route&, absl::string_view body) {
 
 absl::StatusOr<std::string> Nothing(const std::string&) { return ""; }
 
-// A response repeats what files and folders say, and a text that is not UTF-8 makes it unreadable.
+// A response repeats texts of files and folders; one that is not UTF-8 makes it unreadable.
 template <typename Response, std::string (*write)(const Response&)>
 absl::StatusOr<std::string> By(const std::string& bytes) {
   Response response;
@@ -88,11 +94,13 @@ std::string ConfigAlone(const pb::ModelConfigResponse& response) {
   return MessageJson(response.config());
 }
 
-constexpr std::array<MethodBodies, 18> kMethods = {{
+constexpr std::array<MethodBodies, 19> kMethods = {{
     {RouteKind::kServerMetadata, "/inference.GRPCInferenceService/ServerMetadata", NoFields,
      By<pb::ServerMetadataResponse, Whole>},
     {RouteKind::kFrontPage, kStatusMethod, NoFields, Nothing},
     {RouteKind::kStatus, kStatusMethod, NoFields, By<control::v1::StatusReply, Whole>},
+    {RouteKind::kForgive, "/mpsd.control.v1.Control/Forgive", OfForgiven,
+     By<control::v1::ForgiveReply, Whole>},
     {RouteKind::kModelMetadata, "/inference.GRPCInferenceService/ModelMetadata",
      OfModel<pb::ModelMetadataRequest>, By<pb::ModelMetadataResponse, Whole>},
     {RouteKind::kModelReady, "/inference.GRPCInferenceService/ModelReady",

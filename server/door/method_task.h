@@ -1,4 +1,4 @@
-// MethodTask: one request of HTTP that does not infer.
+// MethodTask: one HTTP request that does not infer.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace mpsd {
 
-// Answers what a method of the MethodTable answers: the path and the body become the method's
-// request, and its response becomes JSON. So both doors have the same methods, with the same roles,
-// texts and bounds. A response without fields has an empty body. ModelReady says it with the status
-// code alone: 200, or 503. The status of the route "/" becomes a page.
+// Answers for a method of the MethodTable: path and body become the method's request, and its
+// response becomes JSON. So both doors have the same methods, roles, texts and bounds. A response
+// without fields has an empty body. ModelReady answers with the status code alone, 200 or 503. The
+// status for the route "/" becomes a page.
 //
 //   Serve → the method answers, at once or later on any thread → Over
 //
-// The HttpDoor makes a task for a request that has passed the gate; the task deletes itself in
+// The HttpDoor makes a task for a request that has passed the gate. The task deletes itself in
 // Over(), and gives back its place among the open calls there. So a deferred method finds the task
-// alive when it answers, although the client may have left: a method that has begun runs to its
+// alive when it answers, although the client may have left. A method that has begun runs to its
 // end, and its reply is dropped.
 //
 //   body                                     reply
@@ -29,14 +29,14 @@ namespace mpsd {
 //   not that of the method                   400; the method does not run
 //   read                                     what the method says, by ErrorReply() or as JSON
 //
-// Lives on its connection's thread, except for the answer of a deferred method. Owns itself.
+// Lives on its connection's thread, except for a deferred method's answer. Owns itself.
 class MethodTask final : public HttpTask {
  public:
   // Takes a request that has passed the gate. The context outlives the task.
   MethodTask(const DoorContext* context, HttpCall* call, Route route, OpenCalls::Place place)
       : context_(context), call_(call), route_(std::move(route)), place_(std::move(place)) {}
 
-  // The largest body: that of a method of gRPC.
+  // The largest body, as for a gRPC method.
   static constexpr size_t kMaxRequestBytes = 256 << 10;
 
   // HttpTask.

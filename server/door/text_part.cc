@@ -16,7 +16,7 @@ absl::Status TextPart::Read(InferMessage* message, TensorForms*) {
   return absl::OkStatus();
 }
 
-// The flag is there before the call's Resumed() can come.
+// The flag is set before the call's Resumed() can come.
 void TextPart::Resume() {
   awaits_resume_.store(true, std::memory_order_release);
   owner_->PartResumes();

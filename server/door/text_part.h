@@ -1,4 +1,4 @@
-// TextPart: one more inference of a call that has more rows than a batch of its model.
+// TextPart: one more inference of a call with more rows than a batch of its model.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,14 @@
 
 namespace mpsd {
 
-// What a part asks of the task of its call. Lives on the call's thread, except PartResumes() and
+// A part's questions to the task of its call. Lives on the call's thread, except PartResumes() and
 // PartEnded(), which come from any thread.
 class TextPartOwner {
  public:
   virtual const TextRequest& request() const = 0;
   virtual const TextModel& model() const = 0;
 
-  // As ExchangeTransport has them.
+  // As in ExchangeTransport.
   virtual absl::Status PartMayUse(absl::string_view model) = 0;
   virtual uint32_t PartTenant() = 0;
   virtual uint64_t PartRulesVersion() = 0;
@@ -33,9 +33,9 @@ class TextPartOwner {
   ~TextPartOwner() = default;
 };
 
-// The transport of one of several requests of a TextTask, which owns it and leads the call: it has
-// asked the gate, has read the body, and sends the one reply. The part keeps its rows and its
-// outcome. It ends once; the task looks at the outcome when all parts have ended.
+// The transport of one of several requests of a TextTask. The task owns it and leads the call: it
+// has asked the gate and read the body, and sends the one reply. The part keeps its rows and its
+// outcome, which the task reads when all parts have ended. A part ends once.
 //
 // Lives on the call's thread, except what the exchange calls from any thread.
 class TextPart final : public ExchangeTransport {
@@ -44,18 +44,18 @@ class TextPart final : public ExchangeTransport {
   TextPart(const ExchangeContext* context, TextPartOwner* owner)
       : owner_(owner), exchange_(context, this, InferExchange::Answers::kOne) {}
 
-  // Begins the request, and admits it or ends it with `status`; it may have ended when this
+  // Begins the request, and admits it or ends it with `status`. It may have ended when this
   // returns. REQUIRES: the rows were taken.
   void Begin(const Arrival& arrival, const absl::Status& status);
 
-  // Whether the next Resumed() of the call is this part's, and takes it.
+  // Whether the call's next Resumed() is this part's; takes it.
   bool TakeResume() { return awaits_resume_.exchange(false, std::memory_order_acq_rel); }
 
   OpenCalls::Place* place() { return &place_; }
   TextRows* rows() { return &rows_; }
   InferExchange* exchange() { return &exchange_; }
 
-  // Of a part that has ended: its numbers, where the status is OK.
+  // Outcome of an ended part: its numbers, if the status is OK.
   const absl::Status& status() const { return status_; }
   absl::string_view bytes() const { return bytes_; }
 
@@ -82,7 +82,7 @@ class TextPart final : public ExchangeTransport {
   std::string bytes_;
 };
 
-// The one output of an answer to `row_count` rows, copied. Statuses as TextValues::Add(). Pure.
+// Copies the one output of an answer to `row_count` rows. Statuses as TextValues::Add(). Pure.
 absl::Status CopyValues(const Answer& answer, size_t row_count, std::string* bytes);
 
 }  // namespace mpsd

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kTruncated[] = "x-mpsd-truncated";
 
-// Counted by the tokenizer for texts, by the rows for those that came as tokens.
+// Counted by the tokenizer for texts, by the rows if they came as tokens.
 struct Counts {
   uint64_t tokens = 0;
   uint64_t truncated = 0;
@@ -44,7 +44,7 @@ absl::Status TextTask::ReadBody(std::string bytes, InferMessage* message, InferB
   return status;
 }
 
-// Who may not use a model does not learn whether there is one.
+// A caller who may not use a model does not learn whether there is one.
 absl::Status TextTask::TakeModel(InferMessage* message) {
   message->model = request_.model;
   message->version = absl::string_view();
@@ -107,8 +107,8 @@ void TextTask::DropPayloads() {
   InferTask::DropPayloads();
 }
 
-// Of each Resume() one Resumed() comes, though not in their order: a part takes one that is another
-// part's, or the task's own, and leaves its own for that.
+// Each Resume() causes one Resumed(), though not in the same order: a part may take another part's,
+// or the task's, and leave its own for that one.
 void TextTask::Resumed() {
   for (const auto& part : parts_) {
     if (part->TakeResume()) return part->exchange()->Resumed();

@@ -15,17 +15,17 @@
 
 namespace mpsd {
 
-// A call whose path is a TextRoute that Infers(). Its body names the model: once the body is read,
-// the gate is asked about that model, and the place among the open calls becomes the model's. Rows
-// beyond the model's batch are further requests of the same call, at most kMaxRequestParts with the
-// first, each with an exchange and a place of its own:
+// A call whose path is a TextRoute that Infers(). Its body names the model. Once it is read, the
+// gate is asked about that model, and the place among the open calls becomes the model's. Rows
+// beyond the model's batch become further requests of the same call, at most kMaxRequestParts with
+// the first. Each has its own exchange and place:
 //
 //   rows     0 … 31          32 … 63         64 … 69        of a model of max_batch_size 32
 //   request  the task's own  parts_[0]       parts_[1]      each batched with those of other calls
 //
-// The endings meet in PartEnded(): the thread of the last one writes the reply. Where several
-// fail, the client is told of the first in the order of the rows. Refusals have the words of the
-// route (TextErrorOf).
+// All endings reach PartEnded(): the thread of the last one writes the reply. If several fail, the
+// client gets the first error in the order of the rows. Refusals use the route's words
+// (TextErrorOf).
 //
 // Lives on its connection's thread, except what the exchanges call from any thread. Owned by the
 // HttpDoor, as an InferTask.
@@ -68,14 +68,14 @@ class TextTask final : public InferTask, private TextPartOwner {
 
   TextRequest request_;
   std::optional<TextModel> model_;
-  TextRows rows_;                                 // of the task's own request
+  TextRows rows_;                                 // the task's own request
   std::vector<std::unique_ptr<TextPart>> taken_;  // parts that have not begun
   std::vector<std::unique_ptr<TextPart>> parts_;  // parts that have begun
 
   std::atomic<size_t> left_{1};           // requests that have not ended
   std::atomic<uint64_t> text_tokens_{0};  // tokens of all requests' texts
 
-  // Of the task's own request, where there are parts. Written by the thread that gives its ending.
+  // Outcome of the task's own request, if there are parts. Written by the thread that gives it.
   absl::Status status_;
   std::string bytes_;
 };

@@ -1,4 +1,4 @@
-// TokenizeTask: one request for the tokens of texts, or for what Ollama's clients ask of a model.
+// TokenizeTask: one request for the tokens of texts, or for Ollama's facts about a model.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace mpsd {
 
-// Answers POST /tokenize on its own thread, with the tokenizer of the model that the body names. It
-// answers POST /api/show too, by what is known of the model. No worker takes part. The body is
-// small, so that the thread's other requests wait for a few milliseconds at most.
+// Answers POST /tokenize on its own thread, with the tokenizer of the model in the body, and POST
+// /api/show by what is known about the model. No worker takes part. The body is small, so the
+// thread's other requests wait for at most a few milliseconds.
 //
-// Errors are in the words of the route (RouteError):
+// Errors are in the route's words (RouteError):
 //
 //   413                a body of more than kMaxBodyBytes
 //   INVALID_ARGUMENT   the body is no TokenizeRequest, or has more texts than limits.texts; or
@@ -25,12 +25,12 @@ namespace mpsd {
 //                      asks the gate for that once the body was read
 //   UNAVAILABLE        the model's tokenizer could not be used
 //
-// The HttpDoor makes a task for each request; the task deletes itself in Over(), and holds a place
-// among the calls that do not infer until then. Lives on its connection's thread. Owns itself.
+// The HttpDoor makes a task for each request. The task deletes itself in Over(), and until then
+// holds a place among the calls that do not infer. Lives on its connection's thread. Owns itself.
 class TokenizeTask final : public HttpTask {
  public:
-  // Takes a request whose caller may infer. The context outlives the task; `grant` is what the gate
-  // gave for the caller.
+  // Takes a request whose caller may infer. The context outlives the task; `grant` is the gate's
+  // for the caller.
   TokenizeTask(const DoorContext* context, HttpCall* call, Route route, OpenCalls::Place place,
                const Grant& grant)
       : context_(context),
@@ -39,7 +39,6 @@ class TokenizeTask final : public HttpTask {
         place_(std::move(place)),
         grant_(grant) {}
 
-  // The largest body.
   static constexpr size_t kMaxBodyBytes = kMaxTokenizeBytes;
 
   // HttpTask.

@@ -1,4 +1,4 @@
-// MethodTable: every method but ModelInfer, by its full name.
+// MethodTable: every method except ModelInfer, by full name.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@
 
 namespace mpsd {
 
-// The full name of a method of the Open Inference Protocol's service:
-// "/inference.GRPCInferenceService/ModelReady" for "ModelReady".
+// The full name of a method of the Open Inference Protocol: for "ModelReady"
+// "/inference.GRPCInferenceService/ModelReady".
 inline std::string InferenceMethodName(absl::string_view method) {
   return absl::StrCat("/inference.GRPCInferenceService/", method);
 }
 
-// What a method may know of its caller. Its credentials are not here: the gate has judged them.
+// A method's view of its caller, without credentials: the gate has judged them.
 struct CallerInfo {
   std::string peer;           // "ipv4:127.0.0.1:40312", "unix:"
-  ConnectionId connection{};  // null where nobody asks
+  ConnectionId connection{};  // null if nobody asks
 
-  // Whether the caller is on this host: by a Unix socket or a loopback address.
+  // Whether the caller is on this host: on a Unix socket or a loopback address.
   bool IsLocal() const;
 };
 
-// The seam between accept/, which moves bytes, and control/, which knows what they mean. Filled by
-// control/ before the server starts; each GenericCall looks its method up here, after the gate.
-// Knows no gRPC: requests and responses are bytes, and a status is the client's answer. A name that
-// is not here is UNIMPLEMENTED.
+// Connects accept/, which moves bytes, with control/, which knows their meaning. Filled by control/
+// before the server starts; each GenericCall looks its method up here, after the gate. Knows no
+// gRPC: requests and responses are bytes, and a status is the client's answer. An unknown name is
+// UNIMPLEMENTED.
 //
 //   table->AddTyped<pb::ServerLiveRequest, pb::ServerLiveResponse>(
 //       InferenceMethodName("ServerLive"), MethodTable::Kind::kUnary,
@@ -42,51 +42,51 @@ struct CallerInfo {
 //         return absl::OkStatus();
 //       });
 //
-// Owned by the daemon; outlives the server. Thread-safe once filled: methods are called from any
-// queue thread, several at a time. A method never blocks, since all calls of its thread would wait;
-// one that cannot answer at once is kDeferred.
+// Owned by the daemon; outlives the server. Thread-safe once filled: any queue thread may call
+// methods, several at a time. A method never blocks, since all calls of its thread would wait; one
+// that cannot answer at once is kDeferred.
 class MethodTable {
  public:
   // Answers at once. Request and response are serialized messages.
   using Unary = std::function<absl::Status(const CallerInfo& caller, absl::string_view request,
                                            std::string* response)>;
 
-  // Says in one number what the responses of a watched method depend on. Never equal for two states
-  // with different responses. Must be cheap: it is asked all the time.
+  // A number that stands for the state behind a watched method's responses. Different responses
+  // have different numbers. Must be cheap: it is called all the time.
   using State = std::function<uint64_t()>;
 
-  // Gives the answer of a deferred method. Called exactly once a call, from any thread.
+  // Gives a deferred method's answer. Called exactly once a call, from any thread.
   using Answer = std::function<void(const absl::Status& status, std::string response)>;
   using Deferred =
       std::function<void(const CallerInfo& caller, absl::string_view request, Answer answer)>;
 
   enum class Kind {
     kUnary,         // one response
-    kWatched,       // a first response, and another whenever the response would be different
-    kConversation,  // one response for each request of a stream, in their order
-    kDeferred,      // one response, at any time after the method has returned
+    kWatched,       // a first response, and another whenever it changes
+    kConversation,  // one response for each request of a stream, in order
+    kDeferred,      // one response, at any time after the method returned
   };
 
   struct Method {
     Kind kind = Kind::kUnary;
     Unary unary;
     Deferred deferred;
-    State state;  // of a watched method
+    State state;  // for a watched method
   };
 
-  // Adds the method "/package.Service/Name". REQUIRES: there is none of that name, and the kind is
-  // kUnary or kConversation.
+  // Adds the method "/package.Service/Name". REQUIRES: the name is new, and the kind is kUnary or
+  // kConversation.
   void Add(const std::string& name, Kind kind, Unary unary);
 
-  // Likewise for a watched method. Its caller gets a further response when `state` has changed and
-  // the response is another one.
+  // The same for a watched method. Its caller gets another response if `state` has changed and the
+  // response differs.
   void AddWatched(const std::string& name, State state, Unary unary);
 
-  // Likewise for a method that answers later. `deferred` calls its `answer` exactly once: the call
+  // The same for a method that answers later. `deferred` calls its `answer` exactly once: the call
   // lives until then.
   void AddDeferred(const std::string& name, Deferred deferred);
 
-  // Adds a deferred function over protobuf messages, whose answer has no fields.
+  // Adds a deferred function over protobuf messages, with an empty answer.
   template <typename Request, typename Function>
   void AddTypedDeferred(const std::string& name, Function function) {
     AddDeferred(name, [function](const CallerInfo& caller, absl::string_view bytes, Answer answer) {
@@ -99,8 +99,8 @@ class MethodTable {
     });
   }
 
-  // Adds a function over protobuf messages. Bytes that are no Request are INVALID_ARGUMENT, and the
-  // function does not see them.
+  // Adds a function over protobuf messages. Bytes that are no Request are INVALID_ARGUMENT and do
+  // not reach the function.
   template <typename Request, typename Response, typename Function>
   void AddTyped(const std::string& name, Kind kind, Function function) {
     Add(name, kind, Typed<Request, Response>(function));
@@ -110,7 +110,7 @@ class MethodTable {
     AddWatched(name, std::move(state), Typed<Request, Response>(function));
   }
 
-  // Null when there is no method of that name.
+  // Null if there is no such method.
   const Method* Find(absl::string_view name) const;
 
  private:

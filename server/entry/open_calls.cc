@@ -27,7 +27,7 @@ void OpenCalls::TakeOut(uint64_t key, Accounts* accounts) {
   if (--found->second == 0) accounts->erase(found);
 }
 
-// The call that asks is in the count already, and in neither account.
+// The asking call is in the count already, but in neither account.
 bool OpenCalls::HasRoom(uint64_t model, uint64_t pair) const {
   return CountIn(of_model_, model) + CountIn(of_pair_, pair) <= limit_ - count_;
 }

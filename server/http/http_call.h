@@ -1,4 +1,4 @@
-// HttpCall, HttpTask, HttpHandler: the seam between the HTTP server and what it serves.
+// HttpCall, HttpTask, HttpHandler: the interface between the HTTP server and what it serves.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,17 @@
 
 namespace mpsd {
 
-// How the body of a request has ended.
 enum class BodyEnd {
   kWhole,
   kTooLarge,    // more than the server takes
-  kTooMany,     // the bodies of all requests, or of those of one host, take all that they may
+  kTooMany,     // all bodies, or those of one host, use their whole limit
   kTooSlow,     // it did not come in time
-  kMalformed,   // the chunks are none
+  kMalformed,   // invalid chunks
   kClientLeft,  // the client has closed the connection, or the server cuts it
 };
 
-// One request on a connection, as its handler sees it. Implemented by the server's connection, one
-// request at a time: the next one of a pipeline is read when this one is answered.
+// One request on a connection, as its handler sees it. The server's connection implements it, one
+// request at a time: it reads the next one of a pipeline after the answer.
 //
 // Lives on its connection's thread, except ReplyPart(), Reply() and Resume(), which any thread may
 // call.
@@ -38,10 +37,10 @@ class HttpCall {
   // Valid until HttpTask::Over(). The body is there once Serve() said kWhole.
   virtual const HttpRequest& request() const = 0;
 
-  // The other end: "ipv4:127.0.0.1:40312", "unix:".
+  // The client's address: "ipv4:127.0.0.1:40312", "unix:".
   virtual const std::string& peer() const = 0;
 
-  // The names in the client's certificate; none where no certificate was verified.
+  // Names in the client's certificate; none if no certificate was verified.
   virtual absl::Span<const std::string> certificate_names() const = 0;
 
   virtual ConnectionId connection() = 0;
@@ -52,30 +51,30 @@ class HttpCall {
   // Frees the body, or says that the caller has freed it.
   virtual void DropBody() = 0;
 
-  // The reply to this request has these headers too, whatever it says: lines, each with its break.
-  // Called before the reply is given, on the connection's thread.
+  // Adds header lines, each with its line break, to the reply, whatever it says. Called before the
+  // reply, on the connection's thread.
   virtual void AddHeaders(absl::string_view lines) = 0;
 
-  // Begins an answer whose length nobody knows yet, or goes on with it: the first part has status,
-  // type and headers of the whole answer, of the others the body counts alone. Reply() ends the
-  // answer with a last part, which may be empty. HttpTask::PartTaken() comes after each, and
-  // neither another part nor Reply() before it. Never blocks.
+  // Begins or continues an answer of unknown length. The first part has the whole answer's status,
+  // type and headers; of later parts only the body counts. Reply() ends the answer with a last
+  // part, which may be empty. HttpTask::PartTaken() follows each part; neither another part nor
+  // Reply() may come before it. Never blocks.
   virtual void ReplyPart(HttpReply part) = 0;
 
-  // Answers the request. Called once for each request, never blocks, and does not fail towards the
-  // caller: whether the client takes the reply is the connection's business.
+  // Answers the request. Called once for each request. Never blocks, and never fails towards the
+  // caller: the connection handles a client that does not take the reply.
   virtual void Reply(HttpReply reply) = 0;
 
   // Has HttpTask::Resumed() called on the connection's thread, soon.
   virtual void Resume() = 0;
 };
 
-// What serves one request. Lives on the connection's thread, which calls it:
+// Serves one request. Lives on the connection's thread, which calls it:
 //
 //   Serve → [Resumed] → … the task calls HttpCall::Reply(), on any thread … → Over
 //                         (ReplyPart → PartTaken) before it, any number of times
 //
-// ClientLeft() may come once between Serve() and Over(), but not after Serve(kClientLeft); the task
+// ClientLeft() may come once between Serve() and Over(), but not after Serve(kClientLeft). The task
 // replies all the same.
 class HttpTask {
  public:
@@ -86,11 +85,11 @@ class HttpTask {
   virtual void Resumed() = 0;
   virtual void ClientLeft() = 0;
 
-  // The part that was given last is written; or, with false, nothing can be written any more, and
-  // the task replies all the same.
+  // The last part is written. False: nothing can be written any more, but the task replies all the
+  // same.
   virtual void PartTaken(bool /*taken*/) { MPSD_CHECK(false); }
 
-  // The reply was written, or cannot be. The connection touches the task no more: the task frees
+  // The reply was written, or cannot be. The connection no longer touches the task, which frees
   // itself.
   virtual void Over() = 0;
 
@@ -104,11 +103,11 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
 
-  // The head of a request has come, its body has not. Returns the task that wants the body, or null
-  // when this has called Reply() already: then the body is never read.
+  // A request's head has come, but not its body. Returns the task that wants the body, or null
+  // after a call of Reply(): then the body is never read.
   virtual HttpTask* Arrived(HttpCall* call) = 0;
 
-  // The reply to bytes that are no request, with a status code of HTTP and why.
+  // The reply to bytes that are no request, with an HTTP status code and the reason.
   virtual HttpReply Refusal(int status, absl::string_view why) = 0;
 };
 

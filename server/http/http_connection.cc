@@ -6,70 +6,73 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "server/entry/open_calls.h"
 #include "server/http/certificate_names.h"
+#include "server/http/http2_connection.h"
+#include "server/http/tls_context.h"
 
 namespace mpsd {
 namespace {
 
 namespace asio = boost::asio;
 
-// What a connection without a request keeps for the next one.
+// Buffer that a connection without a request keeps for the next one.
 constexpr size_t kInputBytes = 4 << 10;
-// One read of a body, so that no connection keeps its thread for long.
+// Bytes of one read of a body, so that no connection keeps its thread for long.
 constexpr size_t kReadBytes = 256 << 10;
-constexpr int64_t kLingerNs = kNsPerSecond;
 constexpr absl::string_view kHeadEnd = "\r\n\r\n";
 constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-int64_t After(int64_t now_ns, int64_t time_ns) {
-  return time_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + time_ns;
+constexpr absl::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+bool ChoseHttp2(SSL* tls) {
+  const unsigned char* name = nullptr;
+  unsigned bytes = 0;
+  SSL_get0_alpn_selected(tls, &name, &bytes);
+  return absl::string_view(reinterpret_cast<const char*>(name), bytes) == kHttp2Protocol;
 }
 
 }  // namespace
 
-HttpConnection::HttpConnection(const HttpConnectionContext* context, HttpSocket socket,
-                               std::shared_ptr<asio::ssl::context> tls, std::string peer,
-                               std::shared_ptr<ConnectionShares::Use> use)
+HttpConnection::HttpConnection(const ConnectionContext* context, ConnectionClient client)
     : context_(context),
       thread_(context->thread),
-      peer_(std::move(peer)),
-      host_(absl::HashOf(HostOfPeer(peer_))),
-      end_at_ns_(After(context->clock->NowNs(), context->options->age_ns)),
-      use_(std::move(use)),
-      stream_(std::move(socket), std::move(tls)) {}
+      client_(std::move(client)),
+      host_(absl::HashOf(HostOfPeer(client_.peer))) {}
 
 HttpConnection::~HttpConnection() { MPSD_CHECK(task_ == nullptr && taken_bytes_ == 0); }
 
 void HttpConnection::Enter(Phase phase, int64_t time_ns) {
-  if (IsBusy(phase) && !IsBusy(phase_)) use_->BeginCall();
-  if (IsBusy(phase_) && !IsBusy(phase)) use_->EndCall(context_->clock->NowNs());
+  if (IsBusy(phase) && !IsBusy(phase_)) client_.use->BeginCall();
+  if (IsBusy(phase_) && !IsBusy(phase)) client_.use->EndCall(context_->clock->NowNs());
   phase_ = phase;
   expires_ns_ = time_ns == INT64_MAX ? INT64_MAX : After(context_->clock->NowNs(), time_ns);
 }
 
 void HttpConnection::Start() {
   thread_->Check();
-  use_->SetEnd([weak = weak_from_this(), io = context_->io] {
+  client_.use->SetEnd([weak = weak_from_this(), io = context_->io] {
     asio::post(*io, [weak] {
       if (const std::shared_ptr<HttpConnection> self = weak.lock()) self->MakeRoom();
     });
   });
-  if (!stream_.has_tls()) {
+  if (!client_.stream->has_tls()) {
     Enter(Phase::kIdle, context_->options->idle_ns);
     return Read();
   }
   Enter(Phase::kHandshake, context_->options->handshake_ns);
   reading_ = true;
-  stream_.Handshake([self = shared_from_this()](const boost::system::error_code& error) {
+  client_.stream->Handshake([self = shared_from_this()](const boost::system::error_code& error) {
     self->thread_->Check();
     self->reading_ = false;
     if (error) return self->Close();
-    self->names_ = CertificateNames(self->stream_.tls());
+    self->client_.certificate_names = CertificateNames(self->client_.stream->tls());
     self->Enter(Phase::kIdle, self->context_->options->idle_ns);
+    if (ChoseHttp2(self->client_.stream->tls())) return self->BecomeHttp2();
     self->Read();
   });
 }
@@ -117,14 +120,14 @@ void HttpConnection::Cut() {
   ClientLeft();
 }
 
-// Has one read out where its bytes can be taken: into the body, else into `input_`.
+// Has one read under way if its bytes have a place: the body, else `input_`.
 void HttpConnection::Read() {
   if (reading_ || phase_ == Phase::kEnded) return;
   if (phase_ == Phase::kBody && !framing_.is_chunked) return ReadBody();
   if (RoomForInput()) ReadInput();
 }
 
-// Makes room behind `end_`. False when the buffer is full, and what is in it must be taken first.
+// Makes room behind `end_`. False if the buffer is full and must be emptied first.
 bool HttpConnection::RoomForInput() {
   if (begin_ == end_) {
     begin_ = end_ = searched_ = 0;
@@ -145,20 +148,22 @@ bool HttpConnection::RoomForInput() {
 
 void HttpConnection::ReadInput() {
   reading_ = true;
-  stream_.Read(asio::buffer(input_.data() + end_, input_.size() - end_),
-               [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
-                 self->DidRead(!!error, bytes, /*into_body=*/false);
-               });
+  client_.stream->Read(
+      asio::buffer(input_.data() + end_, input_.size() - end_),
+      [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+        self->DidRead(!!error, bytes, /*into_body=*/false);
+      });
 }
 
 void HttpConnection::ReadBody() {
   reading_ = reads_body_ = true;
   const absl::Span<char> room =
       request_.body.Room(std::min<size_t>(kReadBytes, framing_.body_bytes - request_.body.size()));
-  stream_.Read(asio::buffer(room.data(), room.size()),
-               [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
-                 self->DidRead(!!error, bytes, /*into_body=*/true);
-               });
+  client_.stream->Read(
+      asio::buffer(room.data(), room.size()),
+      [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+        self->DidRead(!!error, bytes, /*into_body=*/true);
+      });
 }
 
 void HttpConnection::DidRead(bool failed, size_t bytes, bool into_body) {
@@ -182,7 +187,7 @@ void HttpConnection::DidRead(bool failed, size_t bytes, bool into_body) {
   Advance();
 }
 
-// The task of a body that is still coming replies at once, and is told no second time.
+// A task whose body is still coming replies at once, and is not told again.
 void HttpConnection::ClientLeft() {
   if (phase_ == Phase::kBody) {
     ends_ = told_left_ = true;
@@ -191,21 +196,38 @@ void HttpConnection::ClientLeft() {
   Close();
 }
 
+// Whether the bytes are the beginning of HTTP/2, as far as they have come.
+bool HttpConnection::BeginsHttp2() const {
+  const absl::string_view first = Input().substr(0, kPreface.size());
+  return requests_ == 0 && absl::StartsWith(kPreface, first);
+}
+
+// Nothing is out: the client's socket, and what it has sent, go to the other object.
+void HttpConnection::BecomeHttp2() {
+  auto next = std::make_shared<Http2Connection>(context_, std::move(client_), std::string(Input()));
+  phase_ = Phase::kEnded;
+  context_->replaced(this, std::move(next));
+}
+
 // Clients may send empty lines between two requests: these begin none.
 void HttpConnection::SkipEmptyLines() {
   while (begin_ != end_ && (input_[begin_] == '\r' || input_[begin_] == '\n')) ++begin_;
 }
 
-// Goes as far as the bytes that are there allow.
+// Goes as far as the received bytes allow.
 void HttpConnection::Advance() {
   if (phase_ == Phase::kIdle) SkipEmptyLines();
   if (phase_ == Phase::kIdle && begin_ != end_) Enter(Phase::kHead, context_->options->head_ns);
-  if (phase_ == Phase::kHead && TakeHead()) BeginRequest();
+  if (phase_ == Phase::kHead && BeginsHttp2()) {
+    if (end_ - begin_ >= kPreface.size()) return BecomeHttp2();
+  } else if (phase_ == Phase::kHead && TakeHead()) {
+    BeginRequest();
+  }
   if (phase_ == Phase::kBody && ReadWholeBody()) Serve(BodyEnd::kWhole);
   Read();
 }
 
-// Reads the head of a request once all of it is there. False before, or when it is refused.
+// Reads a request's head once it is complete. False before, or if it is refused.
 bool HttpConnection::TakeHead() {
   const absl::string_view input = Input();
   const size_t from = searched_ < kHeadEnd.size() ? 0 : searched_ - kHeadEnd.size();
@@ -249,7 +271,7 @@ void HttpConnection::BeginBody() {
   if (framing_.expects_continue && awaits) WriteContinue();
 }
 
-// True when the whole body is there.
+// True once the whole body is there.
 bool HttpConnection::ReadWholeBody() {
   if (framing_.is_chunked) return ReadChunks();
   HttpBody& body = request_.body;
@@ -277,13 +299,13 @@ bool HttpConnection::ReadChunks() {
     case HttpParser::Chunks::kMore:
       break;
   }
-  // A line that does not fit into the buffer has no end that could be read.
+  // The end of a line that does not fit into the buffer cannot be found.
   const bool is_full = begin_ == 0 && end_ >= context_->options->head_bytes;
   if (is_full) Serve(BodyEnd::kMalformed);
   return false;
 }
 
-// Takes what the body has grown by from the bytes that all bodies may have.
+// Takes the body's growth from the bytes that all bodies may have.
 bool HttpConnection::Account() {
   const uint64_t grown = request_.body.size() - taken_bytes_;
   if (grown == 0) return true;
@@ -304,7 +326,7 @@ void HttpConnection::Serve(BodyEnd end) {
   task_->Serve(end);
 }
 
-// The bytes are no request, or one that nobody serves: there is no way to the next one.
+// The bytes are no request, or one that nobody serves; no later request can be found.
 void HttpConnection::Refuse(const HttpFault& fault) {
   ends_ = true;
   owes_reply_ = true;
@@ -312,20 +334,20 @@ void HttpConnection::Refuse(const HttpFault& fault) {
   Reply(context_->handler->Refusal(fault.status, fault.why));
 }
 
-// A reply may be given before all of it is written, and is written behind it then.
+// The handler may answer before "100 Continue" is fully written. The answer then follows it.
 void HttpConnection::WriteContinue() {
   continue_ = kContinue;
   Write();
 }
 
-// Who keeps the id keeps no connection.
+// Holding a ConnectionId does not keep the connection alive.
 ConnectionId HttpConnection::connection() {
   if (id_ == nullptr) id_ = std::make_shared<char>();
   return id_;
 }
 
-// A read that is out may still write there: the memory of the first call is kept until the read is
-// over, also where others follow.
+// A read may still write there: the memory of the first call is kept until the read is over, even
+// if further calls follow.
 void HttpConnection::DropBody() {
   thread_->Check();
   std::string bytes = request_.body.Take();
@@ -369,7 +391,7 @@ void HttpConnection::BeginPart() {
   if (!writing_) Write();
 }
 
-// Puts what stands before the part into `reply_head_`.
+// Writes what precedes the part into `reply_head_`.
 void HttpConnection::FramePart(bool is_last) {
   written_ = 0;
   reply_head_.clear();
@@ -379,7 +401,8 @@ void HttpConnection::FramePart(bool is_last) {
   if (!framing_.is_10) PutChunk(is_last, &reply_head_, &reply_.body);
 }
 
-// The task may give the next part at once, on another thread: nothing of the reply is touched then.
+// The task may give the next part at once, on another thread, so nothing of the reply is touched
+// here.
 void HttpConnection::PartIsOver(bool taken) {
   part_out_ = false;
   reply_ = HttpReply();
@@ -396,7 +419,7 @@ void HttpConnection::BeginReply() {
     EndRequest();
     return LeaveIfDone();
   }
-  ends_ = ends_ || context_->clock->NowNs() >= end_at_ns_;
+  ends_ = ends_ || context_->clock->NowNs() >= client_.end_at_ns;
   if (has_parts_) {
     FramePart(/*is_last=*/true);
   } else {
@@ -410,7 +433,7 @@ void HttpConnection::BeginReply() {
   if (!writing_) Write();
 }
 
-// What the head of the reply says, by which the client decides whether to send another request.
+// Tells the client in the reply's head whether it may send another request.
 HttpNext HttpConnection::Next() {
   told_end_ = ends_;
   if (ends_) return HttpNext::kClose;
@@ -424,10 +447,10 @@ void HttpConnection::Write() {
   const std::array<asio::const_buffer, 3> rest = {asio::buffer(continue_.data(), continue_.size()),
                                                   asio::buffer(reply_head_) + head_done,
                                                   asio::buffer(reply_.body) + body_done};
-  stream_.Write(rest,
-                [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
-                  self->DidWrite(!!error, bytes);
-                });
+  client_.stream->Write(
+      rest, [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+        self->DidWrite(!!error, bytes);
+      });
 }
 
 void HttpConnection::DidWrite(bool failed, size_t bytes) {
@@ -470,7 +493,7 @@ void HttpConnection::Linger() {
   begin_ = end_ = 0;
   Read();
   writing_ = true;
-  stream_.EndWriting([self = shared_from_this()] { self->DidEndWriting(); });
+  client_.stream->EndWriting([self = shared_from_this()] { self->DidEndWriting(); });
 }
 
 void HttpConnection::DidEndWriting() {
@@ -482,7 +505,7 @@ void HttpConnection::DidEndWriting() {
 void HttpConnection::Close() {
   if (phase_ != Phase::kEnded) {
     Enter(Phase::kEnded, INT64_MAX);
-    stream_.Close();
+    client_.stream->Close();
     if (task_ != nullptr && owes_reply_ && !told_left_) {
       told_left_ = true;
       task_->ClientLeft();
@@ -491,11 +514,11 @@ void HttpConnection::Close() {
   LeaveIfDone();
 }
 
-// A reply that is owed comes here first: the request ends before its connection does.
+// An owed reply comes first: the request ends before its connection does.
 void HttpConnection::LeaveIfDone() {
   if (owes_reply_ || writing_ || reading_) return;
   if (task_ != nullptr) EndRequest();
-  use_->Leave();
+  client_.use->Leave();
   context_->ended(this);
 }
 

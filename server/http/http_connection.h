@@ -1,42 +1,20 @@
-// HttpConnection: one client's connection, and the request that is on it.
+// HttpConnection: one client's connection of HTTP/1.1, and the request that is on it.
 #pragma once
 
 #include <array>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "proto/base/clock.h"
-#include "proto/base/thread_role.h"
+#include "server/http/connection.h"
 #include "server/http/http_call.h"
-#include "server/http/http_options.h"
 #include "server/http/http_parser.h"
-#include "server/http/http_stream.h"
-#include "server/listen/connection_shares.h"
-#include "server/request/held_bytes.h"
-#include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
-
-class HttpConnection;
-
-// What the connections of one thread share. Constant. The referents outlive the connections.
-struct HttpConnectionContext {
-  const HttpServerOptions* options = nullptr;
-  boost::asio::io_context* io = nullptr;
-  const ThreadRole* thread = nullptr;
-  HttpHandler* handler = nullptr;
-  HeldBytes* bodies = nullptr;
-  ServerMetrics* metrics = nullptr;
-  const Clock* clock = nullptr;
-  std::function<void(HttpConnection*)> ended;  // the connection may be destroyed by it
-};
 
 // Reads requests, gives each to the handler, and writes its reply, one request at a time: the bytes
 // of the next ones wait in a small buffer, and beyond it in the kernel. That is all the order and
@@ -46,14 +24,16 @@ struct HttpConnectionContext {
 //   kHandshake → kIdle → kHead → kBody → kServing ⇄ kWriting → kIdle …      served
 //                                                            → kLingering → kEnded
 //
-// From kWriting it goes back to kServing where the reply has further parts. Each phase but kServing
-// has a time, which the thread looks at now and then: none can be drawn out by a trickle of bytes.
-// A request that is served has its own deadline. After a reply to a request whose body was not
-// read, the connection says that it ends and reads on for a moment, so that the client gets the
-// reply and no reset.
+// It returns from kWriting to kServing if the reply has further parts. Each phase except kServing
+// has a time limit, which the thread checks now and then, so a trickle of bytes cannot prolong it.
+// A served request has its own deadline. If a reply comes before the body was read, the connection
+// announces its end and reads on for a moment, so that the client gets the reply and no reset.
+//
+// A client may speak HTTP/2 instead: its TLS handshake says so, or its first bytes do. Then an
+// Http2Connection goes on with the socket.
 //
 // Lives on its thread, except HttpCall's ReplyPart(), Reply() and Resume(). Owned by its
-// HttpThread, and kept alive by operations that are out.
+// HttpThread, and kept alive by operations under way.
 //
 // Invariants:
 //   1. A request has at most one task; each task gets Over(), once, after its reply, and
@@ -62,35 +42,31 @@ struct HttpConnectionContext {
 //      given back once no read into it is out.
 //   3. Nothing moves in `input_` while a read into it is out, and no body is freed while it is read
 //      into.
-class HttpConnection final : public HttpCall, public std::enable_shared_from_this<HttpConnection> {
+class HttpConnection final : public Connection,
+                             public HttpCall,
+                             public std::enable_shared_from_this<HttpConnection> {
  public:
-  HttpConnection(const HttpConnectionContext* context, HttpSocket socket,
-                 std::shared_ptr<boost::asio::ssl::context> tls, std::string peer,
-                 std::shared_ptr<ConnectionShares::Use> use);
+  // The names of the client's certificate are found out here.
+  HttpConnection(const ConnectionContext* context, ConnectionClient client);
   ~HttpConnection() override;
 
-  void Start();
+  // Connection.
+  void Start() override;
+  bool IsLate(int64_t now_ns) const override;
+  void TimeIsUp() override;
+  void EndWithReply() override;
+  void EndSoon() override;
+  void Cut() override;
 
-  // Whether the time of what the connection does is up, and what follows then.
-  bool IsLate(int64_t now_ns) const;
-  void TimeIsUp();
-
-  // The next reply whose head is not written yet is the last.
-  void EndWithReply();
-
-  // The server stops: a connection without a request ends now, another one with its reply.
-  void EndSoon();
-
-  // Another connection has this one's place: it ends now, or with the reply to its request.
+  // Another connection takes this one's place: it ends now, or with the reply to its request.
   void MakeRoom();
-
-  // Ends the connection now. The request on it still gets its reply, which is not written.
-  void Cut();
 
   // HttpCall.
   const HttpRequest& request() const override { return request_; }
-  const std::string& peer() const override { return peer_; }
-  absl::Span<const std::string> certificate_names() const override { return names_; }
+  const std::string& peer() const override { return client_.peer; }
+  absl::Span<const std::string> certificate_names() const override {
+    return client_.certificate_names;
+  }
   ConnectionId connection() override;
   std::string TakeBody() override { return request_.body.Take(); }
   void DropBody() override;
@@ -105,15 +81,14 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
   enum class Phase : uint8_t {
     kHandshake,
     kIdle,       // no byte of a request has come
-    kHead,       // of a request
-    kBody,       // of a request
+    kHead,       // a request's head is coming
+    kBody,       // a request's body is coming
     kServing,    // its handler has it
-    kWriting,    // its reply
+    kWriting,    // its reply is being written
     kLingering,  // the last reply was written
     kEnded,      // the socket is closed
   };
 
-  // Whether the connection has a request.
   static bool IsBusy(Phase phase) { return phase >= Phase::kBody && phase <= Phase::kWriting; }
 
   void Enter(Phase phase, int64_t time_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -124,6 +99,8 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
   void DidRead(bool failed, size_t bytes, bool into_body);
   void ClientLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
+  bool BeginsHttp2() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void BecomeHttp2() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void SkipEmptyLines() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool TakeHead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -155,49 +132,45 @@ class HttpConnection final : public HttpCall, public std::enable_shared_from_thi
     return {input_.data() + begin_, end_ - begin_};
   }
 
-  const HttpConnectionContext* const context_;
+  const ConnectionContext* const context_;
   const ThreadRole* const thread_;
-  const std::string peer_;
-  const uint64_t host_;             // of the peer, by its hash
-  ConnectionId id_;                 // once somebody has asked for it
-  const int64_t end_at_ns_;         // its age
-  std::vector<std::string> names_;  // constant after the handshake
+  ConnectionClient client_;  // constant after the handshake, until another object has it
+  const uint64_t host_;      // of the peer, by its hash
+  ConnectionId id_;          // once somebody has asked for it
 
-  const std::shared_ptr<ConnectionShares::Use> use_;
-  HttpStream stream_ ABSL_GUARDED_BY(thread_);
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kHandshake;
-  int64_t expires_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // the phase
-  bool reading_ ABSL_GUARDED_BY(thread_) = false;            // a read is out
-  bool reads_body_ ABSL_GUARDED_BY(thread_) = false;         // the read that is out, into the body
-  bool writing_ ABSL_GUARDED_BY(thread_) = false;            // a write is out
-  bool ends_ ABSL_GUARDED_BY(thread_) = false;               // with the next head of a reply
-  uint64_t requests_ ABSL_GUARDED_BY(thread_) = 0;           // that have begun
-  bool told_end_ ABSL_GUARDED_BY(thread_) = false;           // by the head of the last reply
-  bool leaves_ ABSL_GUARDED_BY(thread_) = false;             // without a request to come
+  int64_t expires_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // when the phase's time is up
+  bool reading_ ABSL_GUARDED_BY(thread_) = false;            // a read is under way
+  bool reads_body_ ABSL_GUARDED_BY(thread_) = false;         // that read goes into the body
+  bool writing_ ABSL_GUARDED_BY(thread_) = false;            // a write is under way
+  bool ends_ ABSL_GUARDED_BY(thread_) = false;               // with the head of the next reply
+  uint64_t requests_ ABSL_GUARDED_BY(thread_) = 0;           // requests that have begun
+  bool told_end_ ABSL_GUARDED_BY(thread_) = false;           // the last reply's head said so
+  bool leaves_ ABSL_GUARDED_BY(thread_) = false;             // no request will come
 
-  std::vector<char> input_ ABSL_GUARDED_BY(thread_);  // bytes from begin_ to end_ were not taken
+  std::vector<char> input_ ABSL_GUARDED_BY(thread_);  // bytes from begin_ to end_ are not taken yet
   size_t begin_ ABSL_GUARDED_BY(thread_) = 0;
   size_t end_ ABSL_GUARDED_BY(thread_) = 0;
-  size_t searched_ ABSL_GUARDED_BY(thread_) = 0;  // of Input(), for the end of a head
+  size_t searched_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of Input() searched for the end of a head
 
   HttpParser parser_ ABSL_GUARDED_BY(thread_);
   HttpFraming framing_ ABSL_GUARDED_BY(thread_);
   HttpRequest request_;  // constant while a task has it
-  std::optional<std::string> retired_body_ ABSL_GUARDED_BY(thread_);  // a read into it is out
-  uint64_t taken_bytes_ ABSL_GUARDED_BY(thread_) = 0;                 // of `bodies`
-  HttpTask* task_ ABSL_GUARDED_BY(thread_) = nullptr;                 // of the request
-  bool owes_reply_ ABSL_GUARDED_BY(thread_) = false;                  // the handler does
-  bool told_left_ ABSL_GUARDED_BY(thread_) = false;                   // ClientLeft()
-  bool has_parts_ ABSL_GUARDED_BY(thread_) = false;                   // the reply to the request
-  bool part_out_ ABSL_GUARDED_BY(thread_) = false;                    // a part is being written
+  std::optional<std::string> retired_body_ ABSL_GUARDED_BY(thread_);  // during a read into it
+  uint64_t taken_bytes_ ABSL_GUARDED_BY(thread_) = 0;                 // taken from `bodies`
+  HttpTask* task_ ABSL_GUARDED_BY(thread_) = nullptr;                 // serves the request
+  bool owes_reply_ ABSL_GUARDED_BY(thread_) = false;  // the handler still has to reply
+  bool told_left_ ABSL_GUARDED_BY(thread_) = false;   // ClientLeft() was called
+  bool has_parts_ ABSL_GUARDED_BY(thread_) = false;   // the reply has parts
+  bool part_out_ ABSL_GUARDED_BY(thread_) = false;    // a part is being written
 
-  // Written by the thread that replies; the post lies between, and PartTaken() on the way back.
+  // Written by the thread that replies. A post lies between, and PartTaken() on the way back.
   HttpReply reply_;
 
-  std::string more_headers_;  // of the reply; nobody writes them once it is given
+  std::string more_headers_;  // for the reply; not written after it is given
   absl::string_view continue_ ABSL_GUARDED_BY(thread_);  // the rest of "100 Continue"
   std::string reply_head_ ABSL_GUARDED_BY(thread_);
-  size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // of head and body together
+  size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of head and body together
 };
 
 }  // namespace mpsd

@@ -26,19 +26,12 @@ bool HasFoldedLine(absl::string_view head) {
   return absl::StrContains(head, "\n ") || absl::StrContains(head, "\n\t");
 }
 
-// "http://host/path" is "/path".
+// Turns "http://host/path" into "/path".
 absl::string_view WithoutAuthority(absl::string_view target) {
   const size_t scheme = target.find("://");
   if (target.empty() || target[0] == '/' || scheme == absl::string_view::npos) return target;
   const size_t path = target.find('/', scheme + 3);
   return path == absl::string_view::npos ? "/" : target.substr(path);
-}
-
-void SetTarget(absl::string_view target, HttpRequest* request) {
-  target = WithoutAuthority(target);
-  const size_t question = target.find('?');
-  request->path = target.substr(0, question);
-  if (question != absl::string_view::npos) request->query = target.substr(question + 1);
 }
 
 // Without chunks at its end nobody can tell where such a body ends.
@@ -84,6 +77,13 @@ HttpFault CheckHead(const HttpRequest& request, HttpFraming* framing) {
 
 }  // namespace
 
+void SetTarget(absl::string_view target, HttpRequest* request) {
+  target = WithoutAuthority(target);
+  const size_t question = target.find('?');
+  request->path = target.substr(0, question);
+  if (question != absl::string_view::npos) request->query = target.substr(question + 1);
+}
+
 bool IsOfName(char c) {
   constexpr absl::string_view kSigns = "!#$%&'*+-.^_`|~";
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
@@ -92,7 +92,7 @@ bool IsOfName(char c) {
 
 bool IsOfValue(char c) { return c == '\t' || !absl::ascii_iscntrl(static_cast<unsigned char>(c)); }
 
-// Whether the lines are headers: behind the last chunk, where any name may stand.
+// Whether the lines are headers. They follow the last chunk, where any name may stand.
 bool AreTrailers(absl::string_view lines) {
   for (const absl::string_view line : absl::StrSplit(lines, "\r\n", absl::SkipEmpty())) {
     const size_t colon = line.find(':');
@@ -103,20 +103,21 @@ bool AreTrailers(absl::string_view lines) {
   return true;
 }
 
-// Newer Boosts have this function for trailers, which never come that far; in older ones there is
-// nothing to override.
+// Newer Boosts have this function for trailers, which never come here; older ones have none to
+// override.
 class HttpParser::WithoutTrailers : public http::basic_parser<true> {
   void on_trailer_field_impl(http::field, beast::string_view, beast::string_view,
                              beast::error_code&) {}
 };
 
-// Beast calls these functions for each part that it has read. It reads heads and chunks; a body of
-// known length never comes here.
+// Beast calls these functions for each part that it has read: heads and chunks. Bodies of known
+// length do not come here.
 class HttpParser::Impl final : public WithoutTrailers {
  public:
   explicit Impl(HttpRequest* request) : request_(request) {
     header_limit(std::numeric_limits<uint32_t>::max());  // the caller bounds the head
-    body_limit(std::numeric_limits<uint64_t>::max());    // likewise; "none" refuses all in 1.74
+    // the caller bounds it too; "none" refuses all in 1.74
+    body_limit(std::numeric_limits<uint64_t>::max());
   }
 
   void ReadInto(HttpBody* body, uint64_t most) {
@@ -145,7 +146,7 @@ class HttpParser::Impl final : public WithoutTrailers {
   std::size_t on_body_impl(beast::string_view bytes, Error&) override { return bytes.size(); }
   void on_chunk_header_impl(std::uint64_t size, beast::string_view extensions,
                             Error& error) override {
-    // A reader that takes a bare line feed for an end would find another chunk here.
+    // A reader that ends a line at a bare line feed would find another chunk here.
     if (extensions.find('\n') != beast::string_view::npos) error = http::error::bad_chunk_extension;
     if (size > most_ - body_->size()) error = http::error::body_limit;
     if (size > 0 || error) return;
@@ -161,7 +162,7 @@ class HttpParser::Impl final : public WithoutTrailers {
 
   HttpRequest* const request_;
   HttpBody* body_ = nullptr;
-  const char* last_chunk_end_ = nullptr;  // the line end of the last chunk's head
+  const char* last_chunk_end_ = nullptr;  // line end of the last chunk's head
   uint64_t most_ = 0;
   int version_ = 0;
 };
@@ -205,7 +206,7 @@ HttpParser::Chunks HttpParser::ReadChunks(absl::string_view bytes, uint64_t most
   return Chunks::kMore;
 }
 
-// All of them are there: Beast has looked for their end.
+// Beast has found their end, so all of them are there.
 HttpParser::Chunks HttpParser::ReadTrailers(absl::string_view bytes, size_t* used) const {
   const size_t begin = static_cast<size_t>(impl_->last_chunk_end() - bytes.data());
   const size_t end = bytes.find("\r\n\r\n", begin);

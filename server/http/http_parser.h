@@ -10,20 +10,24 @@
 
 namespace mpsd {
 
-// How the body of a request is framed, and what its client expects.
+// The framing of a request's body, and what the client expects.
 struct HttpFraming {
   bool is_chunked = false;
-  uint64_t body_bytes = 0;  // of a body that is not chunked
+  uint64_t body_bytes = 0;  // for a body that is not chunked
   bool keeps_alive = false;
   bool is_10 = false;
   bool expects_continue = false;
 };
 
-// The status code of HTTP for a request that is refused, and why; 0: it is not.
+// The HTTP status code for a refused request, and the reason; 0: not refused.
 struct HttpFault {
   int status = 0;
   absl::string_view why;
 };
+
+// Fills path and query from the target of a request: "/path?query". An absolute URI has a path,
+// too. Pure.
+void SetTarget(absl::string_view target, HttpRequest* request);
 
 // Reads one request after another of a connection. Boost.Beast checks the form of every line; what
 // a proxy before us could read in another way is refused besides:
@@ -37,23 +41,23 @@ struct HttpFault {
 //   another version than 1.0 and 1.1                             505
 //   an expectation other than 100-continue                       417
 //
-// Trailers behind the last chunk may have any name, and are read by nobody.
-//
-// Of an absolute URI the path counts. Keeps its state between the pieces of a chunked body. Owned
-// by a connection. Thread-compatible.
+// Trailers behind the last chunk may have any name; nobody reads them. Only the path of an absolute
+// URI counts. Keeps its state between the pieces of a chunked body. Owned by a connection.
+// Thread-compatible.
 class HttpParser {
  public:
   HttpParser();
   ~HttpParser();
 
-  // Reads `request->head`, which ends with the empty line, into the other fields. After a fault
-  // nothing of the connection can be read any more. Begins a new request.
+  // Begins a new request: reads `request->head`, which ends with the empty line, into the other
+  // fields. After a fault nothing more can be read from the connection.
   HttpFault ReadHead(HttpRequest* request, HttpFraming* framing);
 
   enum class Chunks { kMore, kDone, kMalformed, kTooLarge };
 
-  // Reads chunks of the body, which gets at most `most` bytes. `*used` is how many of `bytes` were
-  // read; the rest comes again, with more behind it. After kDone the rest is of the next request.
+  // Reads chunks of the body, which gets at most `most` bytes. Sets `*used` to how many of `bytes`
+  // were read; the rest comes again, with more behind it. After kDone the rest belongs to the next
+  // request.
   Chunks ReadChunks(absl::string_view bytes, uint64_t most, HttpBody* body, size_t* used);
 
  private:

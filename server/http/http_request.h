@@ -12,19 +12,18 @@
 
 namespace mpsd {
 
-// One line of the head, as a view of HttpRequest::head. The name is as the client wrote it, in any
-// case.
+// One line of the head, as a view of HttpRequest::head. The name may be in any case.
 struct HttpHeader {
   absl::string_view name;
-  absl::string_view value;  // without the blanks around it
+  absl::string_view value;  // without blanks around it
 };
 
-// What a handler sees of a request. Filled by the HttpParser; nothing of it is decoded, and nothing
-// but its form was checked. Not to be copied or moved, since the views show `head`.
+// A handler's view of a request, filled by the HttpParser. Nothing is decoded, and only the form is
+// checked. Not to be copied or moved, since the views show `head`.
 //
-// Part of an HttpConnection, which uses one object for all its requests: the views are valid until
-// HttpTask::Over() has returned. What a task needs for longer, or gives to another thread, it
-// copies. The server's options bound the head and the body; a trailer behind chunks is dropped.
+// Part of an HttpConnection, which uses one object for all its requests. The views are valid until
+// HttpTask::Over() has returned; a task copies what it needs longer or gives to another thread. The
+// server's options bound the head and the body. Trailers behind chunks are dropped.
 //
 // Thread-compatible: constant while a handler has it, except for the body.
 struct HttpRequest {
@@ -32,16 +31,16 @@ struct HttpRequest {
   HttpRequest(const HttpRequest&) = delete;
   HttpRequest& operator=(const HttpRequest&) = delete;
 
-  std::string head;  // the bytes of the request line and the headers
+  std::string head;  // request line and headers
   absl::string_view method;
-  absl::string_view path;                       // "/v2/models/a%20b"; of an absolute URI its path
-  absl::string_view query;                      // what follows the "?"
+  absl::string_view path;                       // "/v2/models/a%20b"; for an absolute URI its path
+  absl::string_view query;                      // after the "?"
   absl::InlinedVector<HttpHeader, 16> headers;  // in the client's order
   HttpBody body;
 
-  // The value of the first header of this name; empty when there is none. Case does not matter.
-  // Readers disagree on which of two lines counts: where a header decides about access or about the
-  // bytes of the body, the caller refuses a CountOf() above 1. Both cost a look at each header.
+  // The value of the first header with this name in any case; empty if there is none. Readers
+  // disagree on which of two lines counts. So for a header that decides about access or the body's
+  // bytes, the caller refuses a CountOf() above 1. Both look at each header.
   absl::string_view Header(absl::string_view name) const {
     for (const HttpHeader& header : headers) {
       if (absl::EqualsIgnoreCase(header.name, name)) return header.value;

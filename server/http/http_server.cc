@@ -27,10 +27,10 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A burst of connections is taken piece by piece, between other work of the thread.
+// A burst of connections is accepted piece by piece, between other work of the thread.
 constexpr int kAcceptsAtOnce = 16;
 constexpr auto kStopLook = std::chrono::milliseconds(1);
-// While the process has no descriptor, connections wait in the kernel's line.
+// Without a free descriptor, connections wait in the kernel's queue.
 constexpr auto kDescriptorLook = std::chrono::milliseconds(20);
 
 absl::Status CannotListen(absl::string_view key, const std::string& address,
@@ -47,8 +47,8 @@ uint32_t ConnectionCount(const HttpThreads& threads) {
   return count;
 }
 
-// Probes and Prometheus at the last of several addresses wait for no body of JSON that came in at
-// another one.
+// Probes and Prometheus at the last of several addresses do not wait for JSON bodies of other
+// addresses.
 bool HasThreadForLast(const HttpServerOptions& options) { return options.addresses.size() > 1; }
 
 std::string PeerOf(int fd, int family) { return family == AF_UNIX ? "unix:" : PeerName(fd); }
@@ -73,13 +73,10 @@ class HttpListener {
 
   ~HttpListener() { waiter_.release(); }
 
-  // Called before the first Await().
   void Bound(const ConnectionShares::Bounds& bounds) { bounds_ = bounds; }
 
-  // The thread that accepts.
   HttpThread* thread() const { return threads_.front(); }
 
-  // On thread().
   void Await() {
     waiter_.async_wait(asio::posix::descriptor_base::wait_read,
                        [this](const boost::system::error_code& error) {
@@ -87,7 +84,7 @@ class HttpListener {
                        });
   }
 
-  // On thread(). What is out ends with an error.
+  // On thread(). Pending waits end with an error.
   void Close() {
     closed_ = true;
     boost::system::error_code ignored;
@@ -109,7 +106,7 @@ class HttpListener {
     Await();
   }
 
-  // The socket stays ready to read meanwhile: to wait for that would be to spin.
+  // Meanwhile the socket stays ready to read: waiting for that would spin.
   void AwaitDescriptor() {
     descriptor_look_.expires_after(kDescriptorLook);
     descriptor_look_.async_wait([this](const boost::system::error_code& error) {
@@ -134,7 +131,7 @@ class HttpListener {
   }
 
   const ListeningSocket socket_;
-  const std::shared_ptr<TlsContexts> tls_;  // null: none
+  const std::shared_ptr<TlsContexts> tls_;  // null: no TLS
   const std::vector<HttpThread*> threads_;
   const int64_t keepalive_ns_;
   ConnectionShares* const shares_;
@@ -147,7 +144,7 @@ class HttpListener {
 };
 
 struct HttpServer::Impl {
-  // The threads of an address: all of `options.threads`, or the one beside them.
+  // The threads of an address: all of `options.threads`, or the separate one.
   std::vector<HttpThread*> ThreadsOf(bool has_its_own) const {
     std::vector<HttpThread*> chosen;
     const size_t first = has_its_own ? options.threads : 0;
@@ -188,7 +185,6 @@ struct HttpServer::Impl {
     return absl::OkStatus();
   }
 
-  // Returns when the listener is closed.
   static void Close(HttpListener* listener) {
     absl::Notification done;
     asio::post(*listener->thread()->io(), [&] {

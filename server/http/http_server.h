@@ -1,4 +1,4 @@
-// HttpServer: the HTTP server of the daemon, without a word of what it serves.
+// HttpServer: the daemon's HTTP server, independent of what it serves.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,25 @@
 
 namespace mpsd {
 
-// Listeners, certificates, and a few threads with their connections. HTTP/1.1 and 1.0, over TCP,
-// Unix sockets and TLS; keep-alive and pipelines. Boost.Asio moves the bytes and Boost.Beast reads
-// heads and chunks (decision 0022); both stay inside this folder's .cc files.
+// Listeners, certificates, and a few threads with their connections. HTTP/1.0, 1.1 and 2, over TCP,
+// Unix sockets and TLS; keep-alive, pipelines, streams. Boost.Asio moves the bytes. Boost.Beast
+// reads heads and chunks (decision 0022), nghttp2 reads frames. All three stay inside this folder.
 //
 //   bounded are                          by
 //   connections                          their number, and that of each host: ConnectionShares
 //   the head of a request                its bytes and its time
 //   the body                             its bytes, the bytes of all bodies and of
 //                                        those of one host, its time
-//   replies                              the time to take one; a connection has one at a time
+//   replies                              the time to take one; a connection of HTTP/1.1 has one at
+//                                        a time, one of HTTP/2 its streams
+//   frames that cost more than bytes     FrameMeter
 //   connections without a request        their idle time, their age
 //
-// All addresses share the threads but the last one in the list of several without TLS, which has a
-// thread of its own: what reads large bodies at one address delays no probe there.
+// All addresses share the threads, except the last of several without TLS. That one has a thread of
+// its own, so that large bodies at one address delay no probe there.
 //
-// Stop() goes from the outside to the inside: listeners close, connections without a request end,
-// the others end with their reply or after the grace.
+// Stop() works from the outside in: listeners close, connections without a request end, the others
+// end with their reply or after the grace.
 //
 // Owned by the daemon, which calls it from its main thread. Thread-compatible.
 class HttpServer {
@@ -43,25 +45,25 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Binds all addresses, starts the threads and takes requests. Called once. UNAVAILABLE, which
-  // names the address, when one cannot be bound.
+  // Binds all addresses, starts the threads and takes requests. Called once. UNAVAILABLE names an
+  // address that cannot be bound.
   absl::Status Start(const HttpServerOptions& options);
 
-  // The addresses in use, with the ports that were chosen for port 0: first those without TLS.
+  // The addresses in use, with the ports chosen for port 0; first those without TLS.
   const std::vector<std::string>& bound() const;
 
-  // How many connections there are. Thread-safe, but for Start() and the end of Stop().
+  // Number of connections. Thread-safe, except during Start() and the end of Stop().
   uint32_t connection_count() const;
 
-  // The bytes of bodies that are held. Thread-safe.
+  // Bytes of held bodies. Thread-safe.
   uint64_t body_bytes() const;
 
-  // From now on each reply is the last one of its connection, so that clients go elsewhere.
-  // Connections and requests still come, for there are probes to answer.
+  // From now on each reply is the last of its connection, so that clients go elsewhere. Connections
+  // and requests still come, because probes need answers.
   void StopKeeping();
 
-  // Blocks until all connections are gone and the threads are joined: requests that are inside must
-  // end meanwhile, as cancelled ones do. Does nothing when called again.
+  // Blocks until all connections are gone and the threads are joined. Requests inside must end
+  // meanwhile, as cancelled ones do. Idempotent.
   void Stop(int64_t grace_ns);
 
  private:

@@ -1,4 +1,4 @@
-// HttpStream: the socket of one connection, with TLS or without.
+// HttpStream: one connection's socket, with or without TLS.
 #pragma once
 
 #include <boost/asio/buffer.hpp>
@@ -15,9 +15,9 @@ namespace mpsd {
 
 using HttpSocket = boost::asio::generic::stream_protocol::socket;
 
-// Gives plain TCP, Unix sockets and TLS one face. Of each direction one operation at a time is out.
-// A handler gets the error and the number of bytes, on the connection's thread, never before the
-// function has returned. Part of an HttpConnection, and lives on its thread.
+// One interface for plain TCP, Unix sockets and TLS. Each direction has at most one operation under
+// way. A handler gets the error and the number of bytes, on the connection's thread, never before
+// the function has returned. Part of an HttpConnection, and lives on its thread.
 class HttpStream {
  public:
   // `tls` is null for plain bytes. The context lives as long as the stream.
@@ -46,8 +46,8 @@ class HttpStream {
     socket_.async_write_some(buffers, std::move(handler));
   }
 
-  // Nothing more is written, and the client is told so. What it still sends can be read. With TLS
-  // the handler comes when the client has answered, or Close() was called.
+  // Tells the client that nothing more is written; it may still send. With TLS the handler is
+  // called when the client has answered, or Close() was called.
   template <typename Handler>
   void EndWriting(Handler handler) {
     auto told = [this, handler = std::move(handler)](const boost::system::error_code&) mutable {
@@ -60,7 +60,7 @@ class HttpStream {
                       [told = std::move(told)]() mutable { told(boost::system::error_code()); });
   }
 
-  // Ends what is out: its handlers get an error.
+  // Ends pending operations: their handlers get an error.
   void Close() {
     boost::system::error_code ignored;
     socket_.close(ignored);

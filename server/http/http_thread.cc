@@ -8,13 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
+#include "server/http/http_connection.h"
 
 namespace mpsd {
 namespace {
 
 namespace asio = boost::asio;
 
-// As QueueThread has it.
+// As QueueThread.
 constexpr size_t kEventsBetweenDrains = 16;
 
 }  // namespace
@@ -31,9 +32,13 @@ HttpThread::HttpThread(const Services& services, const HandlerMaker& make_handle
               services.bodies,
               services.metrics,
               services.clock,
-              [this](HttpConnection* connection) {
+              [this](Connection* connection) {
                 role_.Check();
                 Ended(connection);
+              },
+              [this](Connection* connection, std::shared_ptr<Connection> next) {
+                role_.Check();
+                Replaced(connection, std::move(next));
               }};
 }
 
@@ -73,18 +78,30 @@ void HttpThread::Add(int fd, int family, std::shared_ptr<asio::ssl::context> tls
                 use = std::move(use)]() mutable {
     role_.Check();
     HttpSocket socket(io_, asio::generic::stream_protocol(family, 0), fd);
-    auto connection = std::make_shared<HttpConnection>(&context_, std::move(socket), std::move(tls),
-                                                       std::move(peer), std::move(use));
-    connections_.emplace(connection.get(), connection);
-    connection->Start();
-    if (!keeps_) connection->EndWithReply();
-    if (ending_) connection->EndSoon();
+    ConnectionClient client{std::make_unique<HttpStream>(std::move(socket), std::move(tls)),
+                            std::move(peer),
+                            {},
+                            std::move(use),
+                            After(context_.clock->NowNs(), context_.options->age_ns)};
+    Begin(std::make_shared<HttpConnection>(&context_, std::move(client)));
     LookSoon();
   };
   asio::post(io_, std::move(added));
 }
 
-void HttpThread::Ended(HttpConnection* connection) {
+void HttpThread::Begin(std::shared_ptr<Connection> connection) {
+  connections_.emplace(connection.get(), connection);
+  connection->Start();
+  if (!keeps_) connection->EndWithReply();
+  if (ending_) connection->EndSoon();
+}
+
+void HttpThread::Replaced(Connection* connection, std::shared_ptr<Connection> next) {
+  connections_.erase(connection);
+  Begin(std::move(next));
+}
+
+void HttpThread::Ended(Connection* connection) {
   if (connections_.erase(connection) > 0) count_.fetch_sub(1, std::memory_order_release);
 }
 
@@ -100,11 +117,11 @@ void HttpThread::Look() {
   looks_ = false;
   const int64_t now_ns = context_.clock->NowNs();
   // A look may end the connection, and so change the table.
-  std::vector<std::shared_ptr<HttpConnection>> late;
+  std::vector<std::shared_ptr<Connection>> late;
   for (const auto& [pointer, connection] : connections_) {
     if (connection->IsLate(now_ns)) late.push_back(connection);
   }
-  for (const std::shared_ptr<HttpConnection>& connection : late) connection->TimeIsUp();
+  for (const std::shared_ptr<Connection>& connection : late) connection->TimeIsUp();
   LookSoon();
 }
 

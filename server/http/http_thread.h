@@ -1,4 +1,4 @@
-// HttpThread: one thread of the HTTP server, with the connections that live on it.
+// HttpThread: one thread of the HTTP server, with its connections.
 #pragma once
 
 #include <atomic>
@@ -14,19 +14,19 @@
 #include "absl/container/flat_hash_map.h"
 #include "proto/base/thread_role.h"
 #include "server/entry/completion_source.h"
-#include "server/http/http_connection.h"
+#include "server/http/connection.h"
 
 namespace mpsd {
 
-// The HTTP door's main loop, `http-N`: between a few events of its connections it looks for
-// completed batches, as QueueThread does for gRPC. A connection lives on one thread from its start
-// to its end. Looks twice a second whose time is up, as long as there are connections.
+// The HTTP door's main loop, `http-N`. Between a few events of its connections it looks for
+// completed batches, as QueueThread does for gRPC. A connection lives on one thread from start to
+// end. While there are connections, it checks their time limits twice a second.
 //
-// Owned by the HttpServer. Add(), StopKeeping(), EndSoon(), Cut() and Shutdown() may be called from
-// any thread, and take effect on this one.
+// Owned by the HttpServer. Any thread may call Add(), StopKeeping(), EndSoon(), Cut() and
+// Shutdown(), which take effect on this one.
 class HttpThread {
  public:
-  // What all threads share. The referents outlive the thread.
+  // Shared by all threads. The referents outlive the thread.
   struct Services {
     const HttpServerOptions* options = nullptr;
     CompletionSource* completions = nullptr;
@@ -39,18 +39,17 @@ class HttpThread {
 
   void Start(int index);
 
-  // Takes a connection that was accepted, and owns its socket from now on. `use` has
-  // left when the connection has ended.
+  // Takes an accepted connection, and owns its socket from now on. `use` has left when the
+  // connection has ended.
   void Add(int fd, int family, std::shared_ptr<boost::asio::ssl::context> tls, std::string peer,
            std::shared_ptr<ConnectionShares::Use> use);
 
-  // From now on each reply is the last one of its connection.
+  // From now on each reply is the last of its connection.
   void StopKeeping();
 
   // Connections without a request end now, others with their reply.
   void EndSoon();
 
-  // All connections end now.
   void Cut();
 
   // The thread ends. REQUIRES: no connection is left, and none comes.
@@ -67,21 +66,23 @@ class HttpThread {
   size_t RunSome();
   void LookSoon() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
   void Look();
-  void Ended(HttpConnection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  void Ended(Connection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  void Replaced(Connection* connection, std::shared_ptr<Connection> next)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  void Begin(std::shared_ptr<Connection> connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
 
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   ThreadRole role_;
   CompletionSource* const completions_;
   const std::unique_ptr<HttpHandler> handler_;
-  HttpConnectionContext context_;
+  ConnectionContext context_;
   std::atomic<uint32_t> count_{0};  // with those that are on their way here
 
-  absl::flat_hash_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_
-      ABSL_GUARDED_BY(role_);
+  absl::flat_hash_map<Connection*, std::shared_ptr<Connection>> connections_ ABSL_GUARDED_BY(role_);
   boost::asio::steady_timer timer_ ABSL_GUARDED_BY(role_);
   bool looks_ ABSL_GUARDED_BY(role_) = false;  // the timer is set
-  bool keeps_ ABSL_GUARDED_BY(role_) = true;   // connections, after a reply
+  bool keeps_ ABSL_GUARDED_BY(role_) = true;   // connections stay open after a reply
   bool ending_ ABSL_GUARDED_BY(role_) = false;
   std::thread thread_;
 };

@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<ListeningSocket>> ListenAtPath(const std::string& pat
   if (path.size() >= sizeof(address->sun_path)) return SystemError(ENAMETOOLONG);
   address->sun_family = AF_UNIX;
   std::memcpy(address->sun_path, path.data(), path.size());
-  unlink(path.c_str());  // ProbeAddress() saw that it is a socket, if it is anything
+  unlink(path.c_str());  // ProbeAddress() saw that any file there is a socket
   absl::StatusOr<ListeningSocket> listener = Listen(storage, sizeof(sockaddr_un));
   if (!listener.ok()) return listener.status();
   listener->address = absl::StrCat("unix:", path);
@@ -109,7 +109,7 @@ absl::StatusOr<std::vector<ListeningSocket>> OpenListeningSockets(const std::str
         absl::StrCat(address.substr(0, colon), ":", PortOfSocket(listener->fd.get()));
     listeners.push_back(*std::move(listener));
   }
-  // A name may stand for an address of a family that this host does not have.
+  // A name may also stand for an address family that this host lacks.
   if (listeners.empty()) return failed;
   return listeners;
 }

@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-// How often a silent client is asked, and how often in all.
+// Interval between probes of a silent client, and their number.
 constexpr int kAskEverySeconds = 5;
 constexpr int kAsks = 4;
 
@@ -38,7 +38,7 @@ void Watch(int fd, int idle_seconds) {
 void SetSocketOptions(int fd, int family, int64_t keepalive_ns) {
   if (family == AF_UNIX) return;
   Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  constexpr int64_t kMostSeconds = 32767;  // of TCP_KEEPIDLE
+  constexpr int64_t kMostSeconds = 32767;  // limit of TCP_KEEPIDLE
   const int64_t seconds = std::min((keepalive_ns + kNsPerSecond - 1) / kNsPerSecond, kMostSeconds);
   if (seconds > 0) Watch(fd, static_cast<int>(seconds));
 }

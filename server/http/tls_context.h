@@ -1,4 +1,4 @@
-// TlsContext: what a TLS connection of the HTTP server proves with, and asks of its client.
+// TlsContext: the certificate of the HTTP server's TLS connections, and its demands on clients.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
@@ -11,15 +11,19 @@
 
 namespace mpsd {
 
+// A client that would speak HTTP/2 names this in its handshake.
+inline constexpr char kHttp2Protocol[] = "h2";
+
 // Gives each new connection the context for the certificate in force: one is made when the
 // CertificateSource has another certificate, and shared by the connections until then. TLS 1.2 and
-// 1.3. Owned by a listener. Lives on the thread that accepts.
+// 1.3. HTTP/2 is chosen wherever the client names it. Owned by a listener. Lives on the thread that
+// accepts.
 class TlsContexts {
  public:
   TlsContexts(std::shared_ptr<CertificateSource> source, bool client_must_show)
       : source_(std::move(source)), client_must_show_(client_must_show) {}
 
-  // Null when no context could be made yet.
+  // Null if no context could be made yet.
   std::shared_ptr<boost::asio::ssl::context> Next();
 
  private:

@@ -25,12 +25,12 @@
 namespace mpsd {
 namespace {
 
-// How many connections one accept4() closes before the thread turns to something else.
+// Connections that one accept4() closes before the thread does other work.
 constexpr int kClosedAtOnce = 16;
-// Without bounds, as before a server has started.
+// Used while there are no bounds, as before a server has started.
 constexpr FrameBounds kDefaultFrames = {.header_block_bytes = 64 << 10};
 
-// What the process would call without the guard.
+// The system call without the guard.
 int SystemAccept(int listener, sockaddr* peer, socklen_t* peer_bytes, int flags) {
   return static_cast<int>(syscall(SYS_accept4, listener, peer, peer_bytes, flags));
 }
@@ -42,8 +42,7 @@ ssize_t SystemReceive(int fd, msghdr* message, int flags) {
 }
 int SystemClose(int fd) { return static_cast<int>(syscall(SYS_close, fd)); }
 
-// The one descriptor that is kept back. There is one instance, as there is one table of descriptors
-// in a process. Thread-safe.
+// The spare descriptor. One instance, because a process has one table of descriptors. Thread-safe.
 class SpareDescriptor {
  public:
   bool Open() {
@@ -51,8 +50,8 @@ class SpareDescriptor {
     return OpenLocked();
   }
 
-  // Accepts the next connection of `listener` with the spare descriptor and closes it. False when
-  // no connection waits, or when another thread took the descriptor that came free.
+  // Accepts the next connection of `listener` with the spare descriptor and closes it. False if no
+  // connection waits, or if another thread took the free descriptor.
   bool ShedConnection(int listener) {
     absl::MutexLock lock(&mu_);
     if (!spare_.valid() && !OpenLocked()) return false;
@@ -61,7 +60,7 @@ class SpareDescriptor {
     return connection.valid();
   }
 
-  // Called after ShedConnection(), which has freed a descriptor by closing the connection.
+  // Called after ShedConnection(), which has freed a descriptor.
   void Reopen() {
     absl::MutexLock lock(&mu_);
     if (!spare_.valid()) OpenLocked();
@@ -88,7 +87,7 @@ std::atomic<const ConnectionBounds*> bounds_in_force{nullptr};
 
 const ConnectionBounds* Bounds() { return bounds_in_force.load(std::memory_order_acquire); }
 
-// Makes the descriptor a connection that is guarded. False when it can have no place.
+// Makes the descriptor a guarded connection. False if it can have no place.
 bool Enter(int fd, const ConnectionBounds* bounds, std::shared_ptr<ConnectionShares::Use> use) {
   ConnectionTable::NewConnection connection;
   connection.names = {LocalName(fd), LocalPeerPort(fd), PeerName(fd)};
@@ -98,7 +97,7 @@ bool Enter(int fd, const ConnectionBounds* bounds, std::shared_ptr<ConnectionSha
   return Table().AddConnection(fd, std::move(connection));
 }
 
-// Takes a connection in that was just accepted, or closes it. False when it is closed.
+// Takes in a connection that was just accepted. False if it was closed instead.
 bool Admit(int listener, int fd) {
   const ConnectionBounds* const bounds = Bounds();
   if (bounds == nullptr) return Enter(fd, nullptr, nullptr);
@@ -117,8 +116,8 @@ bool Admit(int listener, int fd) {
   return true;
 }
 
-// gRPC has learned that the descriptor has nothing more, and waits for epoll to tell of something
-// new. Has epoll tell of what is there already.
+// gRPC believes that the descriptor has nothing more, and waits for epoll. Has epoll report what is
+// there already.
 void TellAgain(int fd, const ConnectionPlace& place) {
   const std::optional<EpollEntry> entry = place.epoll();
   if (!entry.has_value()) return;
@@ -151,7 +150,7 @@ void NoteEpoll(int epoll, int operation, int fd, const epoll_event* event) {
   place->SetEpoll(EpollEntry{epoll, event->events, event->data.u64});
 }
 
-// Receives at most `most` bytes. The pieces of the message are as before when it returns.
+// Receives at most `most` bytes, and then restores the message's pieces.
 ssize_t ReceiveAtMost(int fd, msghdr* message, size_t most) {
   const size_t pieces = message->msg_iovlen;
   size_t count = 0;
@@ -168,7 +167,7 @@ ssize_t ReceiveAtMost(int fd, msghdr* message, size_t most) {
   return bytes;
 }
 
-// True when the kernel tells gRPC beside the bytes that nothing is left.
+// Whether the kernel told gRPC that nothing is left.
 bool TellsThatNothingIsLeft(msghdr* message) {
   for (cmsghdr* part = CMSG_FIRSTHDR(message); part != nullptr; part = CMSG_NXTHDR(message, part)) {
     if (part->cmsg_level != IPPROTO_TCP || part->cmsg_type != TCP_CM_INQ) continue;
@@ -253,7 +252,7 @@ extern "C" int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) n
   return mpsd::SystemEpollControl(epoll, operation, fd, event);
 }
 
-// Reads with flags are gRPC's own of the socket's errors.
+// gRPC reads with flags only to get the socket's errors.
 extern "C" ssize_t recvmsg(int fd, msghdr* message, int flags) {
   mpsd::ConnectionPlace* const place = flags == 0 ? mpsd::Table().Find(fd) : nullptr;
   if (place == nullptr) return mpsd::SystemReceive(fd, message, flags);

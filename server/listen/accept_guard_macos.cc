@@ -10,7 +10,7 @@ namespace mpsd {
 // Homebrew's gRPC waits a moment and tries again. This has not run on a Mac yet.
 absl::Status GuardAccept() { return absl::OkStatus(); }
 
-// macOS has no accept4() to replace. gRPC itself holds the bound of each listener there
+// macOS has no accept4() to replace. There gRPC itself bounds each listener
 // (server/accept/grpc_server.cc).
 void BoundConnections(const ConnectionBounds*) {}
 void GuardConnection(int) {}

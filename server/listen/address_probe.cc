@@ -19,7 +19,7 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-// What keeps the address from being bound; 0: nothing, or nothing that concerns this process.
+// Why the address cannot be bound; 0: it can, or the reason does not concern this process.
 int BindError(const addrinfo& info) {
   const UniqueFd fd(socket(info.ai_family, SOCK_STREAM, 0));
   if (fd.get() < 0) return 0;  // for example, a host without IPv6
@@ -62,7 +62,7 @@ absl::Status ProbeAddress(const std::string& address) {
   const Addresses addresses(found, freeaddrinfo);
   for (const addrinfo* info = addresses.get(); info != nullptr; info = info->ai_next) {
     const int code = BindError(*info);
-    // A name may stand for an address of the other family that this host does not have.
+    // A name may also stand for an address of a family that this host lacks.
     if (code == 0 || (code == EADDRNOTAVAIL && addresses->ai_next != nullptr)) continue;
     return SystemError(code);
   }

@@ -20,8 +20,8 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxPemBytes = 1 << 20;
-// A file system's clock ticks in milliseconds: a file that was written less than this before it was
-// read may change once more without getting another stamp.
+// A file system's clock ticks in milliseconds. A file written less than this before it was read may
+// change again without getting another stamp.
 constexpr int64_t kStampDoubtNs = kNsPerSecond;
 
 template <typename T, void (*Free)(T*)>

@@ -1,4 +1,4 @@
-// CertificateSource: the server's certificate and key, as their files are now.
+// CertificateSource: the server's current certificate and key.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 namespace mpsd {
 
 struct CertificateFiles {
-  std::string certificate;  // PEM: the server's, then those between it and its authority
+  std::string certificate;  // PEM: the server's, then those up to its authority
   std::string key;          // PEM
-  std::string client_ca;    // PEM: authorities of clients' certificates; empty: none is asked for
+  std::string client_ca;    // PEM: authorities of clients' certificates; empty: none needed
 };
 
-// The contents of the files. They belong together: the key fits the certificate.
+// The contents of the files. The key fits the certificate.
 struct CertificateTexts {
   std::string certificate;
   std::string key;
@@ -34,11 +34,10 @@ struct CertificateTexts {
 // no certificate, no key, the key of another certificate, no authority. Thread-safe.
 absl::StatusOr<CertificateTexts> ReadCertificates(const CertificateFiles& files);
 
-// Holds the certificate in force, and replaces it when the files change. gRPC asks for each
-// connection that it sets up; the source then looks at the files' stamps. New contents come into
-// force only when they belong together: while one file of a pair is still the old one, the old pair
-// stays in force. Shared by the credentials of the server's listeners. Reads small files under its
-// lock. Thread-safe.
+// Holds the certificate in force, and replaces it when the files change. gRPC asks for each new
+// connection; the source then looks at the files' stamps. New contents come into force only if they
+// belong together, so the old pair stays while one file is still old. Shared by the credentials of
+// the server's listeners. Reads small files under its lock. Thread-safe.
 class CertificateSource {
  public:
   // Fails as ReadCertificates() does. `metrics` and `logger` outlive the source.
@@ -46,11 +45,10 @@ class CertificateSource {
                                                                  AccessMetrics* metrics,
                                                                  Logger* logger);
 
-  // Returns the contents in force and sets `*version` to their version. Null when `*version` is
-  // their version already. Versions begin with 1, so 0 always gets the contents.
+  // Returns the contents in force and sets `*version`. Null if `*version` is current already.
+  // Versions begin with 1, so 0 always gets the contents.
   std::shared_ptr<const CertificateTexts> Next(uint64_t* version) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // True when clients are asked for a certificate.
   bool asks_clients() const { return !files_.client_ca.empty(); }
 
  private:
@@ -75,10 +73,11 @@ class CertificateSource {
   Logger* const logger_;
 
   absl::Mutex mu_;
-  Stamps read_ ABSL_GUARDED_BY(mu_);  // of the files read last, in force or refused
+  Stamps read_ ABSL_GUARDED_BY(mu_);  // stamps of the files read last, in force or refused
   std::shared_ptr<const CertificateTexts> texts_ ABSL_GUARDED_BY(mu_);
   uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
-  std::string refusal_ ABSL_GUARDED_BY(mu_);  // of the files read last; empty: they were accepted
+  // why the files read last were refused; empty: accepted
+  std::string refusal_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// ConnectionCall: what a call of gRPC tells of the connection that it came by.
+// ConnectionCall: reports a gRPC call to the connection that it came by.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,9 @@
 
 namespace mpsd {
 
-// A connection with an open call makes room for no other. One whose frames the guard cannot see, as
-// over TLS, is cut when too many of its calls are cancelled, by the bounds that hold for frames.
-// Knows nothing of calls by Unix sockets, whose clients have no names, and of those on macOS: does
-// nothing for these.
+// A connection with an open call makes room for no other. If the guard cannot see a connection's
+// frames, as over TLS, it is cut when too many of its calls are cancelled, by the bounds for
+// frames. Does nothing for calls by Unix sockets, whose clients have no names, nor on macOS.
 //
 // Part of the call, and lives on its thread. Thread-compatible.
 class ConnectionCall {
@@ -21,14 +20,14 @@ class ConnectionCall {
   ConnectionCall(const ConnectionCall&) = delete;
   ConnectionCall& operator=(const ConnectionCall&) = delete;
 
-  // The call has arrived from this client, as gRPC writes it. REQUIRES: none was begun.
+  // The call has arrived from this client, in gRPC's form. REQUIRES: none was begun.
   void Begin(absl::string_view peer);
 
-  // The call was cancelled. Where its deadline has passed the client need not have done it, so that
-  // it counts as one that was open for a while.
+  // The call was cancelled. If its deadline has passed, perhaps not by the client: it then counts
+  // as a call that was open for a while.
   void Cancelled(bool has_expired) const;
 
-  // The call is over. Does nothing for one that has not begun.
+  // The call is over. Does nothing if none has begun.
   void End();
 
  private:

@@ -11,15 +11,14 @@
 
 namespace mpsd {
 
-// Shuts down every connection that was accepted on one of `addresses`, which are written as they
-// were bound. gRPC closes a connection only when its current write has ended, and so would wait
-// forever for a peer that does not read. Only for a server that accepts no further connections.
-// Thread-safe.
+// Shuts down every connection that was accepted on one of `addresses`, written as they were bound.
+// By itself, gRPC closes a connection only after its current write, and so would wait forever for a
+// peer that does not read. Only for a server that accepts no further connections. Thread-safe.
 void CutConnections(const std::vector<std::string>& addresses);
 
-// Cuts the connections every 100 ms on a thread of its own, until it is destroyed: once `after_ns`
-// have passed, or no call has been open for 1 s, in which every client that follows the protocol
-// has closed its connection. Lives on the stack of the thread that stops the server.
+// On a thread of its own, cuts the connections every 100 ms until it is destroyed. It begins once
+// `after_ns` have passed, or once no call has been open for 1 s. By then every client that follows
+// the protocol has closed its connection. Lives on the stack of the thread that stops the server.
 // Thread-compatible.
 class ConnectionCutter {
  public:

@@ -5,7 +5,7 @@
 
 namespace mpsd {
 
-// gRPC makes one record of the handshake for each connection, of insecure ones too, and counts its
+// gRPC makes one record of the handshake for each connection, even insecure ones, and counts its
 // users.
 ConnectionId ConnectionOf(grpc::ServerContextBase* call) {
   grpc_auth_context* const handshake = grpc_call_auth_context(call->c_call());

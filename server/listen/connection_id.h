@@ -1,4 +1,4 @@
-// ConnectionId: by which connection a call came.
+// ConnectionId: the connection that a call came by.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,8 @@ class ServerContextBase;
 
 namespace mpsd {
 
-// Equal for all calls of one connection, and different for calls of different connections. While
-// somebody holds an id, no later connection gets an equal one. An address cannot serve as the id:
-// all clients of a Unix socket have the same.
+// Equal exactly for calls of one connection. While somebody holds an id, no later connection gets
+// an equal one. An address cannot serve as the id: all clients of a Unix socket have the same.
 using ConnectionId = std::shared_ptr<const void>;
 
 // Called once the call has arrived. Thread-safe.

@@ -41,11 +41,11 @@ bool ConnectionShares::ListenerHasRoom(const Shares::value_type& share,
   return open < bounds.of_listener && share.second.count < bounds.of_listener - open;
 }
 
-// The one that a newcomer of this share may take the place of; null when there is none.
+// The one whose place a newcomer of this share may take; null if there is none.
 std::shared_ptr<ConnectionShares::Use> ConnectionShares::Stalest(const Shares::value_type& newcomer,
                                                                  bool at_listener,
                                                                  int64_t now_ns) const {
-  // Larger is better, but for the time, which is negated.
+  // The largest rank wins, so the time is negated.
   using Rank = std::tuple<uint32_t, bool, int64_t>;
   Rank best_rank;
   std::shared_ptr<Use> best;
@@ -115,7 +115,7 @@ void ConnectionShares::StopCounting(Use* use) {
 }
 
 void ConnectionShares::Leave(Use* use) {
-  std::shared_ptr<Use> last;  // destroyed behind the lock
+  std::shared_ptr<Use> last;  // destroyed after the lock
   absl::MutexLock lock(&mu_);
   const auto found = open_.find(use);
   if (found == open_.end()) return;

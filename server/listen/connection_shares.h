@@ -1,4 +1,4 @@
-// ConnectionShares: which connections of a door may be open, and which one makes room for another.
+// ConnectionShares: which connections of a door may be open, and which one makes room.
 #pragma once
 
 #include <atomic>
@@ -18,42 +18,42 @@
 
 namespace mpsd {
 
-// The connections of one door, each with its share: those of one host at one listener.
+// The connections of one door, each in the share of its host at one listener.
 //
 // Each of several listeners leaves a sixteenth of the door's connections to the others. A share may
 // have as many connections as its listener has left for others. So one host gets half of a
-// listener's connections. Two hosts get a third each. A host that has none finds room. No share is
-// configured.
+// listener's connections, two hosts get a third each, and a host that has none finds room. No share
+// is configured.
 //
-// Where no room is left, a newcomer takes the place of an idle connection:
+// If no room is left, a newcomer takes the place of an idle connection:
 //
 //   which share          the largest that is larger than the newcomer's, or the newcomer's own.
 //   which connection     One that never had a call, as a handshake that does not end.
 //                        Among several the one that has been silent longest.
 //
-// A connection with an open call is never ended. A newcomer that finds neither room nor an idle
-// connection is refused. A connection that was told to end counts no more, although it is open for
-// a moment. There are at most kMostEnding of them, or a quarter of the door's connections.
+// A connection with an open call is never ended. A newcomer is refused if there is neither room nor
+// an idle connection. A connection that was told to end no longer counts, although it is open for a
+// moment. There are at most kMostEnding of them, or a quarter of the door's connections.
 //
 // Owned by the door: the HttpServer, or the ConnectionTable for gRPC. Thread-safe.
 class ConnectionShares {
  public:
   static constexpr uint32_t kMostEnding = 64;
-  // A connection whose calls cannot be told apart from others' is idle after this silence.
+  // A connection without separate calls is idle after this silence.
   static constexpr int64_t kSilentNs = 60 * kNsPerSecond;
 
-  // How many of the door's connections each listener may have. Pure.
+  // Limit of one listener's share of the door's connections. Pure.
   static uint32_t OfListener(uint32_t connections, size_t listeners) {
     constexpr uint32_t kPartForOthers = 16;
     return listeners > 1 ? connections - connections / kPartForOthers : connections;
   }
 
-  // The bounds of a door. A value; the referents outlive the call.
+  // A door's bounds. A value; the referents outlive the call.
   struct Bounds {
     uint32_t connections = 0;  // at all listeners
     uint32_t of_listener = 0;  // at each
     ServerMetrics* metrics = nullptr;
-    Logger* logger = nullptr;  // null: nothing is told
+    Logger* logger = nullptr;  // null: no log
   };
 
   struct Newcomer {
@@ -69,11 +69,10 @@ class ConnectionShares {
   ConnectionShares(const ConnectionShares&) = delete;
   ConnectionShares& operator=(const ConnectionShares&) = delete;
 
-  // Takes a connection in; null when it is refused. The caller calls Leave() when it is closed.
+  // Takes a connection in; null if refused. The caller calls Leave() when it is closed.
   std::shared_ptr<Use> Enter(const Newcomer& newcomer, const Bounds& bounds)
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // How many connections count.
   uint32_t count() const ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
     return count_;
@@ -81,8 +80,8 @@ class ConnectionShares {
 
  private:
   struct Share {
-    uint32_t count = 0;  // connections that count
-    uint32_t uses = 0;   // with those that were told to end
+    uint32_t count = 0;  // counted connections
+    uint32_t uses = 0;   // including those told to end
   };
   using Shares = std::map<std::pair<int, uint64_t>, Share>;  // by listener and host
 
@@ -101,10 +100,10 @@ class ConnectionShares {
   Shares shares_ ABSL_GUARDED_BY(mu_);
   std::map<int, uint32_t> of_listener_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<Use*, std::shared_ptr<Use>> open_ ABSL_GUARDED_BY(mu_);
-  RateLimit told_ ABSL_GUARDED_BY(mu_){1, 0};  // log lines
+  RateLimit told_ ABSL_GUARDED_BY(mu_){1, 0};  // limits log lines
 };
 
-// The use of one connection. Shared by its owner and its open calls. Thread-safe.
+// One connection's use, shared by its owner and its open calls. Thread-safe.
 class ConnectionShares::Use {
  public:
   Use(ConnectionShares* shares, Shares::value_type* share, const Newcomer& newcomer)
@@ -123,17 +122,14 @@ class ConnectionShares::Use {
     calls_.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  // The connection has had a call.
   void NoteCall() { had_call_.store(true, std::memory_order_relaxed); }
 
-  // The client has sent something.
   void Heard(int64_t now_ns) { heard_ns_.store(now_ns, std::memory_order_relaxed); }
 
   // `end` ends the connection to make room. It is called at most once, on any thread, under no lock
-  // of the shares. It is called at once if the connection was told to end before.
+  // of the shares; at once if the connection was told to end before.
   void SetEnd(std::function<void()> end) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The connection is closed.
   void Leave() { shares_->Leave(this); }
 
  private:
@@ -145,7 +141,7 @@ class ConnectionShares::Use {
   ConnectionShares* const shares_;
   Shares::value_type* const share_;  // until it has left; guarded by the shares' mutex
   const bool tells_calls_;
-  std::atomic<uint32_t> calls_{0};  // that are open
+  std::atomic<uint32_t> calls_{0};  // open calls
   std::atomic<bool> had_call_{false};
   std::atomic<int64_t> heard_ns_;
   bool counts_ = true;  // guarded by the shares' mutex

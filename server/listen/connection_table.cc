@@ -141,7 +141,7 @@ void ConnectionTable::AddListener(int fd) {
   place->Become(ConnectionPlace::Use::kListener);
 }
 
-// What was there before has been closed unseen.
+// Whatever was there before has been closed unseen.
 bool ConnectionTable::AddConnection(int fd, NewConnection connection) {
   ConnectionPlace* const place = PlaceOf(fd);
   if (place == nullptr) {

@@ -27,7 +27,7 @@ namespace {
 constexpr uint64_t kConnection = 1;
 constexpr uint64_t kEnd = 2;
 constexpr int kBacklog = 16;
-// How long the thread rests after a failed accept(), for example when descriptors have run out.
+// How long the thread rests after a failed accept(), such as without descriptors.
 constexpr int64_t kRestNs = 100 * kNsPerMs;
 
 bool Prepare(int fd) {
@@ -43,7 +43,7 @@ sockaddr_un AddressOf(const std::string& path) {
   return address;
 }
 
-// True when nobody listens on the socket and only its file is left.
+// Whether nobody listens on the socket and only its file is left.
 bool IsLeftBehind(const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
@@ -57,7 +57,7 @@ absl::Status CannotListen(const std::string& path, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("cannot listen on unix:", path, ": ", why));
 }
 
-// Binds, then restricts the mode, and only then listens: no other user can connect in between.
+// Binds, then restricts the mode, then listens: no other user can connect in between.
 absl::StatusOr<UniqueFd> Listen(const std::string& path) {
   UniqueFd fd(socket(AF_UNIX, SOCK_STREAM, 0));
   if (!fd.valid() || !Prepare(fd.get())) return CannotListen(path, strerror(errno));

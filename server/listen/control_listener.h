@@ -1,4 +1,4 @@
-// ControlListener: the Unix socket for control calls, which only this user may open.
+// ControlListener: the Unix socket for control calls, open only to this user.
 #pragma once
 
 #include <grpcpp/server_builder.h>
@@ -20,23 +20,23 @@ namespace mpsd {
 //   bind ─▶ mode 0600 ─▶ listen ─▶ accept ─▶ whose is the other end? ─▶ gRPC
 //                                                 ╰─▶ of another user: closed, and logged
 //
-// The socket's mode is 0600 before anybody can connect, and the listener also asks the kernel for
-// the user at the other end of each connection: only this process's user and root are let in.
-// gRPC's own listeners do neither, so the listener accepts on a thread of its own, `control`.
-// Owned by the GrpcServer. Thread-compatible.
+// The mode is 0600 before anybody can connect. The listener also asks the kernel for the user at
+// the other end of each connection, and lets in only this process's user and root. Listeners of
+// gRPC do neither, so this one accepts on a thread of its own, `control`. Owned by the GrpcServer.
+// Thread-compatible.
 class ControlListener {
  public:
-  // Listens on "unix:PATH". Removes the socket file that a killed daemon left there. UNAVAILABLE
-  // when another process listens on the path, or no socket can be made there.
+  // Listens on "unix:PATH". Removes a socket file that a killed daemon left. UNAVAILABLE if another
+  // process listens there, or no socket can be made.
   static absl::StatusOr<std::unique_ptr<ControlListener>> Open(const std::string& address,
                                                                Logger* logger);
 
-  // Removes the socket and joins the thread. The server that takes the connections must still be
-  // there: it owns the connections that were handed over, and ends them itself.
+  // Removes the socket and joins the thread. The server that takes the connections must still
+  // exist: it owns those handed over, and ends them itself.
   ~ControlListener();
 
-  // Starts the thread, which hands connections to `acceptor` from now on; those that came before
-  // wait in the socket's queue. Called once, when the server that takes them has started.
+  // Starts the thread, which hands connections to `acceptor` from now on. Earlier ones wait in the
+  // socket's queue. Called once, when the server that takes them has started.
   void Start(std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor);
 
  private:

@@ -1,4 +1,4 @@
-// FrameMeter: counts the HTTP/2 frames of one connection that cost the server more than the client.
+// FrameMeter: counts a connection's HTTP/2 frames that cost the server more than the client.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@
 
 namespace mpsd {
 
-// Of which frames a client has sent too many.
+// The kind of frame that a client has sent too often.
 enum class Flood : uint8_t {
   kNone,
   kResets,         // RST_STREAM: calls that were cancelled
-  kControlFrames,  // SETTINGS, PING, PRIORITY, GOAWAY, frames of no known kind or without content
+  kControlFrames,  // SETTINGS, PING, PRIORITY, GOAWAY, unknown or empty frames
   kWindowUpdates,
   kHeaderBlock,  // one block of HEADERS and CONTINUATION frames was too long
 };
@@ -23,48 +23,47 @@ enum class Flood : uint8_t {
 // "resets"; for the log.
 const char* NameOf(Flood flood);
 
-// What a client may send. A value.
+// A client's limits. A value.
 struct FrameBounds {
-  uint64_t header_block_bytes = 0;  // in one header block, as it is sent
-  uint32_t resets = 10'000;         // RST_STREAM frames in a second, for calls that just began
+  uint64_t header_block_bytes = 0;  // in one header block, as sent
+  uint32_t resets = 10'000;         // RST_STREAM frames a second, for calls that just began
 };
 
-// Walks the frame heads of a connection as its bytes arrive, and skips the rest. Each kind of frame
-// has a budget that comes back with time and holds one second's worth. A new connection has a
-// quarter of that, since a client that is cut can come again. gRPC 1.51 itself has no such bounds.
+// Walks a connection's frame heads as its bytes arrive, and skips the rest. Each kind of frame has
+// a budget that refills with time and holds one second's worth. A new connection gets a quarter of
+// it, since a client that is cut can come again. gRPC 1.51 itself has no such bounds.
 //
-// A client whose call ends at its deadline cancels it, and in overload those may be most of its
-// calls. They have been open for a while, and only so many are open at once, so that they are not
-// what a flood is made of: they have a budget of their own, twice as large, the whole of which a
-// new connection has too.
+// A client whose call ends at its deadline cancels it, and in overload most calls may end so. Such
+// calls have been open for a while, and only a limited number is open at once, so they make no
+// flood. They have a budget of their own, twice as large, which a new connection gets in full.
 //
-// A connection that does not begin with HTTP/2's preface, for example one with TLS, is not looked
-// into. Its cancelled calls are counted as they end, by the same budgets.
+// A connection without HTTP/2's preface, such as one with TLS, is not looked into. Its cancelled
+// calls are counted as they end, by the same budgets.
 //
 // Owned by the connection's place in the ConnectionTable. Reads no clock. Thread-compatible.
 class FrameMeter {
  public:
-  // Far more than gRPC's clients send. They update a window twice for each answer: one connection
-  // with 60,000 small calls a second, as a Unix socket has them, sends 120,000 updates.
+  // Far more than gRPC's clients send. They update a window twice for each answer: a Unix socket
+  // with 60,000 small calls a second sends 120,000 updates.
   static constexpr uint32_t kControlFramesPerSecond = 2'000;
   static constexpr uint32_t kWindowUpdatesPerSecond = 1'000'000;
-  // A call has been open for a while: its reset is a late one.
+  // From this age of its call on, a reset counts as late.
   static constexpr int64_t kLongOpenNs = 2 * kNsPerMs;
-  static constexpr uint32_t kLateResets = 2;  // in a second, for each of FrameBounds::resets
+  static constexpr uint32_t kLateResets = 2;  // a second, for each of FrameBounds::resets
 
   FrameMeter(const FrameBounds& bounds, int64_t now_ns);
 
-  // Takes the next bytes of the connection, which were read at `now_ns`. Once it has returned a
-  // flood it returns the same again.
+  // Takes the connection's next bytes, read at `now_ns`. Once it has returned a flood it returns
+  // the same again.
   Flood Take(absl::Span<const uint8_t> bytes, int64_t now_ns);
 
-  // A call was cancelled whose frames could not be seen. As Take(). Does nothing where they can.
+  // A call with unseen frames was cancelled. As Take(). Does nothing if frames can be seen.
   Flood CountReset(bool is_late, int64_t now_ns);
 
-  // How many calls have begun in all bytes.
+  // Calls that have begun in all bytes.
   uint64_t calls() const { return calls_; }
 
-  // True when the bytes are known to be frames: the preface has come.
+  // True once the preface has come, so that the bytes are known to be frames.
   bool sees_frames() const;
 
  private:
@@ -79,7 +78,7 @@ class FrameMeter {
   // Finds out which streams have been open for a while.
   void NoteTime(int64_t now_ns);
 
-  // Return how many of the bytes they used.
+  // Both return how many bytes they used.
   size_t TakePreface(absl::Span<const uint8_t> bytes);
   size_t TakeHead(absl::Span<const uint8_t> bytes, int64_t now_ns);
 
@@ -94,14 +93,14 @@ class FrameMeter {
   RateLimit window_updates_;
   uint64_t calls_ = 0;
   uint32_t newest_stream_ = 0;
-  uint32_t last_long_open_ = 0;             // the newest stream that has been open for kLongOpenNs
-  Mark mark_;                               // the next one, when that time has passed
-  int64_t last_ns_ = 0;                     // of the bytes that came last
-  uint64_t block_bytes_ = 0;                // of the header block that has not ended
-  uint32_t payload_left_ = 0;               // of the frame whose head has come
-  std::array<uint8_t, kHeadBytes> head_{};  // of a frame whose head came in pieces
+  uint32_t last_long_open_ = 0;             // newest stream that was open for kLongOpenNs
+  Mark mark_;                               // the next such stream, once that time has passed
+  int64_t last_ns_ = 0;                     // time of the last bytes
+  uint64_t block_bytes_ = 0;                // bytes of the unfinished header block
+  uint32_t payload_left_ = 0;               // left of the current frame
+  std::array<uint8_t, kHeadBytes> head_{};  // a frame's head that comes in pieces
   uint8_t head_count_ = 0;                  // bytes in `head_`
-  uint8_t preface_count_ = 0;               // bytes of the preface that have come
+  uint8_t preface_count_ = 0;               // bytes of the preface so far
   bool is_opaque_ = false;                  // there was no preface
   Flood flood_ = Flood::kNone;
 };

@@ -1,4 +1,4 @@
-// OpenSocket: a socket that this process has open; finds whose connections the sockets are.
+// OpenSocket: an open socket of this process, and how to find a connection's sockets.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,27 @@
 
 namespace mpsd {
 
-// The descriptors of the connections that were accepted on one of `addresses`, which are written as
-// they were bound. Some may be closed when the function returns. On Linux both functions ask the
+// Descriptors of the connections that were accepted on one of `addresses`, written as they were
+// bound. Some may be closed when the function returns. On Linux both functions ask the
 // ConnectionTable, and find only connections that the accept guard knows. Thread-safe.
 std::vector<int> ConnectionsOn(const std::vector<std::string>& addresses);
 
-// One socket. Its identity is a number of the kernel's that tells it from another socket which gets
-// the same descriptor later: the inode on Linux; on macOS, where the inode of every TCP socket is
-// 0, the generation count of its connection. Thread-safe.
+// One socket. Its identity is a kernel number that differs from that of a later socket with the
+// same descriptor. On Linux it is the inode. On macOS, where the inode of every TCP socket is 0, it
+// is the connection's generation count. Thread-safe.
 struct OpenSocket {
   int fd = -1;
   uint64_t identity = 0;
 
-  // True while this very socket is open.
   bool IsOpen() const;
 };
 
 // The TCP connections with the client that gRPC calls `peer`. Empty unless the client is on this
-// host. Usually one; several where a client connects from one port to several listeners.
-// Thread-safe.
+// host. Usually one; several if a client connects from one port to several listeners. Thread-safe.
 std::vector<OpenSocket> SocketsOf(absl::string_view peer);
 
-// Shuts the connection with the client down that gRPC calls `peer`; gRPC then ends it. False when
-// there is none: clients of a Unix socket have no names of their own. On macOS it is always false.
+// Shuts down the connection with the client that gRPC calls `peer`; gRPC then ends it. False if
+// there is none, as for clients of a Unix socket, which have no names. Always false on macOS.
 // Thread-safe.
 bool CutConnectionOf(absl::string_view peer);
 

@@ -21,8 +21,8 @@ bool IsListener(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) != 0 || listens != 0;
 }
 
-// None for what is no TCP socket. A connection whose count were 0 could not be told from another,
-// so its client is treated like one of another host.
+// None if it is no TCP socket. A connection with count 0 could not be told from another, so its
+// client is treated like one of another host.
 std::optional<uint64_t> IdentityOf(int fd) {
   socket_fdinfo info{};
   const int got = proc_pidfdinfo(getpid(), fd, PROC_PIDFDSOCKETINFO, &info, sizeof(info));

@@ -11,8 +11,7 @@ namespace mpsd {
 namespace {
 
 // Answers gRPC, which asks for the certificate at each connection. Lives as long as the
-// credentials. gRPC calls it under a lock of the listener, so each listener needs a fetcher of its
-// own.
+// credentials. gRPC calls it under a lock of the listener, so each listener needs its own fetcher.
 class CertificateFetcher {
  public:
   explicit CertificateFetcher(std::shared_ptr<CertificateSource> source)
@@ -28,14 +27,14 @@ class CertificateFetcher {
     const std::shared_ptr<const CertificateTexts> texts = source_->Next(&version_);
     if (texts == nullptr) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
     const grpc_ssl_pem_key_cert_pair pair{texts->key.c_str(), texts->certificate.c_str()};
-    // gRPC requires some authority even where clients need no certificate.
+    // gRPC requires some authority even if clients need no certificate.
     const std::string& roots = texts->client_ca.empty() ? texts->certificate : texts->client_ca;
     *config = grpc_ssl_server_certificate_config_create(roots.c_str(), &pair, 1);
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
   }
 
   const std::shared_ptr<CertificateSource> source_;
-  uint64_t version_ = 0;  // of the contents that gRPC has
+  uint64_t version_ = 0;  // version that gRPC has
 };
 
 grpc_ssl_client_certificate_request_type RequestType(const CertificateSource& source,
@@ -52,8 +51,8 @@ grpc_server_credentials* MakeSsl(CertificateFetcher* fetcher,
           type, &CertificateFetcher::Fetch, fetcher));
 }
 
-// gRPC's C++ can change certificates only by polling files, and accepts a key that does not fit its
-// certificate. Its C interface asks at each connection.
+// gRPC's C++ interface can change certificates only by polling files, and accepts a key that does
+// not fit its certificate. The C interface asks at each connection.
 #if GRPC_CPP_VERSION_MAJOR == 1 && GRPC_CPP_VERSION_MINOR < 54
 class ReloadingCredentials final : public grpc::ServerCredentials {
  public:

@@ -1,4 +1,4 @@
-// TlsCredentials, ControlSocketCredentials: how the server's listeners prove who they are.
+// TlsCredentials, ControlSocketCredentials: how the server's listeners prove their identity.
 #pragma once
 
 #include <grpcpp/security/server_credentials.h>
@@ -9,10 +9,9 @@
 
 namespace mpsd {
 
-// TLS. Each connection gets the certificate that `source` holds when gRPC sets the connection up.
-// For one listener; outlives the server. Where the source asks clients for a certificate, a client
-// whose certificate has another authority is refused. With `client_must_show`, so is a client that
-// shows none. Thread-safe.
+// TLS for one listener; outlives the server. Each connection gets the certificate that `source`
+// holds when gRPC sets the connection up. If the source asks clients for a certificate, one from
+// another authority is refused. With `client_must_show`, so is a client without one. Thread-safe.
 std::shared_ptr<grpc::ServerCredentials> TlsCredentials(std::shared_ptr<CertificateSource> source,
                                                         bool client_must_show);
 

@@ -69,7 +69,7 @@ uint64_t HostOf(int fd) {
                                    : static_cast<const void*>(&v6.sin6_addr.s6_addr[12]);
     uint32_t host = 0;
     std::memcpy(&host, four, sizeof(host));
-    return uint64_t{host} << 32 | 1;  // no address of IPv6 that is given out begins like that
+    return uint64_t{host} << 32 | 1;  // no IPv6 address in use begins so
   }
   uint64_t network = 0;
   std::memcpy(&network, &v6.sin6_addr, sizeof(network));

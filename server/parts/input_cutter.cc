@@ -20,7 +20,7 @@ InputCutter::InputCutter(const RequestInput& input, uint32_t rows)
 
 Payload InputCutter::Take(uint32_t rows) { return rows_.Take(BytesOf(rows)); }
 
-// CheckStrings() has taken the payload, so each length is one of its elements.
+// CheckStrings() has checked the payload, so each length is that of an element.
 uint64_t InputCutter::BytesOf(uint32_t rows) {
   if (!is_strings_) return row_bytes_ * rows;
   const uint64_t before = lengths_.left();

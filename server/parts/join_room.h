@@ -1,4 +1,4 @@
-// JoinRoom: how many bytes the joined answer of a request may have.
+// JoinRoom: bounds the bytes of a joined answer.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace mpsd {
 
-// Takes the bytes of one answer from those that all answers under way may have together, and gives
-// all of them back at its end. Thread-compatible.
+// Takes an answer's bytes from what all open answers may have together, and gives them back at its
+// end. Thread-compatible.
 class JoinRoom {
  public:
   // An answer has at most `bytes_max` bytes. The allowance outlives this.
@@ -19,7 +19,7 @@ class JoinRoom {
   JoinRoom(const JoinRoom&) = delete;
   JoinRoom& operator=(const JoinRoom&) = delete;
 
-  // RESOURCE_EXHAUSTED where the answer gets too large, or the allowance is used up for now.
+  // RESOURCE_EXHAUSTED if the answer gets too large, or the allowance is used up for now.
   absl::Status Take(uint64_t bytes);
 
  private:

@@ -15,36 +15,36 @@
 
 namespace mpsd {
 
-// Copies the rows of each part to their place, in whatever order the parts are answered:
+// Copies the rows of each part to their place; parts may be answered in any order:
 //
 //   part 1  rows 4 … 7   FP32 [4,3]      ─┐
 //   part 0  rows 0 … 3   FP32 [4,3]      ─┼─▶  FP32 [10,3]
 //   part 2  rows 8, 9    FP32 [2,3]      ─┘
 //
-// The first part that comes says what a row is; the memory of all rows is taken then, except of
-// BYTES, whose rows differ in length. Thread-compatible.
+// The first part to come defines a row, and memory for all rows is taken then. BYTES rows differ in
+// length, so theirs is not. Thread-compatible.
 class JoinedOutput {
  public:
-  // `parts` is the number of parts, `rows` that of their rows together.
+  // `parts` is the number of parts, `rows` the number of their rows together.
   JoinedOutput(uint32_t rows, uint32_t parts) : rows_(rows), strings_(parts) {}
 
-  // Takes the rows of part `part`, which are those from `first_row` on. INTERNAL where they have
-  // another shape than those of an earlier part, RESOURCE_EXHAUSTED where `room` has no more.
-  // REQUIRES: each part comes once, and dim 0 is its number of rows.
+  // Takes part `part`, whose rows begin at `first_row`. INTERNAL if they have another shape than
+  // those of an earlier part, RESOURCE_EXHAUSTED if `room` has no more. REQUIRES: each part comes
+  // once, and dim 0 is its number of rows.
   absl::Status Add(uint32_t part, uint32_t first_row, const AnswerOutput& output, JoinRoom* room);
 
-  // All rows. Valid for as long as this is. REQUIRES: all parts have come. Called once.
+  // All rows, valid while this lives. REQUIRES: all parts have come. Called once.
   AnswerOutput Join(absl::string_view name);
 
  private:
   absl::Status Begin(const AnswerOutput& output, JoinRoom* room);
 
   const uint32_t rows_;
-  DataType datatype_ = DataType::kInvalid;  // until the first part has come
+  DataType datatype_ = DataType::kInvalid;  // kInvalid until the first part has come
   Dims row_dims_;
-  uint64_t row_bytes_ = 0;            // not of BYTES
-  std::unique_ptr<char[]> bytes_;     // likewise
-  std::vector<std::string> strings_;  // of BYTES: the rows of each part
+  uint64_t row_bytes_ = 0;            // not for BYTES
+  std::unique_ptr<char[]> bytes_;     // not for BYTES
+  std::vector<std::string> strings_;  // for BYTES: the rows of each part
   std::string joined_strings_;
 };
 

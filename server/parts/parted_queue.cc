@@ -38,7 +38,7 @@ void PartedQueue::Enter(Request* request, const std::shared_ptr<PartedRun>& run)
 }
 
 void PartedQueue::Leave(Request* request) {
-  std::shared_ptr<PartedRun> run;  // goes after the mutex
+  std::shared_ptr<PartedRun> run;  // destroyed after the mutex
   absl::MutexLock lock(&mu_);
   const auto found = runs_.find(request);
   MPSD_CHECK(found != runs_.end());
@@ -46,7 +46,7 @@ void PartedQueue::Leave(Request* request) {
   runs_.erase(found);
 }
 
-// Never called: no request in parts has several answers, and the pool has all others.
+// Never called: a request in parts has one answer, and the pool has all other requests.
 void PartedQueue::Continue(Request*) { MPSD_CHECK(false); }
 
 void PartedQueue::Cancel(Request* request) {

@@ -16,14 +16,14 @@
 
 namespace mpsd {
 
-// Stands in front of a model's Pool. A request of at most a batch goes on to the pool, which has it
-// from then on. A larger one has a PartedRun here, which reads its payloads from where the client's
-// message lies, so that Reserve() says `later`; its parts lie in the pool, which bounds them.
+// Stands in front of a model's Pool. A request of at most a batch goes on to the pool. A larger one
+// has a PartedRun here, and its parts lie in the pool, which bounds them. The run reads the
+// payloads from the client's message, so Reserve() says `later`.
 //
-// Owned by its ServedModel, as the pool is by this. Thread-safe.
+// Owned by its ServedModel; owns the pool. Thread-safe.
 class PartedQueue final : public RequestQueue, private RunKeeper {
  public:
-  // `answers` bounds the bytes that wait for other parts of their request, and outlives this.
+  // `answers` bounds the bytes of answered parts that wait for others; it outlives this.
   PartedQueue(std::unique_ptr<RequestQueue> pool, ByteAllowance* answers)
       : pool_(std::move(pool)), answers_(answers) {}
   // REQUIRES: no request is inside.
@@ -48,9 +48,9 @@ class PartedQueue final : public RequestQueue, private RunKeeper {
   const std::unique_ptr<RequestQueue> pool_;
   ByteAllowance* const answers_;
 
-  // Held by readers while they reserve the parts of a request, and by Close(): the pool takes all
-  // parts of a request or none, so that a model can be replaced without a lost request. The pool's
-  // Reserve() and Close() are called under it, and what they call.
+  // Held by readers while they reserve a request's parts, and by Close(). So the pool takes all
+  // parts of a request or none, and a model can be replaced without losing a request. The pool's
+  // Reserve() and Close() are called under it, with whatever they call.
   absl::Mutex entry_mu_;
 
   absl::Mutex mu_;

@@ -41,7 +41,7 @@ absl::Status PartedRun::Reserve() {
   return absl::OkStatus();
 }
 
-// A part may end before Reserve() returns, so it is open before.
+// A part may end before Reserve() returns, so it counts as open before.
 bool PartedRun::MayReserve() {
   absl::MutexLock lock(&mu_);
   if (!fault_.ok()) return false;

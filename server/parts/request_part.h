@@ -16,10 +16,10 @@ namespace mpsd {
 
 class RequestPart;
 
-// What a part tells the run that it belongs to. Thread-safe.
+// How a part tells its run that it has ended. Thread-safe.
 class PartOwner {
  public:
-  // The part ends, by one of these. The answer is valid until PartAnswered() returns.
+  // The part ends by one of these. The answer is valid until PartAnswered() returns.
   virtual void PartAnswered(const RequestPart& part, const Answer& answer) = 0;
   virtual void PartFailed(const absl::Status& status) = 0;
 
@@ -27,25 +27,25 @@ class PartOwner {
   ~PartOwner() = default;
 };
 
-// Differs from the whole in its rows alone: it has the deadline, the priority, the tenant and the
-// wanted outputs of the whole. It is not admitted again, and neither counted nor traced when it
-// ends: its rows are, by their batches, and the rest is the whole's.
+// Has the whole's deadline, priority, tenant and wanted outputs, but only some of its rows. It is
+// not admitted again, and not counted or traced at its end: its batches count its rows, and the
+// whole counts the rest.
 //
 //   Take ─▶ Reserve ─▶ Fill ─▶ PartAnswered, or PartFailed
 //
-// Owned by a PartedRun. One thread calls these; the ending comes on any, from Reserve() on.
-// Thread-compatible.
+// Owned by a PartedRun. One thread calls these; the ending may come on any thread, from Reserve()
+// on. Thread-compatible.
 class RequestPart final : public ReplySink {
  public:
   // The owner outlives it.
   RequestPart(PartOwner* owner, uint32_t number, uint32_t first_row)
       : owner_(owner), number_(number), first_row_(first_row) {}
 
-  // Takes the next `rows` rows of the whole off the cutters, of which there is one for each input.
-  // The whole and its payloads outlive the part's ending. Called once, first of all.
+  // Takes the whole's next `rows` rows off the cutters, one for each input. The whole and its
+  // payloads outlive the part's ending. Called once, before all others.
   void Take(const Request& whole, uint32_t rows, absl::Span<InputCutter> cutters);
 
-  // Reserves the part's rows in the pool. After an error the part has ended: its owner was told.
+  // Reserves the part's rows in the pool. After an error the part has ended and its owner was told.
   absl::Status Reserve(RequestQueue* pool);
 
   // Fills the rows and commits them, unless the pool does. REQUIRES: Reserve() was OK. Called once.
@@ -62,9 +62,9 @@ class RequestPart final : public ReplySink {
 
  private:
   PartOwner* const owner_;
-  const uint32_t number_;  // among the parts of the whole, in the order of the rows
+  const uint32_t number_;  // among the whole's parts, in the order of rows
   const uint32_t first_row_;
-  absl::InlinedVector<Payload, 4> payloads_;  // of the inputs
+  absl::InlinedVector<Payload, 4> payloads_;  // one for each input
   Request request_;
   RowTargets targets_;
 };

@@ -27,7 +27,7 @@ uint64_t BytesOfFile(const fs::path& path) {
   return error ? 0 : bytes;
 }
 
-// Of its weights, which may be in several files.
+// Bytes of a folder's weights, which may be in several files.
 uint64_t BytesOfFolder(const fs::path& folder) {
   uint64_t bytes = 0;
   std::error_code error;
@@ -95,7 +95,7 @@ void HostSurvey::AskWorker() {
     logger_->Log(LogLevel::kWarn, "device_passed_over",
                  {{"device", devices_.auto_device}, {"reason", devices_.passed_over}});
   }
-  // Apple's gpu works in the host's own memory.
+  // Apple's gpu uses the host's memory.
   if (devices_.auto_device == "mps") devices_.working_set_bytes = platform::AvailableMemoryBytes();
 }
 

@@ -81,8 +81,8 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   return facts;
 }
 
-// Null: the pool's own.
-// As of Triton's schedulers, for tests that need all of their requests in one queue.
+// Null keeps the pool's own value. As Triton's schedulers, for tests that need all their requests
+// in one queue.
 uint32_t HeldRequests() {
   const char* const value = std::getenv("TRITONSERVER_DELAY_SCHEDULER");
   uint32_t requests = 0;
@@ -95,8 +95,8 @@ std::unique_ptr<const Scheduler> SchedulerOf(const ModelConfig& model, const Poo
                                            options.preferred_rows);
 }
 
-// The model's file or files, to hand to each worker; none where a worker could not open them by
-// that.
+// Keeps the model's file or files open for its workers; none if a worker could not open them that
+// way.
 void KeepFiles(const ModelConfig& model, SupervisedModel* supervised) {
   if (model.format == ModelFormat::kHuggingFace) {
     KeptFolder folder = KeepFolder(model.path, model.stamp);
@@ -109,7 +109,7 @@ void KeepFiles(const ModelConfig& model, SupervisedModel* supervised) {
   supervised->files.push_back(std::move(file));
 }
 
-// Why a model that is to take texts cannot: it would be ready, and refuse each of them.
+// Why a model with texts cannot serve: it would be ready, and refuse each text.
 absl::Status TextsFault(const ServedModel& model) {
   const absl::Status& status = model.texts.status();
   if (status.ok() || absl::IsUnimplemented(status)) return absl::OkStatus();
@@ -132,6 +132,7 @@ LoadOrder OrderOf(const ModelConfig& model, const Placement& placement) {
   order.threads = placement.threads;
   order.cores = placement.cores;
   order.spec = model.spec;
+  order.inputs_by_name = model.inputs_by_name;
   order.parameters = model.parameters;
   return order;
 }
@@ -186,7 +187,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
     options.queue_requests.push_back(level.requests);
   }
   options.queue_bytes = model.queue_bytes;
-  // Each sequence has one request at a time in the pool. The queue before it counts the others.
+  // A sequence has one request at a time in the pool. The queue before the pool counts the others.
   options.held_requests = model.sequences.has_value() ? 0 : HeldRequests();
   options.max_answer_bytes = message_bytes_;
   auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_,

@@ -1,11 +1,11 @@
-// ModelFactory: makes a generation of a model from its config: its pool, its counters, its workers.
+// ModelFactory: makes a generation of a model from its config: pool, counters, workers.
 //
 //   ModelConfig ─▶ DecidePlacements ─▶ Pool ─▶ ServedModel ─▶ MetricsPage::AddModel
 //                                        └───▶ SupervisedModel ─▶ Supervisor::Add
 //
 // The reload knows generations and no workers; the supervisor knows workers and no configs; the
-// pool knows neither. Here, and only here, they meet, as functions from one's values to another's:
-// LoadOrder, PoolOptions, SupervisionLimits, ModelFacts.
+// pool knows neither. Only here they meet, as functions between their values: LoadOrder,
+// PoolOptions, SupervisionLimits, ModelFacts.
 #pragma once
 
 #include "proto/base/clock.h"
@@ -39,15 +39,15 @@ namespace mpsd {
 // Start() starts no worker and takes no shared memory: the supervisor's thread does both
 // afterwards.
 //
-// The GenerationMaker of the daemon. Called by the reloader, on main at the start and on the thread
-// `reloader` from then on; never on a request's path. Owns nothing of what it makes: the caller
-// gets the generation, which owns its pool; the supervisor has it until its last worker is gone;
-// the page holds its counters weakly. Owned by the daemon; the referents outlive it. Thread-safe;
-// WaitUntilServing() blocks, the first Start() too (see HostSurvey), and each Start() for the
-// reading of a tokenizer.
+// The daemon's GenerationMaker. The reloader calls it, on main at the start and then on the thread
+// `reloader`; never on a request's path. Owns nothing that it makes. The caller gets the
+// generation, which owns its pool; the supervisor has it until its last worker is gone; the page
+// holds its counters weakly. Owned by the daemon; the referents outlive it. Thread-safe.
+// WaitUntilServing() blocks, the first Start() too (see HostSurvey), and each Start() while it
+// reads a tokenizer.
 class ModelFactory final : public GenerationMaker {
  public:
-  // `message_bytes`: the largest message of a client, by which open dims are bounded.
+  // `message_bytes`: the largest message of a client, which bounds open dims.
   ModelFactory(const Clock* clock, CompletionSink* replies, ResponseCache* answers,
                ResourceTable* resources, StepContext* steps, SequenceContext* sequences,
                Supervisor* supervisor, MetricsPage* page, HostSurvey* survey,
@@ -63,10 +63,9 @@ class ModelFactory final : public GenerationMaker {
         survey_(survey),
         message_bytes_(message_bytes) {}
 
-  // Cannot fail: a model that cannot be loaded is found out by its workers, and WaitUntilServing()
-  // says so. It also says why texts cannot be taken where the config or the folder has a tokenizer:
-  // such a model is never ready. Places the model among `others`, whose placements stay as they
-  // are.
+  // Cannot fail: workers find out that a model cannot be loaded, and WaitUntilServing() says so.
+  // That also says why a tokenizer of the config or folder does not work; such a model is never
+  // ready. Places the model among `others`, whose placements stay.
   std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override;
   absl::Status WaitUntilServing(const ServedModel& model,
@@ -75,8 +74,8 @@ class ModelFactory final : public GenerationMaker {
   void Retire(const std::shared_ptr<ServedModel>& model) override;
 
  private:
-  // The pool, behind what keeps sequences, or cuts requests that are larger than a batch, if any
-  // may come.
+  // The pool. In front of it may stand a queue that keeps sequences, or one that cuts requests
+  // larger than a batch.
   std::unique_ptr<RequestQueue> QueueOf(const ModelConfig& model, const ServedModel* served,
                                         std::unique_ptr<Pool> pool) const;
 

@@ -25,7 +25,7 @@ uint32_t OrElse(uint32_t configured, uint32_t chosen) {
   return configured > 0 ? configured : chosen;
 }
 
-// Those of a host of which none is known are the first one: its worker says why it cannot be used.
+// If no device is known, the list is the first one: its worker says why it cannot be used.
 std::vector<std::string> AllCudaDevices(const HostFacts& host) {
   std::vector<std::string> devices;
   for (uint32_t i = 0; i < std::min(host.cuda_devices, kMaxWorkers); ++i) {
@@ -63,12 +63,11 @@ uint32_t MpsProcesses(const HostFacts& host, size_t index) {
   return fitting > kMpsProcesses ? kMpsProcesses : 1;
 }
 
-// The cores that the models on the cpu share.
 uint32_t CoresForModels(const HostFacts& host) {
   return host.cores <= kSmallHostCores ? host.cores : host.cores - 1;
 }
 
-// The cores of a model on the cpu. Those with a weight use all of theirs in turns.
+// The cores of a model on the cpu. Models with a weight use all their cores in turns.
 struct CpuShares {
   uint32_t alone = 1;
   uint32_t weighted = 1;
@@ -87,12 +86,12 @@ CpuShares SharesOf(absl::Span<const ModelConfig> models, const HostFacts& host) 
     if (model.lane_needs.weight > 0) ++weighted;
   }
   const uint32_t cores = CoresForModels(host);
-  // One division, so that what does not come out even is not lost to those that share.
+  // One division, so that a remainder is not lost to the models that share.
   return {std::max(1U, cores / std::max(1U, on_cpu)),
           std::max(1U, cores * weighted / std::max(1U, on_cpu))};
 }
 
-// In turn.
+// Takes the devices in turn.
 std::vector<DeviceShare> Spread(uint32_t processes, const std::vector<std::string>& devices) {
   std::vector<DeviceShare> shares;
   for (uint32_t i = 0; i < processes; ++i) shares.push_back({devices[i % devices.size()]});
@@ -127,7 +126,6 @@ void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
   placement->cores = placement->lanes * placement->threads;
 }
 
-// All processes on a device get equal shares of its memory.
 void ShareMemory(std::vector<Placement>* placements) {
   std::map<std::string, uint32_t> counts;
   for (const Placement& placement : *placements) {

@@ -1,5 +1,6 @@
 #include "server/rest/raw_body.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -32,12 +33,18 @@ absl::Status ReadRawBody(std::string body, const ModelSpec& spec, uint64_t messa
   const size_t bytes = body.size();
   BodyKeeper keeper(request, std::move(body), /*json_bytes=*/0, message_bytes, message);
   keeper.SetBinaryByDefault(true);
-  if (spec.inputs.size() != 1) {  // clients of Triton know these words
+  if (spec.inputs.size() != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("Raw request must only have 1 input (found 1) to be deduced but got ",
                      spec.inputs.size(), " inputs in '", message->model, "' model configuration"));
   }
   const TensorSpec& tensor = spec.inputs[0];
+  if (std::count(tensor.told_dims().begin(), tensor.told_dims().end(), -1) > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("The shape of the raw input '", tensor.name,
+                     "' can not be deduced because there are more than one variable-sized "
+                     "dimension"));
+  }
   InferBody::Shape* const shape = keeper.AddShape();
   if (!FindShape(tensor, spec.batches(), bytes, shape)) {
     return absl::InvalidArgumentError(absl::StrCat("no shape of input '", tensor.name,

@@ -18,9 +18,11 @@ namespace mpsd {
 //
 //   curl --data-binary @image.bin -H 'Inference-Header-Content-Length: 0' …/infer
 //
-// Fills `message` like InferBody::Read(), with the same object. INVALID_ARGUMENT for a model with
-// several inputs, or a number of bytes that fits no shape of the input. The spec is needed only
-// during the call. Lives on the call's thread.
+// Fills `message` like InferBody::Read(), with the same object. The spec is needed only during the
+// call. Lives on the call's thread. INVALID_ARGUMENT:
+//  - The model has several inputs.
+//  - The input has several open dims beside the batch dim.
+//  - The number of bytes fits no shape of the input.
 absl::Status ReadRawBody(std::string body, const ModelSpec& spec, uint64_t message_bytes,
                          InferMessage* message, InferBody* request);
 

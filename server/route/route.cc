@@ -116,6 +116,16 @@ Route RouteOfModel(std::vector<absl::string_view> parts) {
   return {};
 }
 
+// The route of "/mpsd/models/…".
+Route RouteOfForgiveness(absl::string_view path) {
+  const bool is_one = absl::ConsumeSuffix(&path, "/forgive") && !absl::StrContains(path, '/');
+  const std::optional<std::string> model = is_one ? Decoded(path) : std::nullopt;
+  if (!model.has_value() || model->empty()) return {};
+  Route route = Of(RouteKind::kForgive, kPost);
+  route.model = *model;
+  return route;
+}
+
 // The route of "/v2/repository/…".
 Route RouteOfRepository(const std::vector<absl::string_view>& parts) {
   if (parts.size() == 1 && parts[0] == "index") return Of(RouteKind::kRepositoryIndex, kPost);
@@ -161,6 +171,7 @@ Route RouteOfPath(absl::string_view path) {
   }
   if (path == "/docs") return Of(RouteKind::kDocs, kGet);
   if (path == "/mpsd/status") return Of(RouteKind::kStatus, kGet);
+  if (absl::ConsumePrefix(&path, "/mpsd/models/")) return RouteOfForgiveness(path);
   if (path == "/v2") return Of(RouteKind::kServerMetadata, kGet);
   if (path == "/v2/trace/setting") return Of(RouteKind::kTraceSetting, kBoth);
   if (path == "/v2/logging") return Of(RouteKind::kLogSettings, kBoth);

@@ -23,6 +23,7 @@ enum class RouteKind : uint8_t {
   kServerMetadata,
   kFrontPage,  // the status for a browser, see StatusPage
   kStatus,     // the same as JSON
+  kForgive,    // has a model take again the contents that it refuses
   kModelMetadata,
   kModelReady,
   kModelConfig,

@@ -9,12 +9,12 @@
 namespace mpsd {
 namespace {
 
-// A lane of a slow worker helps with what is ahead, but nobody counts on it for his own.
+// A slow worker's lane helps with the rows ahead, but no request counts on it for itself.
 struct Lanes {
-  double speed = 0;  // of those that take batches together: each that is not slow counts as 1
+  double speed = 0;  // speed of all lanes together; each that is not slow counts as 1
   int64_t first_free_ns = SchedulerDecision::kNever;
   int64_t last_free_ns = 0;
-  int64_t turn_ns = SchedulerDecision::kNever;  // the least for which a batch waits before it runs
+  int64_t turn_ns = SchedulerDecision::kNever;  // shortest wait of a batch before it runs
   bool one_is_free = false;
 };
 
@@ -34,16 +34,15 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns, bool with_hangi
   return lanes;
 }
 
-// Where all lanes may hang, the model may have become slower.
+// If all lanes may hang, the model may have become slower.
 Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
   const Lanes lanes = LanesOf(snapshot, now_ns, /*with_hanging=*/false);
   if (lanes.first_free_ns != SchedulerDecision::kNever) return lanes;
   return LanesOf(snapshot, now_ns, /*with_hanging=*/true);
 }
 
-// When the batch behind `batches` others starts, which take so long each, and a turn for a batch of
-// each lane. Lanes are taken to become free one after the other in equal steps; one that hangs is
-// not waited for.
+// When the batch behind `batches` others starts. Each takes `batch_ns`, and each round of the lanes
+// a turn. Lanes are taken to become free in equal steps; one that hangs is not waited for.
 int64_t StartNs(const Lanes& lanes, uint64_t batches, int64_t batch_ns) {
   const double rounds = static_cast<double>(batches) / lanes.speed;
   const double whole_rounds = std::floor(rounds);
@@ -55,9 +54,9 @@ int64_t StartNs(const Lanes& lanes, uint64_t batches, int64_t batch_ns) {
          static_cast<int64_t>(of_spread * spread_ns);
 }
 
-// In time either in one batch with all that are ahead, or behind batches of them. Those have as
-// many rows as half of the time that is left allows: the first half passes while the one before
-// runs. A batch has as many rows as usual at least, since those who come later join it.
+// In time either in one batch with all rows ahead, or behind batches of those rows. Such a batch
+// has as many rows as half of the remaining time allows: the first half passes while the one before
+// runs. It has at least as many rows as usual, since later requests join it.
 int64_t LatenessNs(const Arrival& arrival, const SchedulerSnapshot& snapshot, const Lanes& lanes,
                    int64_t now_ns) {
   const LatencyCurve& curve = *arrival.curve;

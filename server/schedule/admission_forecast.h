@@ -1,4 +1,4 @@
-// AdmissionForecast: whether a request that arrives now would be answered in time.
+// AdmissionForecast: whether a request that arrives now would get its answer in time.
 #pragma once
 
 #include <cstdint>
@@ -8,36 +8,35 @@
 
 namespace mpsd {
 
-// A request that asks to be let in.
+// A request that asks for admission.
 struct Arrival {
-  const LatencyCurve* curve = nullptr;  // of batches of its shape; null: nothing is known of them
+  const LatencyCurve* curve = nullptr;  // for batches of its shape; null: nothing is known
   uint32_t rows = 1;
-  uint32_t most_rows = std::numeric_limits<uint32_t>::max();  // of a batch of its line
-  uint64_t rows_ahead = 0;                                    // inside, without a lane
-  int64_t deadline_ns = 0;                                    // of its wait
-  int64_t answer_deadline_ns = 0;                             // when its batch has to be back
+  uint32_t most_rows = std::numeric_limits<uint32_t>::max();  // limit on a batch of its line
+  uint64_t rows_ahead = 0;                                    // admitted, without a lane
+  int64_t deadline_ns = 0;                                    // when its wait ends
+  int64_t answer_deadline_ns = 0;                             // when its batch must be back
 };
 
-// What would become of it.
+// The forecast for it.
 struct Foreseen {
-  int64_t late_ns = 0;    // how much too late its batch would be back; 0: in time
-  bool is_tried = false;  // it is let in even if it would be late
+  int64_t late_ns = 0;    // how late its batch would be back; 0: in time
+  bool is_tried = false;  // admitted even if it would be late
 
   bool is_let_in() const { return late_ns == 0 || is_tried; }
 };
 
-// Foretells a request that is let in at `now_ns`. The request waits for a lane, and then for the
-// batches ahead of it, whose rows are limited by deadlines like its own. Beside other models it
-// also waits for a turn of each round of its lanes. Where nobody can tell, it is in time.
+// Foretells a request that is admitted at `now_ns`. It waits for a lane, and for the batches ahead,
+// whose rows are limited by deadlines like its own. Beside other models it also waits for a turn in
+// each round of its lanes. If nobody can tell, it counts as in time.
 //
-// A request that finds a lane free and nobody ahead of it is tried whatever the curve says:
-// somebody has to, or a curve that is too high would never come down. A lane that may hang
-// (MayHang) helps nobody, unless all are so. Pure; it walks the lanes.
+// A request that finds a free lane and nobody ahead is tried whatever the curve says. Otherwise a
+// curve that is too high would never come down. A lane that may hang (MayHang) does not count,
+// unless all lanes may hang. Pure; it walks the lanes.
 Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
 
-// The same for a request that only the lane of that pin may run: that lane counts, and of what is
-// ahead the rows that are bound to that lane. In time where the lane is gone: its loss ends the
-// request.
+// The same for a request that only the lane of that pin may run: only that lane counts, and only
+// the rows ahead that are bound to it. In time if the lane is gone: its loss ends the request.
 Foreseen ForeseePinned(Arrival arrival, uint64_t pin, const SchedulerSnapshot& snapshot,
                        int64_t now_ns);
 

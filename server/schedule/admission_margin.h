@@ -1,4 +1,4 @@
-// AdmissionMargin: how much before its deadline a request has to be foreseen to end.
+// AdmissionMargin: how long before its deadline a request must be expected to end.
 #pragma once
 
 #include <algorithm>
@@ -6,29 +6,29 @@
 
 namespace mpsd {
 
-// In overload each request that is let in is one that is foreseen to end just in time. Forecasts
-// err, and an answer takes a while from its lane to its client. Without a margin a small error
-// makes all of them end just too late, after they have had their time on a lane. So the margin, a
-// share of a request's whole time, learns. It grows with each request that was let in and ended
-// too late, and shrinks with each that was in time, until one in twenty is too late.
+// In overload, every admitted request is expected to end just in time. Forecasts err, and an answer
+// takes a while to reach its client. Without a margin, a small error would make all requests end
+// just too late, after they have used a lane. So the margin, a share of a request's whole time,
+// adapts. It grows with each admitted request that ends too late and shrinks with each that is in
+// time, until one in twenty is too late.
 //
 //   arrival                          BackByNs              deadline
 //   ├────────────────────────────────┤◀─margin─▶│◀─answer─▶┤
 //
-// Noted are requests whose clients gave their deadlines. One that ends long before it has to says
-// nothing of forecasts, and neither does one that ends too late as foreseen. Owned by a pool.
+// Counts only requests with a client's deadline. A request that ends long before its deadline says
+// nothing about forecasts, and neither does one that was expected to be late. Owned by a pool.
 // Thread-compatible: guarded by the pool's mutex. It reads no clock.
 class AdmissionMargin {
  public:
-  // When the batch of a request that arrived at `arrival_ns` has to be back.
+  // When the batch of a request that arrived at `arrival_ns` must be back.
   int64_t BackByNs(int64_t arrival_ns, int64_t deadline_ns) const {
     const int64_t whole_ns = deadline_ns - arrival_ns;
     const auto margin_ns = static_cast<int64_t>(share_ * static_cast<double>(whole_ns));
     return deadline_ns - AnswerNs(whole_ns) - margin_ns;
   }
 
-  // The batch of such a request, which was let in, is back at `now_ns`. NoteEnd() is called before,
-  // unless it was foreseen to be late.
+  // The batch of an admitted request is back at `now_ns`. Call NoteEnd() before, unless the request
+  // was expected to be late.
   void NoteAnswer(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
     const int64_t back_by_ns = BackByNs(arrival_ns, deadline_ns);
     const bool is_telling = 2 * (now_ns - arrival_ns) >= back_by_ns - arrival_ns;
@@ -37,8 +37,8 @@ class AdmissionMargin {
     }
   }
 
-  // Such a request, which was let in since it was foreseen to be in time, ends at `now_ns`, with or
-  // without an answer. If it still had time then, its end says nothing.
+  // A request that was expected to be in time ends at `now_ns`, with or without an answer. If it
+  // still had time then, its end says nothing.
   void NoteEnd(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
     if (IsLate(arrival_ns, deadline_ns, now_ns)) share_ = std::min(kMostShare, share_ + kStep);
   }
@@ -49,10 +49,10 @@ class AdmissionMargin {
   static constexpr double kInTimeForOneLate = 19;
   static constexpr int64_t kLeastAnswerNs = 200'000;
 
-  // The way of an answer. The longer a client waits at most, the less a little room matters to it.
+  // How long an answer may take to its client. A client that waits longer minds a little room less.
   static int64_t AnswerNs(int64_t whole_ns) { return std::max(kLeastAnswerNs, whole_ns / 20); }
 
-  // An answer that leaves at `now_ns` is too late for the client.
+  // Whether an answer that leaves at `now_ns` reaches the client too late.
   static bool IsLate(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
     return now_ns > deadline_ns - AnswerNs(deadline_ns - arrival_ns);
   }

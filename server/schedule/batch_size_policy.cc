@@ -6,15 +6,15 @@ namespace mpsd {
 namespace {
 
 constexpr double kWorthGivingUp = 1.25;
-// What is nearly as much: curves err by more.
+// Curves err by more than this difference.
 constexpr double kNearly = 0.95;
 
-// Rows that are served a nanosecond by batches of `rows` rows, of which `served` count.
+// Counted rows a nanosecond of batches with `rows` rows, if `served` of them count.
 double PaceOf(const LatencyCurve& curve, uint32_t rows, double served) {
   return served / static_cast<double>(std::max<int64_t>(1, curve.MeanNs(rows)));
 }
 
-// How many rows of the line have a deadline at `at_ns` or later.
+// Rows of the line with a deadline at `at_ns` or later.
 double RowsAliveAt(const LineView& line, int64_t at_ns) {
   if (at_ns <= line.head_deadline_ns) return line.rows;
   if (at_ns > line.tail_deadline_ns) return 0;
@@ -22,7 +22,7 @@ double RowsAliveAt(const LineView& line, int64_t at_ns) {
   return line.rows * static_cast<double>(line.tail_deadline_ns - at_ns) / std::max(1.0, spread_ns);
 }
 
-// The choice as far as the head's rank goes.
+// The choice for the head's rank alone.
 SizeChoice ChooseForHead(const LineView& line, uint32_t max_rows, int64_t now_ns) {
   const LatencyCurve& curve = *line.curve;
   const uint32_t wanted = std::min(line.rows, max_rows);
@@ -30,7 +30,7 @@ SizeChoice ChooseForHead(const LineView& line, uint32_t max_rows, int64_t now_ns
   const uint32_t borne = curve.RowsWithin(head_left_ns, max_rows);
   const SizeChoice as_borne = {std::max(line.head_rows, borne)};
   const bool is_alone = line.all_rows() == line.head_rows;
-  // A wait that is shorter than the answer's time says nothing of the answer.
+  // If the wait is shorter than the answer's time, it says nothing about the answer.
   const bool waits_for_less = line.head_answer_deadline_ns > line.head_deadline_ns;
   if (borne >= wanted || is_alone || waits_for_less) return as_borne;
   if (curve.MeanNs(line.head_rows) > head_left_ns) return {0, line.head_deadline_ns, line.rank};

@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// How much a lane, and then its worker, has to do; the first to compare stands first.
+// The load of a lane and then of its worker, compared in this order.
 using Load = std::tuple<uint32_t, int64_t, int64_t, uint32_t>;
 
 struct LoadedLane {
@@ -31,7 +31,7 @@ uint32_t EndOfLanes(const SchedulerSnapshot& snapshot, size_t worker) {
   return static_cast<uint32_t>(snapshot.lanes.size());
 }
 
-// Of one worker: the lane with room that has the least to do, and that load.
+// The worker's lane with room and the least to do, and that load.
 LoadedLane LeastLoaded(const SchedulerSnapshot& snapshot, size_t worker, uint32_t lane_depth,
                        int64_t now_ns) {
   const WorkerView& view = snapshot.workers[worker];
@@ -52,7 +52,7 @@ LoadedLane LeastLoaded(const SchedulerSnapshot& snapshot, size_t worker, uint32_
 // The lanes that are not slow.
 struct UsualLanes {
   uint32_t count = 0;
-  int64_t free_ns = SchedulerDecision::kNever;  // the first of them
+  int64_t free_ns = SchedulerDecision::kNever;  // when the first of them is free
 };
 
 UsualLanes UsualLanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {

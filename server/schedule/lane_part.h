@@ -1,4 +1,4 @@
-// LanePart: the part of a snapshot that concerns one lane.
+// LanePart: the part of a snapshot about one lane.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace mpsd {
 
-// For requests with a pin, which one lane alone may run: a snapshot of that lane and its worker,
-// with all lines of the whole. The lane and the worker have the index 0 there. A slow worker is as
-// good as any: the requests have no other. Lives on the stack of who decides. Pure.
+// For requests with a pin, which only one lane may run: a snapshot of that lane and its worker,
+// both with index 0, and all lines. A slow worker is as good as any, since the requests have no
+// other. Lives on the deciding function's stack. Pure.
 class LanePart {
  public:
-  // Of the lane of that index. The whole outlives the part.
+  // The part for the lane with that index. The whole outlives the part.
   LanePart(const SchedulerSnapshot& whole, uint32_t lane)
       : whole_(whole), lane_(whole.lanes[lane]), worker_(whole.workers[lane_.worker]) {
     lane_.worker = 0;
@@ -22,7 +22,6 @@ class LanePart {
   LanePart(const LanePart&) = delete;
   LanePart& operator=(const LanePart&) = delete;
 
-  // Points into this.
   SchedulerSnapshot Snapshot() const {
     SchedulerSnapshot part = whole_;
     part.lanes = {&lane_, 1};

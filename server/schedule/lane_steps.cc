@@ -5,16 +5,16 @@
 namespace mpsd {
 namespace {
 
-// Of a step: batches differ, and a lane that is free for long is lost.
+// Share of a step: batches differ, and a lane that is free for long is lost.
 constexpr double kMostOfAStep = 0.75;
 constexpr int64_t kLongestWaitSteps = 2;
 constexpr int64_t kShortBatchNs = 200'000;
-// Two usual batches in one take less than so many times as long as one: else nothing is gained.
+// If two usual batches in one take longer than this multiple of one, nothing is gained.
 constexpr double kTwoInOne = 1.9;
 
 struct SteppingLanes {
-  uint32_t count = 0;        // that are expected to help
-  int64_t last_free_ns = 0;  // of those that are busy; one that is late is not waited for
+  uint32_t count = 0;        // lanes expected to help
+  int64_t last_free_ns = 0;  // when the last busy lane is free; a late one is not waited for
 };
 
 SteppingLanes SteppingLanesOf(const SchedulerSnapshot& snapshot) {

@@ -9,27 +9,26 @@ namespace {
 
 constexpr uint32_t kExactRows = 8;
 constexpr uint32_t kSizesPerOctave = 4;
-// A mean over so many batches: those before count for less and less.
+// The mean is over this many batches: earlier ones fade.
 constexpr double kMostWeight = 16;
-// A batch counts as so many times the mean at most, so that one that hangs is no new curve.
+// A batch counts as at most this multiple of the mean, so that one hang makes no new curve.
 constexpr double kMostJump = 4;
 constexpr double kSpreadShare = 1.0 / 16;
-// Each batch takes so much from what is known of all sizes. What is nearly nothing is forgotten, so
-// that a size that seemed slow is tried again, some thousand batches later; or some ten batches
-// later, when batches take twice or half the time that they took before. A size that serves more
-// rows a second than all smaller ones is not forgotten: no batch would show it again where requests
-// are let in by what is known of the smaller ones.
+// Each batch fades what is known of all sizes, and what is nearly nothing is forgotten. So a size
+// that seemed slow is tried again some thousand batches later, or some ten batches later if batches
+// take twice or half their former time. A size that serves more rows a second than all smaller ones
+// is kept. Otherwise admission would go by the smaller sizes, and no batch would show it again.
 constexpr double kFading = 0.999;
 constexpr double kFadingInSurprise = 0.7;
 constexpr double kSurprise = 2;
 constexpr double kLeastWeight = 0.5;
 constexpr double kMostSpread = 0.5;
-// So many mean distances above the mean are not often passed.
+// Few batches exceed the mean by more than this many mean distances.
 constexpr double kLateSpreads = 1;
 
 }  // namespace
 
-// 1 … 8 are the sizes 0 … 7; 9-10, 11-12, 13-14, 15-16 are the next four; 17-20, …
+// Rows 1 … 8 have sizes 0 … 7; 9-10, 11-12, 13-14, 15-16 the next four; then 17-20, …
 size_t LatencyCurve::SizeOf(uint32_t rows) {
   if (rows <= kExactRows) return rows - 1;
   uint32_t octave = 0;
@@ -46,7 +45,7 @@ void LatencyCurve::Note(uint32_t rows, int64_t took_ns) {
   Size& size = sizes_[SizeOf(rows)];
   Fade(&size, static_cast<double>(took_ns));
   if (size.weight < kLeastWeight) {
-    // The first batch of a size prepares what later ones use.
+    // The first batch of a size prepares what later ones use, so it does not count.
     const bool is_first = !std::exchange(size.is_prepared, true);
     size.weight = 0;
     if (is_first && known()) return;
@@ -80,7 +79,7 @@ void LatencyCurve::NoteSpread(double took_ns, double mean_ns) {
 }
 
 // The nearest curve that never falls: neighbours that would make it fall become one point. The size
-// that was noted last has weight enough for a point.
+// just noted has weight enough for a point.
 void LatencyCurve::Fit() {
   std::array<Size, kSizes> fitted;
   size_t count = 0;

@@ -6,7 +6,7 @@
 
 namespace mpsd {
 
-// A snapshot of one line, one lane and its worker; the decision names them by 0.
+// Snapshot and decision of one line, one lane and its worker, all with index 0.
 SchedulerDecision PinnedScheduler::DecideOne(const SchedulerSnapshot& snapshot, uint32_t line,
                                              uint32_t lane, int64_t now_ns) const {
   const LanePart only(snapshot, lane);

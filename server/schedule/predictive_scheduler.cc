@@ -10,8 +10,8 @@
 namespace mpsd {
 namespace {
 
-// The worker that is kept for suspects, or the one with the fewest batches when there is none. One
-// that cannot hold the head's answer does only where none can.
+// The worker that is kept for suspects, else the one with the fewest batches. One that cannot hold
+// the head's answer is chosen only if none can.
 std::optional<uint32_t> WorkerForSuspects(absl::Span<const WorkerView> workers,
                                           uint64_t output_bytes) {
   const auto can_hold = [output_bytes](const WorkerView& worker) {
@@ -27,7 +27,7 @@ std::optional<uint32_t> WorkerForSuspects(absl::Span<const WorkerView> workers,
   return idlest;
 }
 
-// Whether a suspect is in a worker that is kept.
+// Whether a kept worker has a suspect.
 bool SuspectRuns(absl::Span<const WorkerView> workers) {
   return std::any_of(workers.begin(), workers.end(), [](const WorkerView& worker) {
     return worker.takes_batches && worker.kept && worker.batches > 0;
@@ -41,17 +41,17 @@ bool IsOnlyLine(const SchedulerSnapshot& snapshot, const LineView& line) {
   return std::none_of(snapshot.lines.begin(), snapshot.lines.end(), is_other);
 }
 
-// How many times more a wait must bring than it costs: forecasts err.
+// A wait must bring this multiple of its cost, because forecasts err.
 constexpr double kLeastGain = 1.05;
 
-// Whether `after` requests in their time are more a second than `before` in theirs.
+// Whether `after` requests in `after_ns` are more a second than `before` in `before_ns`.
 bool IsFaster(uint32_t after, double after_ns, uint32_t before, double before_ns) {
   return after * before_ns > kLeastGain * before * after_ns;
 }
 
-// Whether `more` requests together, after a wait, are answered faster than `rows` at once, and also
-// than two halves that take turns: those answer one half while the clients of the other come back,
-// where all together wait for all of them every time.
+// Whether `more` requests together, after a wait, are answered faster than `rows` at once, and
+// faster than in two halves that take turns. One half runs while the clients of the other come
+// back; all together wait for all clients every time.
 bool PaysToGrow(const LineView& line, uint32_t rows, uint32_t more, double wait_ns,
                 const ExpectedReturns& returns) {
   const auto more_ns = static_cast<double>(line.curve->LeastNs(more));
@@ -63,8 +63,8 @@ bool PaysToGrow(const LineView& line, uint32_t rows, uint32_t more, double wait_
   return IsFaster(more, round_ns + more_ns, half, half_ns);
 }
 
-// When the head has to run in the end: its wait has not ended, and its answer is in time even if
-// the forecast errs by a tenth of the head's whole time.
+// The latest start for the head: before its wait ends, and in time for its answer even if the
+// forecast errs by a tenth of the head's whole time.
 int64_t LastStartNs(const LineView& line, uint32_t most_rows) {
   const int64_t wait_ns = line.head_deadline_ns - line.head_arrival_ns;
   const int64_t by_wait_ns = line.head_deadline_ns - wait_ns / 10;
@@ -153,7 +153,7 @@ SchedulerDecision PredictiveScheduler::RunLineOn(const SchedulerSnapshot& snapsh
   return SchedulerDecision::Run(index, lane, AsPreferred(line, choice.rows, now_ns));
 }
 
-// Full is what pays, so that a busy lane's next batch need not be larger.
+// A batch that pays is full, so a busy lane's next batch need not be larger.
 uint32_t PredictiveScheduler::MostRows(const SchedulerSnapshot& snapshot,
                                        const LineView& line) const {
   const uint32_t most_rows = snapshot.MostRowsOf(line);
@@ -171,7 +171,7 @@ uint32_t PredictiveScheduler::AsPreferred(const LineView& line, uint32_t rows,
   return *(beyond - 1);
 }
 
-// All who are expected, or one more for a request that is alone.
+// Waits for all expected clients, or for one more if a request is alone.
 bool PredictiveScheduler::PaysToWait(const SchedulerSnapshot& snapshot, const LineView& line,
                                      uint32_t most_rows, uint32_t lane, int64_t now_ns) const {
   const ExpectedReturns& returns = snapshot.returns;

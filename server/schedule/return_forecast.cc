@@ -9,9 +9,9 @@ namespace {
 constexpr double kShare = 1.0 / 16;
 constexpr double kDelayShare = 1.0 / 8;
 constexpr double kDeviationShare = 1.0 / 4;
-// A client that takes longer is not waited for by anybody.
+// Nobody waits for a client that takes longer.
 constexpr int64_t kLongestNs = 50'000'000;
-// A debt is forgotten after so many times the delay that is seldom passed.
+// A debt is forgotten after this multiple of the delay that is seldom exceeded.
 constexpr int64_t kPatience = 4;
 
 }  // namespace
@@ -45,10 +45,9 @@ void ReturnForecast::Arrived(int64_t now_ns) {
   while (count_ > 0 && group(0).owed == 0) ForgetFirst();
 }
 
-// That of the batch whose answer is nearest to the mean delay ago. If the oldest were paid first,
-// one debt of a client that has left would pass from batch to batch for ever, and each would seem
-// late. Of those that are not older than the mean delay the oldest is the nearest; the one before
-// it may be nearer still.
+// The batch whose answer is nearest to the mean delay ago. If the oldest debt were paid first, a
+// client that left would pass one debt from batch to batch for ever, and each would seem late. The
+// candidates are the oldest batch within the mean delay, and the one before it.
 ReturnForecast::Group* ReturnForecast::GroupPaidAt(int64_t now_ns) {
   Group* older = nullptr;
   for (size_t i = 0; i < count_; ++i) {

@@ -1,4 +1,4 @@
-// ReturnForecast: how many of the clients that were just answered are soon back, and by when.
+// ReturnForecast: how many of the clients just answered will soon be back, and by when.
 #pragma once
 
 #include <array>
@@ -7,48 +7,46 @@
 
 namespace mpsd {
 
-// Requests that are expected to arrive. `requests` is 0 when none is.
+// Requests that are expected to arrive; none if `requests` is 0.
 struct ExpectedReturns {
   uint32_t requests = 0;
   int64_t by_ns = 0;  // seldom later
 
-  // Of the last batch that was answered: its requests, how long almost all of its clients take
-  // until they are back, and for how much of that time they come.
+  // The last answered batch: its requests, the time until almost all of its clients are back, and
+  // how much of that time they spread over.
   uint32_t answered = 1;
   int64_t round_ns = 0;
   int64_t spread_ns = 0;
 
-  // How long the clients of a batch of so many requests take. Where one client and one front end
-  // handle all of them, twice as many take twice as long to come.
+  // The time for a batch of so many requests. One client and one front end may handle all of them,
+  // so twice as many requests take twice as long to come.
   int64_t RoundNs(uint32_t of_requests) const {
     const double more = static_cast<double>(of_requests) / answered - 1;
     return round_ns + static_cast<int64_t>(static_cast<double>(spread_ns) * more);
   }
 };
 
-// Clients that send their next request when they have the answer to the last one (a closed loop)
-// come back together, a moment after their batch. A scheduler that knows it can wait that moment
-// and run all in one batch. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
-// reads no clock, and knows no client: it learns from times alone.
+// In a closed loop, clients send their next request when they have the last answer. So they come
+// back together, a moment after their batch, and a scheduler can wait that moment and run all in
+// one batch. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It reads no clock and
+// knows no client: it learns from times alone.
 //
-// Each answer leaves a debt, and each arrival pays one: of the batch that was answered a mean delay
-// ago, or about so long. The time between the two is
-// averaged, and so is the share of debts that are paid in time. Arrivals that have nothing to do
-// with answers pay debts too, but at times so far apart that the forecast is late, and nobody waits
-// for it. A client that is away for more than 50 ms is not waited for in any case.
+// Each answer leaves a debt, and each arrival pays one: of the batch that was answered about the
+// mean delay ago. The forecast averages the time between the two, and the share of debts that are
+// paid in time. Arrivals unrelated to answers pay debts too, but so far apart that the forecast is
+// late and nobody waits. A client that is away for more than 50 ms is never waited for.
 //
 //   CompletionIntake ── Answered(4) ─▶ 4 debts
 //   the pool ── Arrived() ─▶ 3 debts        ── Expect() ─▶ a snapshot: 3 more, by 12 ms from now
 class ReturnForecast {
  public:
-  // So many requests were answered.
   void Answered(uint32_t requests, int64_t now_ns);
 
-  // A request has arrived, also one that was refused in advance: its client is back all the same.
+  // A request has arrived. Refused requests count: their clients are back all the same.
   void Arrived(int64_t now_ns);
 
-  // How many of the debts will be paid, and by when almost all of them. Costs a step for each batch
-  // whose debts are open, kGroups at most.
+  // How many debts will be paid, and by when almost all are. Takes a step for each batch with open
+  // debts, at most kGroups.
   ExpectedReturns Expect(int64_t now_ns) const;
 
  private:
@@ -58,9 +56,9 @@ class ReturnForecast {
     uint32_t owed = 0;
     uint32_t answered = 0;
   };
-  static constexpr size_t kGroups = 64;  // beyond them the oldest is forgotten
+  static constexpr size_t kGroups = 64;  // beyond these the oldest is forgotten
 
-  // Whose debt a request pays that arrives now; null: nobody's.
+  // The batch whose debt a request pays that arrives now; null: none.
   Group* GroupPaidAt(int64_t now_ns);
 
   Group& group(size_t i) { return groups_[(first_ + i) % kGroups]; }
@@ -69,12 +67,12 @@ class ReturnForecast {
   void ForgetLate(int64_t now_ns);
   int64_t SeldomLaterNs() const;
 
-  std::array<Group, kGroups> groups_;  // a ring; in the order of their answers
+  std::array<Group, kGroups> groups_;  // a ring in the order of answers
   size_t first_ = 0;
   size_t count_ = 0;
-  double returned_ = 0;      // the share of debts that were paid, 0 to 1
-  double delay_ns_ = 0;      // the mean, of those that were paid
-  double deviation_ns_ = 0;  // from it, the mean
+  double returned_ = 0;      // share of debts that were paid, 0 to 1
+  double delay_ns_ = 0;      // mean delay of paid debts
+  double deviation_ns_ = 0;  // mean deviation from it
   bool measured_ = false;
 };
 

@@ -15,7 +15,7 @@ SequenceKey SequenceKey::Of(const Request& request) {
 }
 
 std::string SequenceKey::Text() const {
-  return name.empty() ? absl::StrCat(number) : absl::StrCat("'", absl::Utf8SafeCEscape(name), "'");
+  return name.empty() ? absl::StrCat(number) : absl::Utf8SafeCEscape(name);
 }
 
 void Sequence::ClearState() {

@@ -1,4 +1,4 @@
-// Sequence: requests that a model answers one after the other, and what is kept between them.
+// Sequence: requests that a model answers one after another, and the state kept between them.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,17 @@
 
 namespace mpsd {
 
-// What distinguishes a sequence from others of its model: the same id of another tenant is another
-// one. A value.
+// Identifies a sequence of its model. The same id from another tenant is another sequence. A value.
 struct SequenceKey {
   uint64_t number = 0;  // the client's id, or its name
   std::string name;
   uint32_t tenant = 0;
-  uint64_t rules_version = 0;  // of the rules that numbered the tenant
+  uint64_t rules_version = 0;  // version of the rules that numbered the tenant
 
   // REQUIRES: the request says its sequence.
   static SequenceKey Of(const Request& request);
 
-  // "7", or "'a name'".
+  // "7", or the escaped name.
   std::string Text() const;
 
   bool operator==(const SequenceKey&) const = default;
@@ -39,16 +38,14 @@ struct SequenceKey {
   }
 };
 
-// A request of a sequence.
 struct Turn {
   Request* request = nullptr;
   bool starts = false;
   bool ends = false;
 };
 
-// Owned by the SequenceTable while it is open, and by its turn that runs. The table's fields are
-// guarded by the table's owner; the state is used by the turn that runs, and no other, so that no
-// lock is needed. Thread-compatible.
+// Owned by the SequenceTable while it is open, and by its running turn. The table's owner guards
+// the table's fields. Only the running turn uses the state, so it needs no lock. Thread-compatible.
 class Sequence {
  public:
   // `bytes` of the allowance are taken already, and are given back at the end.
@@ -58,7 +55,7 @@ class Sequence {
   Sequence(const Sequence&) = delete;
   Sequence& operator=(const Sequence&) = delete;
 
-  // The state is zeros. Called by each turn that starts.
+  // Zeroes the state. Called by each turn that starts.
   void ClearState();
 
   // A range of the state. REQUIRES: ClearState() was called.
@@ -66,17 +63,18 @@ class Sequence {
 
   const SequenceKey key;
 
-  // Of the table.
-  uint64_t pin = 0;                   // of its lane; 0: it waits for one
-  std::deque<Turn> waiting;           // in the order in which they came
-  Request* running = nullptr;         // of the turn that is in the pool; null: none is
-  bool is_ready = false;              // in the table's list of those
+  // The table's fields.
+  uint64_t pin = 0;                   // pin of its lane; 0: it waits for one
+  std::deque<Turn> waiting;           // in order of arrival
+  Request* running = nullptr;         // request of the turn in the pool; null: none
+  bool is_ready = false;              // in the table's list of ready sequences
   bool is_closed = false;             // not open any more
-  std::optional<SequenceEnd> ending;  // it is closed when no turn is left, for that reason
-  absl::Status lost;                  // not OK: its running turn ends so, unless it is answered
-  int64_t idle_since_ns = 0;          // while it is in the table's list of those
+  std::optional<SequenceEnd> ending;  // why it closes once no turn is left
+  absl::Status lost;                  // not OK: its running turn ends so, unless answered
+  int64_t idle_since_ns = 0;          // while it is in the table's list of idle sequences
   std::optional<std::list<Sequence*>::iterator> idle_place;
-  std::optional<std::list<Sequence*>::iterator> backlog_place;  // in that of those without a lane
+  // in the list of sequences without a lane
+  std::optional<std::list<Sequence*>::iterator> backlog_place;
 
  private:
   const uint64_t state_bytes_;

@@ -14,7 +14,7 @@ struct SequenceContext {
   SequenceContext(const Clock* time, uint64_t state_bytes) : clock(time), states(state_bytes) {}
 
   const Clock* const clock;
-  ByteAllowance states;            // of what is kept between requests; self-synchronized
+  ByteAllowance states;            // for state between requests; self-synchronized
   std::atomic<int64_t> inside{0};  // requests of sequences that have not ended
 };
 

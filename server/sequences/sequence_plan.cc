@@ -10,7 +10,7 @@
 namespace mpsd {
 namespace {
 
-// What a sequence may keep: far below where sums of bytes overflow.
+// Limit of a sequence's state: far below where sums of bytes overflow.
 constexpr uint64_t kMaxStateBytes = 1ULL << 40;
 
 absl::Status Misfit(absl::string_view name, absl::string_view what) {
@@ -25,7 +25,7 @@ absl::StatusOr<uint32_t> Find(const std::string& name, const std::vector<TensorS
   return Misfit(name, absl::StrCat("is no ", kind, " of the model"));
 }
 
-// Tensors that no client sends are never left out, nor of another form than the model's.
+// Inputs that the front end supplies are never left out, and always have the model's form.
 absl::StatusOr<uint32_t> FindSupplied(const std::string& name, const ModelSpec& spec) {
   const absl::StatusOr<uint32_t> input = Find(name, spec.inputs, "input");
   if (!input.ok()) return input;
@@ -108,7 +108,7 @@ absl::Status PlanState(const SequenceState& state, const ModelSpec& spec, Sequen
     return Misfit(state.output,
                   absl::StrCat("must have the type and shape of '", state.input, "'"));
   }
-  // The whole of a batch's row; a model without a batch dim has one.
+  // One row of a batch; without a batch dim the whole tensor.
   const std::optional<uint64_t> bytes = target.datatype == DataType::kBytes
                                             ? std::nullopt
                                             : TensorBytes(target.datatype, target.dims);

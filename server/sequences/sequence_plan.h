@@ -1,4 +1,4 @@
-// SequencePlan: a model's policy of sequences, held to its spec.
+// SequencePlan: a model's policy of sequences, checked against its spec.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace mpsd {
 
-// Which inputs of a request the front end supplies, and which outputs it keeps: indices into the
-// spec's. A value, constant once it is made.
+// The inputs that the front end supplies, and the outputs that it keeps: indices into the spec's. A
+// value, constant once made.
 struct SequencePlan {
   // One element of INT32, FP32 or BOOL.
   struct Control {
@@ -36,7 +36,7 @@ struct SequencePlan {
     DataType datatype = DataType::kInvalid;
   };
 
-  // A range of the bytes that a sequence keeps.
+  // A range of a sequence's kept bytes.
   struct State {
     uint32_t input = 0;
     uint32_t output = 0;
@@ -49,14 +49,14 @@ struct SequencePlan {
   std::optional<Control> end;
   std::optional<Id> id;
   std::vector<State> states;
-  uint64_t state_bytes = 0;  // of all states together
+  uint64_t state_bytes = 0;  // size of all states together
 
-  // FAILED_PRECONDITION names the tensor that the spec has not, or not in the form that it must
-  // have: one row of a state has the same known size as input and as output. REQUIRES: the spec is
-  // complete. Pure.
+  // FAILED_PRECONDITION names a tensor that the spec lacks, or that has the wrong form: one row of
+  // a state must have the same known size as input and as output. REQUIRES: the spec is complete.
+  // Pure.
   static absl::StatusOr<SequencePlan> Of(const SequencePolicy& policy, const ModelSpec& spec);
 
-  // INVALID_ARGUMENT where the model's input for the id cannot hold this one. Pure.
+  // INVALID_ARGUMENT if the model's input for the id cannot hold this one. Pure.
   absl::Status CheckId(const SequenceMark& mark) const;
 };
 

@@ -35,8 +35,8 @@ absl::Status CheckMark(const Request& request) {
       request.rows));
 }
 
-// Marks that this thread begins turns of that queue. Lives on the stack of the thread, and so does
-// the chain of those around it.
+// Marks that this thread begins turns of that queue. Lives on the thread's stack; outer ones are
+// linked.
 class Beginning {
  public:
   explicit Beginning(const SequenceQueue* queue) : queue_(queue), outer_(innermost) {
@@ -76,7 +76,7 @@ SequenceQueue::~SequenceQueue() {
   MPSD_CHECK(running_.empty() && table_.waiting() == 0);
 }
 
-// The spec is complete by now, and has been held to the policy.
+// By now the spec is complete, and was checked against the policy.
 const SequencePlan& SequenceQueue::Plan() {
   if (!plan_.has_value()) {
     absl::StatusOr<SequencePlan> plan = SequencePlan::Of(*model_->facts.sequences, model_->spec);
@@ -113,7 +113,7 @@ absl::Status SequenceQueue::Admit(Request* request) {
   return absl::OkStatus();
 }
 
-// Neither is ever called: each request is one that comes later, and has one answer.
+// Neither is ever called: each request comes later and has one answer.
 void SequenceQueue::Commit(Request*) { MPSD_CHECK(false); }
 void SequenceQueue::Continue(Request*) { MPSD_CHECK(false); }
 
@@ -152,8 +152,8 @@ void SequenceQueue::Close() {
 
 // ---- turns ----
 
-// A turn may end in here, and the one behind it comes next. Where each began the other, as many as
-// wait would stand on one stack: the loop that runs takes all.
+// A turn may end in here, and the next one follows. If each began the next, all that wait would
+// stand on one stack. So the running loop takes all.
 void SequenceQueue::BeginTurns() {
   if (Beginning::IsOn(this)) return;
   const Beginning here(this);
@@ -205,7 +205,7 @@ std::shared_ptr<SequenceTurn> SequenceQueue::Leave(SequenceTurn* turn,
   return owned;
 }
 
-// A client that has its answer may send the next request, so the table knows before.
+// A client with its answer may send the next request, so the table is told first.
 void SequenceQueue::TurnAnswered(SequenceTurn* turn, const Answer& answer) {
   Answer told;
   if (absl::Status taken = turn->TakeState(answer, &told); !taken.ok()) {
@@ -229,7 +229,7 @@ void SequenceQueue::TurnFailed(SequenceTurn* turn, const absl::Status& status) {
   BeginTurns();
 }
 
-// What has happened to the worker or the model says more than what that did to one request.
+// The fate of the worker or the model says more than its effect on one request.
 void SequenceQueue::FailTurn(SequenceTurn* turn, const absl::Status& status,
                              SequenceTable::Outcome outcome) {
   Request* const request = turn->turn().request;
@@ -250,7 +250,7 @@ void SequenceQueue::Fail(Request* request, const absl::Status& status) {
 }
 
 void SequenceQueue::Carry(const SequenceTable::TurnsToEnd& to_end) {
-  std::shared_ptr<ServedModel> model;  // owns this, and may have no other owner than the requests
+  std::shared_ptr<ServedModel> model;  // owns this, perhaps only through the requests
   if (!to_end.waiting.empty()) model = to_end.waiting.front().first->model;
   for (const auto& [request, status] : to_end.waiting) Fail(request, status);
 }
@@ -265,8 +265,8 @@ void SequenceQueue::LanesJoined(absl::Span<const uint64_t> pins) {
   BeginTurns();
 }
 
-// Also those of sequences that are closed, as all are once the model was replaced: no other lane
-// would ever take them.
+// Includes closed sequences, as all are once the model was replaced: no other lane would ever take
+// them.
 std::vector<std::shared_ptr<SequenceTurn>> SequenceQueue::RunningOn(
     absl::Span<const uint64_t> pins) {
   std::vector<std::shared_ptr<SequenceTurn>> turns;

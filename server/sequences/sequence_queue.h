@@ -1,4 +1,4 @@
-// SequenceQueue: the queue of a model that keeps state from one request of a client to the next.
+// SequenceQueue: the queue of a model that keeps state between a client's requests.
 #pragma once
 
 #include <cstddef>
@@ -22,25 +22,24 @@
 
 namespace mpsd {
 
-// Stands in front of a model's Pool. A request waits here for its turn: SequenceTable says when
-// that comes. A SequenceTurn then stands for it in the pool, with the inputs by which the model
-// knows of sequences. Since a request's payloads are read when its turn comes, Reserve() says
-// `later` for each.
+// Stands in front of a model's Pool. A request waits here for its turn, which SequenceTable
+// decides. Then a SequenceTurn stands for it in the pool, with the inputs that tell the model of
+// sequences. Payloads are read only when the turn comes, so Reserve() always says `later`.
 //
 //   Reserve ─▶ table ─▶ turn ─▶ pool, on one lane ─▶ TurnAnswered ─▶ reply, and the next turn
 //                                                 └▶ TurnFailed
 //
-// The requests of a sequence run one after the other; those of several share batches, as the pool
-// forms them. What a sequence keeps is written by the turn that runs, without a lock.
+// The requests of one sequence run one after another; those of several sequences share batches. The
+// running turn writes the sequence's state without a lock.
 //
 // Needs no thread: the pool's threads bring lanes, time and answers (PoolWatcher). No function of
-// the pool or of a reply is called under the mutex. Owned by its ServedModel, as the pool is by
-// this. Thread-safe.
+// the pool or of a reply is called under the mutex. Owned by its ServedModel; owns the pool.
+// Thread-safe.
 class SequenceQueue final : public RequestQueue, public PoolWatcher, private TurnOwner {
  public:
-  // `model` is that which owns this; its facts say how sequences are served. The context outlives
-  // this. Inputs of at most `most_bytes` wait. No turn begins before `held_requests` wait for the
-  // first time. The caller has the pool tell this of its lanes.
+  // `model` owns this; its facts say how sequences are served. The context outlives this. Inputs of
+  // at most `most_bytes` wait. No turn begins until `held_requests` wait for the first time. The
+  // caller has the pool report its lanes to this.
   SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool, uint64_t most_bytes,
                 SequenceContext* context, uint32_t held_requests = 0);
   // REQUIRES: no request is inside.
@@ -69,13 +68,13 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
 
   const SequencePlan& Plan() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Admit(Request* request) ABSL_LOCKS_EXCLUDED(mu_);
-  // Gives the pool all turns that may begin. Where this thread does so already, the outer call
-  // takes them. REQUIRES: the caller keeps this alive.
+  // Gives the pool all turns that may begin. If this thread does so already, the outer call takes
+  // them. REQUIRES: the caller keeps this alive.
   void BeginTurns() ABSL_LOCKS_EXCLUDED(mu_);
   void BeginTurn(SequenceTurn* turn) ABSL_LOCKS_EXCLUDED(mu_);
-  // Null: none may begin. `late` are those that would have, but for their time.
+  // Null if none may begin. `late` gets those whose time is over.
   std::shared_ptr<SequenceTurn> NextTurn(SequenceTable::TurnsToEnd* late) ABSL_LOCKS_EXCLUDED(mu_);
-  // The turn has left the pool, and the table knows. Returns what owns it.
+  // The turn has left the pool, and the table knows. Returns its owner.
   std::shared_ptr<SequenceTurn> Leave(SequenceTurn* turn, SequenceTable::Outcome outcome)
       ABSL_LOCKS_EXCLUDED(mu_);
   void FailTurn(SequenceTurn* turn, const absl::Status& status, SequenceTable::Outcome outcome)
@@ -92,9 +91,9 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
 
   absl::Mutex mu_;
   bool is_closed_ ABSL_GUARDED_BY(mu_) = false;
-  std::optional<SequencePlan> plan_ ABSL_GUARDED_BY(mu_);  // constant once it is there
+  std::optional<SequencePlan> plan_ ABSL_GUARDED_BY(mu_);  // constant once set
   SequenceTable table_ ABSL_GUARDED_BY(mu_);
-  uint32_t held_requests_ ABSL_GUARDED_BY(mu_);  // 0: it was so once
+  uint32_t held_requests_ ABSL_GUARDED_BY(mu_);  // 0 once that many waited
   absl::flat_hash_map<const Request*, std::shared_ptr<SequenceTurn>> running_ ABSL_GUARDED_BY(mu_);
 };
 

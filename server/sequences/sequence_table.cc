@@ -62,12 +62,12 @@ absl::Status SequenceTable::NotOpen(const SequenceKey& key) const {
       past == past_.end() ? "" : "; ", past == past_.end() ? "" : WhyClosed(past->second.end)));
 }
 
-// Whether a turn that comes now has nothing before it: its room is in the pool.
+// Whether a turn that comes now has nothing before it, so that it needs no room here.
 bool SequenceTable::BeginsAtOnce(const Sequence& sequence) const {
   return sequence.pin != 0 && sequence.running == nullptr && sequence.waiting.empty();
 }
 
-// Whether a sequence that opens now finds a place: none of those that wait for one could have it.
+// Whether a sequence that opens now gets a place: none that wait for one could have it.
 bool SequenceTable::GetsLane(const SequenceKey& key) {
   return FreeLane() != nullptr && MayHaveLane(key.tenant);
 }
@@ -133,7 +133,7 @@ SequenceTable::Lane* SequenceTable::FreeLane() {
   return &*idlest;
 }
 
-// Where callers are told apart, one leaves as many places as it has, or another one its own.
+// A known tenant with a place may take another one only if more places are free than it has.
 bool SequenceTable::MayHaveLane(uint32_t tenant) const {
   if (tenant == 0) return true;
   uint64_t free = 0;
@@ -216,7 +216,7 @@ std::optional<SequenceTable::Begun> SequenceTable::Begin(int64_t now_ns, TurnsTo
   return std::nullopt;
 }
 
-// The request is in no list of waiting ones any more.
+// Removes the request from the lists of waiting ones.
 void SequenceTable::Forget(Request* request) {
   const auto found = waiting_.find(request);
   MPSD_CHECK(found != waiting_.end());
@@ -240,7 +240,7 @@ void SequenceTable::Done(Sequence* sequence, const Turn& turn, Outcome outcome, 
   Settle(sequence, now_ns);
 }
 
-// What becomes of a sequence of which a turn has gone.
+// Decides what follows in a sequence after a turn has gone.
 void SequenceTable::Settle(Sequence* sequence, int64_t now_ns) {
   if (sequence->running != nullptr) return;
   if (!sequence->waiting.empty()) return LookAt(open_.at(sequence->key));
@@ -254,7 +254,7 @@ absl::Status SequenceTable::NotBegun(const Sequence& sequence) const {
                                              "' was not answered; the sequence must begin again"));
 }
 
-// The turns from that place on, up to one that starts.
+// Drops the turns from that place on, up to one that starts.
 void SequenceTable::DropFollowers(Sequence* sequence, size_t first, TurnsToEnd* to_end) {
   std::deque<Turn>& waiting = sequence->waiting;
   const auto begin = waiting.begin() + static_cast<ptrdiff_t>(first);
@@ -317,7 +317,7 @@ void SequenceTable::StopRest(Sequence* sequence) {
   sequence->idle_place.reset();
 }
 
-// The turns that may not wait longer than that. Those that follow one that starts go with it.
+// Ends the turns that may not wait past that time. If one starts, those that follow it go too.
 void SequenceTable::EndTurnsUntil(int64_t until_ns, const absl::Status& status, Sequence* sequence,
                                   TurnsToEnd* to_end) {
   std::deque<Turn> kept;
@@ -348,7 +348,7 @@ void SequenceTable::EndUntil(int64_t until_ns, const absl::Status& status, int64
   }
 }
 
-// False: its time has not come. REQUIRES: it waits.
+// False if its time has not come. REQUIRES: it waits.
 bool SequenceTable::Expire(Request* request, int64_t now_ns, TurnsToEnd* to_end) {
   if (request->expiry_ns() > now_ns) return false;
   MPSD_CHECK(Remove(request, now_ns, to_end));
@@ -365,8 +365,8 @@ void SequenceTable::TakeExpired(int64_t now_ns, TurnsToEnd* to_end) {
 
 // ---- ends ----
 
-// The sequence is not open any more, and may have gone when this returns, unless the caller holds
-// it. REQUIRES: it is open, and no turn waits.
+// The sequence is not open any more, and may be gone when this returns, unless the caller holds it.
+// REQUIRES: it is open, and no turn waits.
 void SequenceTable::Close(Sequence* sequence, SequenceEnd end) {
   const auto found = open_.find(sequence->key);
   MPSD_CHECK(found != open_.end() && found->second.get() == sequence && sequence->waiting.empty());

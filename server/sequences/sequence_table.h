@@ -1,4 +1,4 @@
-// SequenceTable: the open sequences of a model, their lanes, and which request of each is next.
+// SequenceTable: a model's open sequences, their lanes, and each one's next request.
 #pragma once
 
 #include <cstddef>
@@ -24,45 +24,44 @@
 
 namespace mpsd {
 
-// Pure but for the counters: it is told the time, touches no queue and ends no request. What it
-// takes out the caller ends, as TurnsToEnd says. Owned by a SequenceQueue, whose mutex guards it.
+// Pure, except for the counters: it is told the time, touches no queue and ends no request. The
+// caller ends what it takes out (TurnsToEnd). Owned by a SequenceQueue, whose mutex guards it.
 // Thread-compatible.
 //
 //   Admit ─▶ waits ─▶ Begin ─▶ runs ─▶ Done ─▶ the next turn, or idle, or closed
 //              └─▶ Remove, TakeExpired, LoseLanes, EndAll
 //
 // A sequence opens with a turn that starts, gets the lane with the fewest sequences, and stays
-// there. While all lanes have their most, it waits for one in the order of arrival. A turn that
-// starts in an open sequence ends that one and begins another with its id, once the turns before it
-// are over: both are one Sequence here. A turn that follows one which ends is refused unless it
+// there. If all lanes are full, it waits for one in the order of arrival. A turn may start in an
+// open sequence: once the turns before it are over, it ends that sequence and begins another with
+// the same id. Both are one Sequence here. After a turn that ends, a turn is refused unless it
 // starts.
 //
-// A turn that starts and is not answered takes those that follow it along, up to the next that
-// starts: the model has not seen the beginning.
+// If a starting turn is not answered, the turns behind it fail too, up to the next starting turn:
+// the model has not seen the beginning.
 //
 // Invariants:
-//  1. At most one turn of a sequence runs, and only where the sequence has a lane.
+//  1. At most one turn of a sequence runs, and only if the sequence has a lane.
 //  2. An open sequence has a turn, or is idle and has a lane.
-//  3. At most `candidates` sequences have one lane, `most_waiting` turns wait, and these have at
-//     most `most_bytes`; half of these turns are of sequences without a lane. Of one tenant no more
-//     than is left for all others. A turn that begins at once needs no such room.
+//  3. A lane has at most `candidates` sequences. At most `most_waiting` turns wait, with at most
+//     `most_bytes`; half of them may be of sequences without a lane. One tenant may use at most as
+//     much as is left for all others. A turn that begins at once needs no such room.
 class SequenceTable {
  public:
   struct Bounds {
-    uint32_t candidates = 1;  // of a lane
+    uint32_t candidates = 1;  // sequences on a lane
     int64_t idle_ns = 0;
     uint32_t most_waiting = 0;  // requests
-    uint64_t most_bytes = 0;    // of their inputs
+    uint64_t most_bytes = 0;    // bytes of their inputs
   };
 
-  // How a turn that has begun is over.
+  // How a turn that began has ended.
   enum class Outcome {
     kAnswered,
     kFailed,   // the model may have seen it
-    kRefused,  // by the pool: the model has not
+    kRefused,  // by the pool: the model has not seen it
   };
 
-  // A turn that may begin.
   struct Begun {
     std::shared_ptr<Sequence> sequence;
     Turn turn;
@@ -83,34 +82,34 @@ class SequenceTable {
         open_share_(&metrics->open_sequences),
         ledger_({bounds.most_waiting, bounds.most_bytes}) {}
 
-  // The turn waits from now on; `state_bytes` are what a sequence keeps. INVALID_ARGUMENT where its
-  // sequence is not open and it does not start one; RESOURCE_EXHAUSTED where too many wait, or
-  // there is no room for another state; UNAVAILABLE where no lane comes in time.
+  // The turn waits from now on; `state_bytes` are the state that a sequence keeps. INVALID_ARGUMENT
+  // if its sequence is not open and the turn does not start one. RESOURCE_EXHAUSTED if too many
+  // wait, or there is no room for another state. UNAVAILABLE if no lane comes in time.
   absl::Status Admit(const SequenceKey& key, const Turn& turn, uint64_t state_bytes);
 
-  // The next turn that may run, which does from now on; none: nothing may. Turns that have waited
-  // for too long end instead.
+  // Begins the next turn that may run; none if nothing may. Turns that have waited too long end
+  // instead.
   std::optional<Begun> Begin(int64_t now_ns, TurnsToEnd* to_end);
 
-  // The turn that ran has ended. A sequence whose end was refused stays open for another.
+  // The running turn has ended. If a sequence's end was refused, the sequence stays open.
   void Done(Sequence* sequence, const Turn& turn, Outcome outcome, int64_t now_ns,
             TurnsToEnd* to_end);
 
-  // A turn that waits is given up. False where none of that request does.
+  // Gives up a waiting turn. False if the request has none.
   bool Remove(Request* request, int64_t now_ns, TurnsToEnd* to_end);
 
-  // Lanes come and go. The sequences of those that go are lost; the caller cancels what runs there.
+  // Lanes come and go. Sequences of lost lanes are lost; the caller cancels what runs there.
   void AddLanes(absl::Span<const uint64_t> pins);
   void LoseLanes(absl::Span<const uint64_t> pins, TurnsToEnd* to_end);
 
-  // While there are no lanes none comes before `when_ns`: turns that may not wait longer end as
-  // UNAVAILABLE, and such new ones are refused. INT64_MIN: one may come at any moment.
+  // While there are no lanes, none comes before `when_ns`. Turns that may not wait longer end as
+  // UNAVAILABLE, and new ones are refused. INT64_MIN: one may come at any moment.
   void ExpectLanesAt(int64_t when_ns, int64_t now_ns, TurnsToEnd* to_end);
 
-  // Turns whose wait has taken too long, and sequences that have been idle for too long.
+  // Ends turns that have waited too long, and sequences that have been idle too long.
   void TakeExpired(int64_t now_ns, TurnsToEnd* to_end);
 
-  // All turns that wait end with this status; no sequence is open any more. Turns that run go on.
+  // Ends all waiting turns with this status and closes all sequences. Running turns go on.
   void EndAll(const absl::Status& status, TurnsToEnd* to_end);
 
   size_t open() const { return open_.size(); }
@@ -123,7 +122,7 @@ class SequenceTable {
   };
   struct Past {
     SequenceEnd end = SequenceEnd::kEnded;
-    uint64_t number = 0;  // of its entry in past_order_
+    uint64_t number = 0;  // number of its entry in past_order_
   };
   struct Waiting {
     std::shared_ptr<Sequence> sequence;
@@ -162,15 +161,15 @@ class SequenceTable {
 
   absl::flat_hash_map<SequenceKey, std::shared_ptr<Sequence>> open_;
   absl::flat_hash_map<Request*, Waiting> waiting_;
-  WaitingLedger ledger_;                               // of those
-  absl::flat_hash_map<uint32_t, uint32_t> placed_of_;  // sequences with a lane, of each tenant
+  WaitingLedger ledger_;                               // counts waiting turns
+  absl::flat_hash_map<uint32_t, uint32_t> placed_of_;  // sequences with a lane, by tenant
   std::vector<Lane> lanes_;
   int64_t lanes_expected_ns_ = INT64_MIN;        // while there are none
-  std::list<Sequence*> backlog_;                 // without a lane, in the order of arrival
-  std::deque<std::shared_ptr<Sequence>> ready_;  // with a turn that may begin, or that had one
-  std::list<Sequence*> idle_;                    // the longest first
+  std::list<Sequence*> backlog_;                 // without a lane, in order of arrival
+  std::deque<std::shared_ptr<Sequence>> ready_;  // with a turn that may begin, or had one
+  std::list<Sequence*> idle_;                    // longest idle first
 
-  // Why those ended that ended last, so that a client is told.
+  // Why the latest sequences ended, for clients that ask.
   absl::flat_hash_map<SequenceKey, Past> past_;
   std::deque<std::pair<SequenceKey, uint64_t>> past_order_;
   uint64_t past_count_ = 0;

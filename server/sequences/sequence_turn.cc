@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-// The bytes of an element of BYTES: its length, and then its text.
+// A BYTES element: the text behind its length.
 std::string StringElement(const std::string& text) {
   const auto length = static_cast<uint32_t>(text.size());
   std::string element(sizeof(length), '\0');
@@ -41,7 +41,7 @@ void SequenceTurn::Supply(uint32_t input, absl::string_view bytes) {
   request_.inputs[input].payload = &payloads_[input];
 }
 
-// The low bytes of a number are its value in any width: SequencePlan::CheckId() has looked.
+// A number's low bytes are its value in any width: SequencePlan::CheckId() has checked it.
 void SequenceTurn::SupplyId() {
   if (!plan_->id.has_value()) return;
   RequestInput& input = request_.inputs[plan_->id->input];
@@ -55,7 +55,7 @@ void SequenceTurn::SupplyId() {
   Supply(plan_->id->input, id_);
 }
 
-// Behind those that the client wants.
+// Adds states behind the outputs that the client wants.
 void SequenceTurn::WantStates() {
   for (const SequencePlan::State& state : plan_->states) {
     auto& wanted = request_.wanted_outputs;
@@ -81,7 +81,7 @@ absl::Status SequenceTurn::Reserve(RequestQueue* pool) {
   return status;
 }
 
-// One that was cancelled before it was in the pool is cancelled now.
+// A turn that was cancelled before it was in the pool is cancelled now.
 void SequenceTurn::Fill(RequestQueue* pool) {
   if (!targets_.later) {
     request_.filler->Fill(request_.model->spec, request_, targets_);
@@ -95,7 +95,7 @@ void SequenceTurn::Cancel(RequestQueue* pool) {
   pool->Cancel(&request_);
 }
 
-// WantStates() has put it there.
+// WantStates() has asked for it.
 const AnswerOutput& SequenceTurn::OutputOf(const SequencePlan::State& state,
                                            const Answer& answer) const {
   const auto& wanted = request_.wanted_outputs;

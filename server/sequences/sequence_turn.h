@@ -1,4 +1,4 @@
-// SequenceTurn: one request of a sequence, as the model's pool has it.
+// SequenceTurn: one request of a sequence, as the model's pool sees it.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace mpsd {
 
 class SequenceTurn;
 
-// What a turn tells the queue that it belongs to. Thread-safe.
+// Reports from a turn to its queue. Thread-safe.
 class TurnOwner {
  public:
-  // The turn ends, by one of these, unless Reserve() failed. The answer is valid until
+  // The turn ends by one of these, unless Reserve() failed. The answer is valid until
   // TurnAnswered() returns.
   virtual void TurnAnswered(SequenceTurn* turn, const Answer& answer) = 0;
   virtual void TurnFailed(SequenceTurn* turn, const absl::Status& status) = 0;
@@ -38,8 +38,8 @@ class TurnOwner {
 //   controls, id ─────────┼──▶ rows ─▶ batch ─▶ … ───┤
 //   the sequence's state ─┘                          └──▶ the sequence's state
 //
-// Owned by its queue until it ends, and by each thread that is inside. One thread calls Reserve()
-// and Fill(); Cancel() and the ending come on any. Thread-compatible but for Cancel().
+// Owned by its queue until it ends, and by each thread inside. One thread calls Reserve() and
+// Fill(); Cancel() and the ending may come on any. Thread-compatible except for Cancel().
 class SequenceTurn final : public ReplySink {
  public:
   // The plan and the owner outlive it.
@@ -57,8 +57,8 @@ class SequenceTurn final : public ReplySink {
   // Nobody waits for the answer. REQUIRES: the caller holds the turn. Thread-safe.
   void Cancel(RequestQueue* pool);
 
-  // The answer without what the front end keeps to itself. INTERNAL where a state has not the size
-  // that it must have. Called by the owner, which then ends the client's request.
+  // Takes the state out of the answer; `told` gets the rest. INTERNAL if a state has the wrong
+  // size. Called by the owner, which then ends the client's request.
   absl::Status TakeState(const Answer& answer, Answer* told);
 
   const Turn& turn() const { return turn_; }
@@ -80,11 +80,11 @@ class SequenceTurn final : public ReplySink {
   const SequencePlan* const plan_;
   const std::shared_ptr<Sequence> sequence_;
   const Turn turn_;
-  absl::InlinedVector<Payload, 4> payloads_;  // of the inputs; those of the client are not set
-  std::string id_;                            // as the model takes it
+  absl::InlinedVector<Payload, 4> payloads_;  // inputs of the front end; the client's are not set
+  std::string id_;                            // in the model's form
   Request request_;
   RowTargets targets_;
-  bool is_refused_ = false;  // by the pool, before it was inside
+  bool is_refused_ = false;  // the pool refused it before it was inside
   std::atomic<bool> is_cancelled_{false};
 };
 

@@ -1,4 +1,4 @@
-// WaitingLedger: how much waits for its turn, of each tenant, against the limits.
+// WaitingLedger: how much waits for its turn, by tenant, against the limits.
 #pragma once
 
 #include <cstdint>
@@ -7,45 +7,43 @@
 
 namespace mpsd {
 
-// Part of a SequenceTable, which counts each turn that comes and goes. Turns of sequences that have
-// no lane yet get at most half of the room: nobody knows how long those wait, and they must not
-// lock out the sequences that are open and could go on. Where callers are told apart (tenant is not
-// 0) one tenant has at most as much as is left for all others, of the requests, of that half and of
-// the bytes.
-// Holds no request. Thread-compatible: guarded by the table's owner.
+// Part of a SequenceTable, which counts each turn that comes and goes. Turns of sequences without a
+// lane get at most half of the room. Nobody knows how long they wait, and they must not lock out
+// open sequences that could go on. One known tenant (not 0) may use at most as much as is left for
+// all others: of the requests, of that half and of the bytes. Holds no request. Thread-compatible:
+// guarded by the table's owner.
 class WaitingLedger {
  public:
   struct Limits {
     uint32_t requests = 0;
-    uint64_t bytes = 0;  // of their inputs
+    uint64_t bytes = 0;  // bytes of their inputs
   };
 
-  // What is counted of a turn.
+  // A turn's counted values.
   struct Entry {
     uint32_t tenant = 0;
     uint64_t bytes = 0;
-    bool has_lane = false;  // its sequence
+    bool has_lane = false;  // its sequence has one
   };
 
   explicit WaitingLedger(const Limits& limits) : limits_(limits) {}
 
-  // Whether this new turn may wait.
   bool HasRoom(const Entry& entry) const;
 
-  // A turn has come. The table may add one that found no room, where it begins at once.
+  // A turn has come. The table may add one without room, if it begins at once.
   void Add(const Entry& entry);
 
-  // A turn has gone. REQUIRES: it is counted as it was added, but for a lane that came since.
+  // A turn has gone. REQUIRES: `entry` is as it was added, except for a lane that came since.
   void Remove(const Entry& entry);
 
-  // So many turns of that tenant have a lane from now on. REQUIRES: they are counted without one.
+  // So many turns of that tenant have a lane from now on. REQUIRES: they count as without one.
   void HaveLane(uint32_t tenant, uint32_t count);
 
  private:
   struct Sum {
     uint32_t requests = 0;
     uint64_t bytes = 0;
-    uint32_t without_lane = 0;  // of the requests
+    uint32_t without_lane = 0;  // requests without a lane
 
     void Add(const Entry& entry, int sign);
   };
@@ -55,7 +53,7 @@ class WaitingLedger {
 
   const Limits limits_;
   Sum all_;
-  absl::flat_hash_map<uint32_t, Sum> tenants_;  // those of which a turn waits
+  absl::flat_hash_map<uint32_t, Sum> tenants_;  // tenants with waiting turns
 };
 
 }  // namespace mpsd

@@ -29,7 +29,7 @@ absl::StatusOr<std::shared_ptr<ServedModel>> GraphMembers::Find(size_t step,
 
 absl::Status GraphMembers::Check(MemberNeed need) const {
   std::vector<std::shared_ptr<ServedModel>> held;
-  std::deque<ModelSpec> told;  // of members that take texts
+  std::deque<ModelSpec> told;  // specs as told by members that take texts
   std::vector<Member> members;
   for (size_t i = 0; i < graph_->steps().size(); ++i) {
     absl::StatusOr<std::shared_ptr<ServedModel>> member = Find(i, need);

@@ -1,4 +1,4 @@
-// GraphMembers: looks the models of a graph up, as they are now.
+// GraphMembers: finds the current models of a graph.
 #pragma once
 
 #include "server/graph/step_graph.h"
@@ -7,9 +7,9 @@
 
 namespace mpsd {
 
-// Asked by readiness, and before a request is admitted: a request that could not end well costs no
-// member anything. A member that has steps itself is refused. Owned by the generation whose steps
-// these are. Thread-safe: constant.
+// Asked by readiness, and before a request is admitted, so that a request that cannot end well
+// costs no member anything. Refuses a member that has steps itself. Owned by the generation with
+// these steps. Thread-safe: constant.
 class GraphMembers final : public StepMembers {
  public:
   // The referents outlive it; `whole` is the generation.

@@ -13,8 +13,8 @@
 
 namespace mpsd {
 
-// Owned by the daemon; the referents and this outlive all requests. Constant but for what says that
-// it is not. Thread-safe.
+// Owned by the daemon; this and the referents outlive all requests. Constant, except where a member
+// says otherwise. Thread-safe.
 struct StepContext {
   StepContext(InferHandler* admission, const ModelDirectory* directory, ServerMetrics* counters,
               const Clock* time, uint64_t copy_bytes)
@@ -24,9 +24,9 @@ struct StepContext {
   const ModelDirectory* const models;
   ServerMetrics* const metrics;
   const Clock* const clock;
-  RequestObservers observers;       // of steps: no request log; set before the first request
-  ByteAllowance copies;             // of tensors between steps; self-synchronized
-  std::atomic<int64_t> inside{0};   // requests of models of steps that have not ended
+  RequestObservers observers;       // for steps: no request log; set before the first request
+  ByteAllowance copies;             // for tensors between steps; self-synchronized
+  std::atomic<int64_t> inside{0};   // open requests of models of steps
   std::atomic<bool> closed{false};  // the daemon ends: no further step begins
 };
 

@@ -51,7 +51,7 @@ absl::Status StepQueue::Enter(Request* request, const std::shared_ptr<StepRun>& 
 }
 
 void StepQueue::Leave(Request* request) {
-  std::shared_ptr<StepRun> run;  // goes after the mutex
+  std::shared_ptr<StepRun> run;  // destroyed after the mutex
   absl::MutexLock lock(&mu_);
   const auto found = runs_.find(request);
   MPSD_CHECK(found != runs_.end() && bytes_ >= request->queued_bytes);
@@ -61,7 +61,7 @@ void StepQueue::Leave(Request* request) {
   context_->inside.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Never called: Reserve() has said `later`, and no model of steps has several answers.
+// Never called: Reserve() has said `later`, and a model of steps has one answer.
 void StepQueue::Commit(Request*) { MPSD_CHECK(false); }
 void StepQueue::Continue(Request*) { MPSD_CHECK(false); }
 

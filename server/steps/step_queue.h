@@ -1,4 +1,4 @@
-// StepQueue: the requests that are inside a model of steps.
+// StepQueue: the requests inside a model of steps.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,17 @@
 
 namespace mpsd {
 
-// How much may be inside one model of steps. A value.
+// Limits of what may be inside one model of steps. A value.
 struct StepQueueBounds {
   size_t requests = 0;
-  uint64_t bytes = 0;  // of their inputs
+  uint64_t bytes = 0;  // bytes of their inputs
 };
 
-// Stands where other models have a Pool. A request that is reserved is at work at once: it has a
-// StepRun, which reads its payloads from where the client's message lies, so that Reserve() always
-// says `later`, and nobody calls Commit(). What is inside is bounded here; what of it waits for a
-// lane is bounded by the members' pools besides.
+// Stands where other models have a Pool. A reserved request runs at once, as a StepRun, which reads
+// its payloads from the client's message. So Reserve() always says `later`, and nobody calls
+// Commit(). The queue bounds what is inside; the members' pools bound what waits for a lane.
 //
-// Owned by its ServedModel, as the graph is by this. Thread-safe; calls nothing under its mutex.
+// Owned by its ServedModel; owns the graph. Thread-safe; calls nothing under its mutex.
 class StepQueue final : public RequestQueue, private RunKeeper {
  public:
   // `model` owns this; the context outlives it.
@@ -40,8 +39,8 @@ class StepQueue final : public RequestQueue, private RunKeeper {
 
   const StepGraph& graph() const { return graph_; }
 
-  // RequestQueue. Reserve() returns besides: NOT_FOUND or UNAVAILABLE where a member is not there,
-  // and UNAVAILABLE for a request that is a step itself.
+  // RequestQueue. Reserve() also returns NOT_FOUND or UNAVAILABLE if a member is missing, and
+  // UNAVAILABLE for a request that is itself a step.
   absl::Status Reserve(Request* request, RowTargets* targets) override ABSL_LOCKS_EXCLUDED(mu_);
   void Commit(Request* request) override;
   void Continue(Request* request) override;
@@ -64,7 +63,7 @@ class StepQueue final : public RequestQueue, private RunKeeper {
 
   absl::Mutex mu_;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
-  uint64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;  // of the inputs of those inside
+  uint64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;  // bytes of the inputs inside
   absl::flat_hash_map<const Request*, std::shared_ptr<StepRun>> runs_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -15,8 +15,7 @@ void StepRequest::Begin() {
   Handle();
 }
 
-// Where texts are encoded elsewhere, the run lives until TextsDone(), since the request has not
-// ended.
+// If texts are encoded elsewhere, the run lives until TextsDone(), since the request has not ended.
 void StepRequest::Handle() {
   switch (context_->handler->Handle(message_, &request_)) {
     case Handled::kAwaitsTexts:
@@ -49,7 +48,7 @@ void StepRequest::Cancel() {
   CancelInQueue();
 }
 
-// The queue goes with its model, which the request may be the last to keep.
+// The queue goes with its model, which only this request may keep.
 void StepRequest::CancelInQueue() {
   const std::shared_ptr<ServedModel> model = request_.model;
   if (request_.queue != nullptr) request_.queue->Cancel(&request_);
@@ -59,7 +58,7 @@ void StepRequest::LetGo() {
   if (!let_go_.exchange(true, std::memory_order_acq_rel)) owner_->InputsRead(step_);
 }
 
-// A step that was refused before its model was found is the whole request's affair alone.
+// If a step is refused before its model is found, only the whole request counts it.
 void StepRequest::Count(absl::StatusCode code) {
   if (request_.metrics == nullptr) return;
   CountEnding(request_, code, context_->metrics, context_->clock);

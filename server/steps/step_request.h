@@ -15,19 +15,19 @@
 
 namespace mpsd {
 
-// What a step tells the run that it belongs to. Thread-safe.
+// Reports from a step to its run. Thread-safe.
 class StepOwner {
  public:
   // Nobody reads the step's inputs any more. Called once.
   virtual void InputsRead(uint32_t step) = 0;
 
-  // The step ends, by one of these. The answer has each output that the step's message names, and
-  // is valid until StepAnswered() returns. The run may be gone when either returns, unless the
-  // caller holds it.
+  // The step ends by one of these. The answer has each output that the step's message names, and is
+  // valid until StepAnswered() returns. The run may be gone when either returns, unless the caller
+  // holds it.
   virtual void StepAnswered(uint32_t step, const Answer& answer) = 0;
   virtual void StepFailed(uint32_t step, const absl::Status& status) = 0;
 
-  // An error for a request that nobody awaits any more.
+  // An error if nobody awaits the request any more.
   virtual absl::Status StillAwaited() = 0;
 
   // Keeps the run until the result is dropped.
@@ -38,29 +38,28 @@ class StepOwner {
 };
 
 // Hands its request to the InferHandler, as an exchange does, and counts and traces its ending. It
-// has no call, no place among the open calls and no line of the request log: those are the whole
-// request's. It has a span if the whole has one, and that is written before the run is told.
+// has no call, no place among the open calls and no line in the request log: the whole request has
+// them. It has a span if the whole has one, written before the run is told.
 //
 //   Begin ─▶ InferHandler ─▶ the member's queue ─▶ StepAnswered, or StepFailed
 //
-// Owned by a StepRun, and begins once. Begin() is called by a thread that holds the run; the ending
-// comes on any thread, perhaps before Begin() returns. Thread-safe.
+// Owned by a StepRun; begins once. Begin() is called by a thread that holds the run; the ending may
+// come on any thread, even before Begin() returns. Thread-safe.
 class StepRequest final : public ReplySink, private TextWaiter {
  public:
   // The referents outlive it.
   StepRequest(const StepContext* context, StepOwner* owner, uint32_t step)
       : context_(context), owner_(owner), step_(step) {}
 
-  // To be filled in before Begin(), which the message's payloads outlive until InputsRead(). The
-  // outputs that are named are those that the run takes.
+  // Filled in before Begin(). The message's payloads outlive Begin() until InputsRead(). It names
+  // the outputs that the run takes.
   InferMessage* message() { return &message_; }
   Request* request() { return &request_; }
 
-  // Admits the request or ends it.
   void Begin();
 
   // Nobody awaits the step any more. It ends as CANCELLED, now or soon, unless it has ended.
-  // REQUIRES: the caller holds the run, and Begin() was called or is under way.
+  // REQUIRES: the caller holds the run, and Begin() was called or is running.
   void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
 
   // ReplySink.
@@ -68,7 +67,7 @@ class StepRequest final : public ReplySink, private TextWaiter {
   void Fail(const absl::Status& status) override;
 
  private:
-  // TextWaiter: on a thread of TextThreads.
+  // TextWaiter, on a thread of TextThreads.
   absl::Status GoOn() const override { return owner_->StillAwaited(); }
   void TextsDone(const absl::Status& status) override;
 
@@ -82,14 +81,14 @@ class StepRequest final : public ReplySink, private TextWaiter {
   StepOwner* const owner_;
   const uint32_t step_;
 
-  // Written by the thread that begins; from then on as Request says.
+  // Written by the thread that begins; then as Request says.
   InferMessage message_;
   Request request_;
 
   std::atomic<bool> let_go_{false};
 
   absl::Mutex mu_;
-  bool is_handled_ ABSL_GUARDED_BY(mu_) = false;  // its queue, if it has one, may be told things
+  bool is_handled_ ABSL_GUARDED_BY(mu_) = false;  // its queue, if any, may be told things
   bool cancelled_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -14,8 +14,8 @@
 namespace mpsd {
 namespace {
 
-// Admission has found the name in the member's spec, and ReadCompletion() takes no answer that has
-// fewer outputs than this.
+// Admission has found the name in the member's spec, and ReadCompletion() accepts no answer without
+// it.
 const AnswerOutput& NamedOutput(const Answer& answer, const std::string& name) {
   const auto found = std::find_if(answer.outputs.begin(), answer.outputs.end(),
                                   [&](const AnswerOutput& output) { return output.name == name; });
@@ -92,8 +92,8 @@ StepRequest* StepRun::TakeReady() {
   return steps_[step].get();
 }
 
-// The message and the request as a door would make them. The deadline is the whole request's, and
-// the member's own policy may shorten the wait.
+// Fills message and request as a door would. The deadline is the whole request's; the member's own
+// policy may shorten the wait.
 void StepRun::Fill(uint32_t step, StepRequest* target) {
   const StepGraph::Step& source = graph_->steps()[step];
   InferMessage* const message = target->message();
@@ -250,7 +250,7 @@ void StepRun::EndIfOver() {
   request_->reply.Fail(fault);
 }
 
-// Tensors that were held go out as copies: an answer has one memory at most.
+// Tensors that were held go out as copies: an answer has at most one memory.
 void StepRun::Give(AnswerMemory* memory) {
   Answer answer;
   answer.memory = memory;
@@ -268,7 +268,7 @@ void StepRun::Give(AnswerMemory* memory) {
   request_->reply.Send(answer);
 }
 
-// As Triton counts it: the times of all steps, as if they had run one after the other.
+// As Triton counts it: the times of all steps, as if one had followed the other.
 void StepRun::CountAnswer() {
   ExecutedBatch executed;
   executed.row_count = request_->rows;

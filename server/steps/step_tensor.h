@@ -15,16 +15,15 @@
 
 namespace mpsd {
 
-// An output of one step's answer, from then until the last step that reads it has copied it into
-// its rows, or the request has ended. Its bytes lie in one of three places:
+// An output of one step's answer. It lives until the last step that reads it has copied it into its
+// rows, or the request has ended. Its bytes lie in one of three places:
 //
 //   a client's message     an input of the whole; stays until the request has ended
 //   the answer's memory    kept by a reference, if TryPin() allows it
 //   a copy                 where it does not, or where the bytes must not change any more; counted
 //
-// Written by the thread that has the answer, then read by others, which have learnt of it under the
-// run's mutex; the last reader drops it. So no two threads use it at once but to read.
-// Thread-compatible.
+// Written by the thread with the answer. Other threads learn of it under the run's mutex and then
+// only read; the last reader drops it. Thread-compatible.
 class StepTensor {
  public:
   StepTensor() = default;
@@ -35,22 +34,21 @@ class StepTensor {
   // The tensor is an input of the whole. `payload` outlives it.
   void Lend(DataType datatype, Dims dims, const Payload& payload);
 
-  // The tensor is an output, which is valid for as long as the caller knows.
+  // The tensor is an output, which the caller keeps valid.
   void Look(const AnswerOutput& output);
 
-  // The tensor is an output, which stays valid until Drop(). With `is_fixed` nobody can change its
-  // bytes: a worker may still write to its memory. Strings are copied in any case, since their
-  // lengths are believed once they were checked. RESOURCE_EXHAUSTED where `copies` has no room.
+  // The tensor is an output that stays valid until Drop(). With `is_fixed` nobody can change its
+  // bytes, although a worker may still write to its memory. Strings are always copied, since their
+  // lengths are trusted after a check. RESOURCE_EXHAUSTED if `copies` has no room.
   absl::Status Hold(const AnswerOutput& output, AnswerMemory* memory, bool is_fixed,
                     ByteAllowance* copies);
 
-  // The bytes are not needed any more.
   void Drop();
 
   DataType datatype() const { return datatype_; }
   const Dims& dims() const { return dims_; }
   const Payload& payload() const { return payload_; }
-  // Whether a worker may change the bytes while they are read.
+  // Whether a worker may change the bytes during a read.
   bool may_change() const { return memory_ != nullptr; }
   // The bytes of an output.
   absl::string_view bytes() const {
@@ -61,9 +59,9 @@ class StepTensor {
   void PointTo(absl::string_view bytes);
 
   DataType datatype_ = DataType::kInvalid;
-  Dims dims_;  // with the batch dim
+  Dims dims_;  // batch dim included
   Payload payload_;
-  AnswerMemory* memory_ = nullptr;  // on which this holds a reference
+  AnswerMemory* memory_ = nullptr;  // this holds a reference on it
   std::unique_ptr<char[]> copy_;
   uint64_t copied_bytes_ = 0;
   ByteAllowance* copies_ = nullptr;

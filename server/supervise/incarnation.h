@@ -1,9 +1,8 @@
-// Incarnation: one process of a SupervisedWorker, and what is known of it.
+// Incarnation: one process of a SupervisedWorker, and what is known about it.
 //
-// A worker outlives its processes; everything that must not pass from one process to the next
-// stands here and goes with it: sockets, memory, budgets, the reasons for its end. The rest, such
-// as the number of deaths in a row and the last lines that the process wrote, is a member of
-// SupervisedWorker.
+// Whatever must not pass from one process to the next stands here: sockets, memory, budgets, the
+// reasons for its end. The rest belongs to SupervisedWorker, such as the number of deaths in a row
+// and the last lines of output.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +18,21 @@
 
 namespace mpsd {
 
-// How often the control socket of one worker is read; a worker that makes it necessary to read more
-// is killed. A message takes two reads, and one read takes 16 KiB at most: a quarter of this is
-// more than an honest worker ever has to say.
+// Reads a second from one worker's control socket; a worker that needs more is killed. A message
+// takes two reads, and a read at most 16 KiB: a quarter of this is enough for any honest worker.
 inline constexpr uint32_t kControlReadsPerSecond = 512;
-// How often what one worker writes to stdout and stderr is read. Each takes 4 KiB. A worker that
-// writes more waits, like any process whose pipe is full: a library that talks too much is no
-// reason to kill it.
+// Reads a second, of 4 KiB each, from one worker's stdout and stderr. A worker that writes more
+// waits, as with any full pipe: a library that talks too much is no reason to kill it.
 inline constexpr uint32_t kOutputReadsPerSecond = 256;
 
-// Where a process stands with the weights that its model's workers share: it waits for those of
-// another, or was asked for its answer.
+// A process's part in sharing the model's weights: it waits for another worker's, or was asked.
 enum class WeightsStep { kNone, kWaits, kAsked };
 
-// Made when a process was spawned, destroyed once it was reaped; owned by its SupervisedWorker, and
+// Made when a process was spawned, destroyed once it was reaped. Owned by its SupervisedWorker;
 // without behaviour of its own. Lives on the supervisor's thread.
 //
-// Two ends are told apart by what is set: an end that the front end wanted has a `verdict`; one
-// that the worker announced has `said_failure`. DescribeExit() makes one reason of them and of the
-// wait status.
+// An end that the front end wanted has a `verdict`; an end that the worker announced has
+// `said_failure`. DescribeExit() makes one reason of these and of the wait status.
 struct Incarnation {
   Incarnation(std::unique_ptr<WorkerProcess> its_process, int64_t now_ns, int64_t own_ns)
       : process(std::move(its_process)),
@@ -51,22 +46,22 @@ struct Incarnation {
   RateLimit output_reads;
   int64_t phase_since_own_ns;  // when its state began, in OwnTime
 
-  bool loaded = false;        // it has reported what it loaded
-  uint64_t weight_bytes = 0;  // that it could share, as it reported
+  bool loaded = false;        // it has sent its LoadReport
+  uint64_t weight_bytes = 0;  // weights that it could share, by its report
   WeightsStep weights = WeightsStep::kNone;
   bool ready = false;                  // its lanes are warm
   bool said_failure = false;           // it sent a Failure
-  bool failure_lasts = false;          // the next process would fail alike
-  bool send_failed = false;            // at the last try to send what is queued for it
-  bool exited = false;                 // its exit was reported, and it could not be reaped yet
-  int64_t kill_at_ns = INT64_MAX;      // finite while it should leave by itself; the clock's time
-  bool was_stopped = false;            // by a SIGSTOP from outside, when it was killed
+  bool failure_lasts = false;          // the next process would fail too
+  bool send_failed = false;            // the last try to send its queued messages failed
+  bool exited = false;                 // its exit was reported, but it could not be reaped yet
+  int64_t kill_at_ns = INT64_MAX;      // by the clock; finite while it should leave by itself
+  bool was_stopped = false;            // stopped by a SIGSTOP from outside when it was killed
   std::optional<ExitVerdict> verdict;  // why the front end ended it
 
-  // While it serves: what the pool saw of it at the last tick.
+  // While it serves: what the pool saw at the last tick.
   std::vector<LaneWatch> lanes;
   uint64_t requests = 0;  // answered
-  bool answers = false;   // it has answered a request between the last two ticks
+  bool answers = false;   // it answered a request between the last two ticks
 };
 
 }  // namespace mpsd

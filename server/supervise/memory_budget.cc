@@ -10,7 +10,7 @@
 namespace mpsd {
 namespace {
 
-// Stays free for the front end's own heap and for the workers' models.
+// Left for the front end's own heap and for the workers' models.
 constexpr uint64_t kKeptFreeBytes = 32ULL << 20;
 
 }  // namespace
@@ -36,7 +36,7 @@ void MemoryBudget::GiveBack(uint64_t bytes) {
 }
 
 std::shared_ptr<void> MemoryBudget::Share(uint64_t bytes) {
-  // The pointer points to the counter, from which its deleter subtracts.
+  // The pointer refers to the counter, from which its deleter subtracts.
   return std::shared_ptr<void>(taken_.get(), [taken = taken_, bytes](void*) {
     taken->fetch_sub(bytes, std::memory_order_relaxed);
   });

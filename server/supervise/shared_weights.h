@@ -1,9 +1,8 @@
 // SharedWeights: one copy of a model's weights in a device's memory, for all its workers there.
 //
 // The first worker that has loaded the model moves its weights to memory that outlives its process,
-// and hands over a descriptor, which the front end keeps without ever looking into it. Each other
-// worker, and each that takes the place of a dead one, compares those weights with its own, and
-// gives up its own if they are alike.
+// and hands over a descriptor. The front end keeps that and never looks into it. Each later worker
+// compares those weights with its own, and gives up its own if they are equal.
 //
 //   Next()   kOwn      no one shares: the worker serves with what it has
 //            kShare    the worker is the first: TakeAnswer() or Forget() follows
@@ -18,21 +17,22 @@
 
 namespace mpsd {
 
-// How often sharing may fail in a row before a model's workers keep weights of their own: each time
-// costs the start of a worker some milliseconds, and a fault that lasts fails each time.
+// After this many failures in a row, the model's workers stop sharing weights. Each try delays a
+// worker's start by some milliseconds, and a lasting fault fails each time.
 inline constexpr uint32_t kMostSharingFaults = 3;
 
 // Owned by the group of the model's workers, one for each device. Lives on the supervisor's thread.
-// Pure, but for the descriptor that it owns.
+// Pure, except for the descriptor that it owns.
 //
 // Invariants:
-//   1. At most one worker shares at a time, and nobody does while there is something to use.
-//   2. What is used has the bytes that the asking worker would share.
+//   1. At most one worker exports its weights at a time, and only while no exported copy exists.
+//   2. A worker uses shared weights only if they have as many bytes as its own.
 class SharedWeights {
  public:
   enum class Step { kOwn, kShare, kUse, kWait };
 
-  // What a worker does that has loaded the model and could share `bytes`.
+  // Decides the next step for a worker that has loaded the model and could share `bytes` of
+  // weights.
   Step Next(uint32_t worker, uint64_t bytes) {
     if (bytes == 0 || faults_ >= kMostSharingFaults) return Step::kOwn;
     if (memory_.valid()) return bytes == bytes_ ? Step::kUse : Step::kOwn;
@@ -42,10 +42,10 @@ class SharedWeights {
     return Step::kShare;
   }
 
-  // The worker's answer to kShare or kUse: it has `bytes` in shared memory now, 0 for none. Where
-  // it shares, `memory` is its descriptor. A worker that could not share, or not use what is there,
-  // lets the next one share anew. Those that use it already go on: the memory lasts as long as they
-  // map it.
+  // The worker's answer to kShare or kUse: `bytes` of its weights are now in shared memory, 0 for
+  // none. After kShare, `memory` is the descriptor. If the worker could not share, or not use the
+  // shared copy, the next one shares anew. Workers that use the old copy go on: the memory lasts
+  // while they map it.
   void TakeAnswer(uint32_t worker, uint64_t bytes, UniqueFd memory) {
     const bool shares = sharer_ == worker;
     if (bytes != bytes_ || (shares && !memory.valid())) return Fail(worker);
@@ -57,12 +57,12 @@ class SharedWeights {
     memory_ = std::move(memory);
   }
 
-  // The worker's process has ended. One that was to share leaves its turn to another.
+  // The worker's process has ended. If it was asked to share, another may.
   void Forget(uint32_t worker) {
     if (sharer_ == worker) Fail(worker);
   }
 
-  // The descriptor for kUse; borrowed. -1: nothing is shared.
+  // The descriptor for kUse, borrowed; -1 if nothing is shared.
   int memory() const { return memory_.get(); }
 
  private:
@@ -74,7 +74,7 @@ class SharedWeights {
 
   static constexpr uint32_t kNobody = UINT32_MAX;
 
-  uint32_t sharer_ = kNobody;  // that was asked and has not answered
+  uint32_t sharer_ = kNobody;  // the worker that was asked and has not answered
   UniqueFd memory_;
   uint64_t bytes_ = 0;
   uint32_t faults_ = 0;

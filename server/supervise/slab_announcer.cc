@@ -106,8 +106,8 @@ void SlabAnnouncer::Tell(const SlabSegment& segment, Peer* peer) {
   peer->send(SlabsAdded{segment.number, segment.bytes}, {segment.fd}).IgnoreError();
 }
 
-// Moves on every segment for which no answer is missing any more. An announced segment waits only
-// for workers that get batches; a retiring one for all, since its number will be used again.
+// Advances every segment that all workers have answered for. An announced segment waits only for
+// workers that get batches. A retiring one waits for all, since its number will be used again.
 void SlabAnnouncer::Advance() {
   std::bitset<kMaxSlabSegments> unmapped;
   std::bitset<kMaxSlabSegments> missing;

@@ -1,4 +1,4 @@
-// SlabAnnouncer: adds slab segments to a pool and takes them away, in step with the pool's workers.
+// SlabAnnouncer: adds slab segments to a pool and removes them, in step with the pool's workers.
 #pragma once
 
 #include <bitset>
@@ -21,28 +21,27 @@
 namespace mpsd {
 
 // Beside the request's path: the supervisor's thread moves the memory while requests go on. Owned
-// by the pool's WorkerGroup, one for each pool. Lives on the supervisor's thread; never blocks.
+// by the pool's WorkerGroup. Lives on the supervisor's thread; never blocks.
 //
-// The life of a segment (the first one is made with the pool, is sent with the attach order, and
+// The life of a segment (the first one is made with the pool, sent with the attach order, and
 // stays):
 //   absent    → announced, once every attached worker was told of it
-//   announced → serving, once each of those that get batches has mapped it
+//   announced → serving, once each worker that gets batches has mapped it
 //   serving   → retiring, once the pool has not used it for a while; all are told to unmap it
 //   retiring  → absent, once each has
 // A dead worker counts as having answered. A worker that attaches later is told of every segment
 // that is not retiring, and gets batches only once HasMappedAll(). A worker that still warms up may
-// take minutes to read its messages: no segment waits for it before serving, since it has no batch
+// take minutes to read its messages. No segment waits for it before serving, since it has no batch
 // yet.
 //
 // Invariants:
 //   1. A worker that gets batches has mapped every segment that the pool has.
-//   2. The number of a segment is used again only after every worker has unmapped it.
+//   2. A segment's number is used again only after every worker has unmapped it.
 //   3. At most one segment is announced at a time.
 class SlabAnnouncer {
  public:
   using Send = std::function<absl::Status(const Message&, absl::Span<const int> fds)>;
 
-  // Pool and budget outlive it.
   SlabAnnouncer(Pool* pool, MemoryBudget* budget, std::string model)
       : pool_(pool), budget_(budget), model_(std::move(model)) {}
 
@@ -54,18 +53,18 @@ class SlabAnnouncer {
   void Detach(const WorkerLink* worker);
 
   // Takes a SlabsMapped or SlabsUnmapped. INVALID_ARGUMENT for any other message, and for an answer
-  // that the worker does not owe.
+  // that nobody asked for.
   absl::Status Take(const WorkerLink* worker, const Message& message);
 
-  // True when the worker has mapped and unmapped every segment that it was told to.
+  // Whether the worker has mapped and unmapped every segment that it was told to.
   bool HasMappedAll(const WorkerLink* worker) const;
 
   // The worker gets batches from now on. REQUIRES: HasMappedAll().
   void Serve(const WorkerLink* worker);
 
   // Answers the pool's growth request, and retires a segment that was idle for kIdleLooks looks.
-  // Called every kLookNs or more often. `now_ns` is OwnTime. Returns, once each, the workers for
-  // which `is_warm` is true and that have owed an answer for kPatienceNs; the caller kills them.
+  // Called every kLookNs or more often; `now_ns` is OwnTime. Returns, once each, the warm workers
+  // (`is_warm`) that have owed an answer for kPatienceNs; the caller kills them.
   std::vector<const WorkerLink*> Tick(const std::function<bool(const WorkerLink*)>& is_warm,
                                       int64_t now_ns);
 
@@ -76,7 +75,7 @@ class SlabAnnouncer {
  private:
   struct Peer {
     Send send;
-    std::bitset<kMaxSlabSegments> to_map;  // told to map, and has not answered yet
+    std::bitset<kMaxSlabSegments> to_map;  // told to map, not answered yet
     std::bitset<kMaxSlabSegments> to_unmap;
     bool serves = false;
     int64_t overdue_at_ns = 0;  // 0 unless the worker is warm and owes an answer

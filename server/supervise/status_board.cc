@@ -97,7 +97,7 @@ std::vector<std::string> StatusBoard::Unsettled() const {
   return names;
 }
 
-// How the start of all workers ended; none while a worker is on its way.
+// The outcome of all workers' first starts; none while a worker is starting.
 std::optional<absl::Status> StatusBoard::OutcomeOf(const Entry& entry) {
   if (!entry.settled.has_value() || !entry.settled->ok()) return entry.settled;
   const auto serves = [](const auto& worker) { return worker.second.serves; };

@@ -1,4 +1,4 @@
-// StatusBoard: what the supervisor's thread knows of all workers, readable from other threads.
+// StatusBoard: the state of all workers, readable from other threads.
 //
 // Groups and workers live on one thread and have no lock. Other threads read copies of their state
 // here, and never wait for that thread, which may be spawning a process:
@@ -8,9 +8,9 @@
 //                                                        └──▶ main and "reloader", which block
 //                                                             until models are settled or serve
 //
-// Two questions are told apart. Whether a model is *settled* is asked at the start of the daemon:
-// its first start has ended, well or badly, and that stays so. Whether it *serves* is asked at a
-// reload: all workers of the new generation do, and the old one may go.
+// At the start the daemon asks whether a model is *settled*: its first start has ended, well or
+// badly, and that stays so. A reload asks whether it *serves*: all workers of the new generation
+// do, and the old one may go.
 #pragma once
 
 #include <functional>
@@ -28,13 +28,13 @@
 
 namespace mpsd {
 
-// Owned by the supervisor. Has one entry for each generation of a model, from Open() to Forget():
-// bounded by the generations that there are at once and by kMaxWorkers each. Beside the request's
-// path. Its answers may be a tick old; resident memory and ages are taken at the question.
-// Thread-safe; only the two Wait methods block, and not on the supervisor's thread.
+// Owned by the supervisor. Has an entry for each generation of a model, from Open() to Forget(): at
+// most the generations that exist at once, with kMaxWorkers each. Beside the request's path.
+// Answers may be a tick old; resident memory and ages are read at the question. Thread-safe; only
+// the two Wait methods block, and not on the supervisor's thread.
 class StatusBoard final : public WorkerStatusSource {
  public:
-  // What is known of one worker. Times are the clock's.
+  // State of one worker. Times are the clock's.
   struct WorkerNote {
     WorkerInfo info;
     bool serves = false;
@@ -46,38 +46,38 @@ class StatusBoard final : public WorkerStatusSource {
 
   // ---- the supervisor. REQUIRES, but for Open(): the model was opened and not forgotten. ----
 
-  // From now on WaitUntilSettled() waits for this model too. Called by any thread.
+  // WaitUntilSettled() waits for this model too from now on. Called by any thread.
   void Open(const ServedModel& model);
-  // Replaces what is known of the worker with the note's index.
+  // Replaces the state of the worker with the note's index.
   void Publish(const ServedModel& model, const WorkerNote& note);
   // The worker has left for good.
   void Remove(const ServedModel& model, uint32_t worker);
-  // The state of the circuit, by its name; a model that waits for its device is shown as open too.
+  // The circuit's state, by its name; a model that waits for its device shows as open too.
   void PublishCircuit(const ServedModel& model, const char* circuit);
-  // Requests do not find the model any more: it is shown as draining.
+  // Requests no longer find the model: it shows as draining.
   void PublishRetired(const ServedModel& model);
-  // The generation has no worker any more. A thread that waits for it gets CANCELLED.
+  // The generation has no worker any more. Threads that wait for it get CANCELLED.
   void Forget(const ServedModel& model);
 
-  // A worker of the model has begun to serve (OK), or has failed to start or died (why). The first
-  // outcome settles the model: its first start has ended.
+  // A worker of the model began to serve (OK), or failed to start or died (why). The first outcome
+  // settles the model.
   void NoteOutcome(const ServedModel& model, const absl::Status& status);
 
-  // A worker of the model cannot start since memory is short. The outcome is noted besides.
+  // A worker of the model cannot start for lack of memory. The outcome is noted besides.
   void FailMemory(const ServedModel& model, const absl::Status& status);
 
   // ---- those who wait for a start ----
 
   // Blocks until every model is settled, or `give_up` returns true; calls that a few times a
-  // second. Returns why memory is short when no model serves and none fits into memory: one that
-  // does not fit keeps no other from serving.
+  // second. Returns why memory is short if no model serves and none fits: one that does not fit
+  // keeps no other from serving.
   absl::Status WaitUntilSettled(const std::function<bool()>& give_up);
 
-  // The names of the models that are not settled, in the order of the alphabet.
+  // Names of the models that are not settled, in alphabetical order.
   std::vector<std::string> Unsettled() const;
 
-  // Blocks until all workers of one model serve (OK) or one of them has failed, and returns why.
-  // CANCELLED when `give_up` returned true or the model was forgotten.
+  // Blocks until all workers of one model serve (OK) or one has failed, and returns why. CANCELLED
+  // if `give_up` returned true or the model was forgotten.
   absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up);
 
   // ---- those who ask; a model without an entry has no workers ----
@@ -96,9 +96,9 @@ class StatusBoard final : public WorkerStatusSource {
     std::map<uint32_t, WorkerNote> workers;
     std::string circuit = "closed";
     bool retired = false;
-    std::optional<absl::Status> settled;  // the first outcome; none while the first start goes on
+    std::optional<absl::Status> settled;  // first outcome; none during the first start
     absl::Status last_outcome;
-    absl::Status memory;  // why there is none for a worker
+    absl::Status memory;  // why a worker gets no memory
   };
 
   static std::optional<absl::Status> OutcomeOf(const Entry& entry);

@@ -1,12 +1,10 @@
 // SuperviseServices: what all workers of a supervisor share.
 //
-// A group and its workers get one pointer instead of a dozen. The first half is the way out to
-// other parts; the second half is what is known about the host as a whole, and so belongs to no
-// group.
+// Groups and workers get one pointer instead of a dozen. The first half leads to other parts. The
+// second half concerns the host as a whole, so it belongs to no group.
 //
-// Everything that changes here changes on one thread, which `thread` holds the code to: the members
-// are guarded by that role, functions that use them require it, and each entry point begins with
-// Check().
+// Whatever changes here changes on one thread, which the role `thread` enforces: it guards the
+// members, functions that use them require it, and each entry point begins with Check().
 #pragma once
 
 #include <cstdint>
@@ -31,8 +29,8 @@
 
 namespace mpsd {
 
-// Owned by the supervisor, which fills in the first group before its thread runs, and outlives all
-// groups. Groups and workers use it on that thread only. Has no behaviour beyond numbering.
+// Owned by the supervisor, which fills in the first half before its thread runs, and outlives all
+// groups. Groups and workers use it only on that thread. Only numbers tokens itself.
 struct SuperviseServices {
   // Constant while the supervisor's thread runs. The referents outlive every group.
   Plane* plane = nullptr;        // all pools, and the count of awake threads
@@ -41,21 +39,21 @@ struct SuperviseServices {
   Logger* logger = nullptr;
   WorkerHost* host = nullptr;      // spawns processes and waits for their events
   WorkerBells* bells = nullptr;    // heard while all queue threads sleep
-  StatusBoard* board = nullptr;    // what other threads are told
-  MemoryBudget* budget = nullptr;  // of all segments
+  StatusBoard* board = nullptr;    // state for other threads
+  MemoryBudget* budget = nullptr;  // for all segments
   std::function<double()> jitter;  // a fresh random number in [0, 1)
 
-  // The supervisor's thread: everything in groups and workers lives on it.
+  // The supervisor's thread: groups and workers live on it.
   ThreadRole thread;
 
   OwnTime own_time ABSL_GUARDED_BY(thread);
   MemoryKills memory_kills ABSL_GUARDED_BY(thread);
   PressureRelief relief ABSL_GUARDED_BY(thread);
-  std::map<std::string, DeviceHealth> devices ABSL_GUARDED_BY(thread);  // by name; no cpu
+  std::map<std::string, DeviceHealth> devices ABSL_GUARDED_BY(thread);  // by name; not the cpu
   uint64_t next_token ABSL_GUARDED_BY(thread) = 1;
 
-  // The first of kTokensPerWorker tokens that no other worker has or had. A token tells which event
-  // of which worker the host reports; a token of a worker that has left since means nothing.
+  // The first of kTokensPerWorker fresh tokens. A token says which event of which worker the host
+  // reports; once the worker has left, it means nothing.
   uint64_t TakeTokens() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread) {
     const uint64_t first = next_token;
     next_token += kTokensPerWorker;

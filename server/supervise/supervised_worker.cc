@@ -20,7 +20,7 @@
 namespace mpsd {
 namespace {
 
-// A worker that has hung up, or was asked to go, leaves by itself within this.
+// A worker that has hung up, or was asked to go, should leave within this time.
 constexpr int64_t kLeaveNs = kNsPerSecond;
 constexpr int kLastReads = 16;
 
@@ -160,7 +160,7 @@ uint32_t SupervisedWorker::LanesToOrder() const {
 }
 
 // The first worker that has loaded the model decides for all, so that equal requests have equal
-// answers. A trial that crashed is not made again.
+// answers. A trial that crashed is not repeated.
 Precision SupervisedWorker::PrecisionToOrder() const {
   const Precision told = owner_->model().order.precision;
   if (told != Precision::kAuto) return told;
@@ -186,8 +186,8 @@ void SupervisedWorker::TakeLanes(const LoadReport& report) {
                           {"reason", reason}});
 }
 
-// A worker that was to have room for several large answers has room for one where memory is short,
-// and serves without room for any rather than not at all.
+// If memory is short, a worker that should hold several large answers gets room for one. It serves
+// without room for any rather than not at all.
 absl::Status SupervisedWorker::TakeMemory(WorkerLink::Options* options) {
   const std::string what = absl::StrCat("a worker of model '", served()->name, "'");
   const auto options_of = [this](AreaKind kind) {
@@ -261,7 +261,7 @@ void SupervisedWorker::Serve() {
   note_.info.slowness = 1;
   run_->lanes.assign(run_->link->lanes(), LaneWatch(services_->own_time.now_ns()));
   MoveTo(WorkerState::kServing);
-  // The last thread to park after this Wake() tells the new worker too whether to ring.
+  // The last thread to park after this Wake() also tells the new worker whether to ring.
   services_->plane->Wake();
   owner_->slabs()->Serve(run_->link.get());
   pool()->workers()->Attach(run_->link);
@@ -281,7 +281,7 @@ void SupervisedWorker::Serve() {
 
 void SupervisedWorker::OnEvent(WorkerEvent event) {
   services_->thread.Check();
-  if (run_ == nullptr) return;  // reported once more after the end
+  if (run_ == nullptr) return;  // an event may be reported once more after the end
   switch (event) {
     case WorkerEvent::kControl:
       return OnControl();
@@ -324,7 +324,7 @@ void SupervisedWorker::Take(MessageReader::Received received) {
   if (state_ == WorkerState::kWarming && run_->ready && has_mapped_all) Serve();
 }
 
-// What it sent beside the first descriptor is closed.
+// Closes what came beside the first descriptor.
 void SupervisedWorker::TakeWeights(const WeightsTold& told, std::vector<UniqueFd> fds) {
   run_->weights = WeightsStep::kNone;
   UniqueFd memory = fds.empty() ? UniqueFd() : std::move(fds.front());
@@ -429,8 +429,8 @@ void SupervisedWorker::Tick() {
   Publish();
 }
 
-// Logs the first of several errors in a row. The budget of the worker's state ends a wait that does
-// not end by itself.
+// Logs the first of several errors in a row. If a wait does not end by itself, the budget of the
+// worker's state ends it.
 void SupervisedWorker::NoteSending(const absl::Status& status) {
   const bool had_failed = std::exchange(run_->send_failed, !status.ok());
   if (status.ok()) return;
@@ -478,7 +478,7 @@ void SupervisedWorker::CheckLanes() {
   if (state_ == WorkerState::kDraining && progress.inflight == 0) Dismiss();
 }
 
-// The pool compares its workers; people are told when one becomes slow, and when that ends.
+// The pool compares its workers. The log says when one becomes slow, and when that ends.
 void SupervisedWorker::NoteSlowness(double slowness) {
   const double before = std::exchange(note_.info.slowness, slowness);
   if (slowness == before) return;
@@ -504,7 +504,6 @@ void SupervisedWorker::KillLate() {
 
 // ---- its end ----
 
-// Asks the process to go by closing its control socket.
 void SupervisedWorker::LeaveBy(int64_t kill_at_ns) {
   run_->process->Hang();
   run_->kill_at_ns = std::min(run_->kill_at_ns, kill_at_ns);
@@ -551,14 +550,14 @@ void SupervisedWorker::EndNow() {
   Ended(run_->process->Reap(/*wait=*/true));
 }
 
-// On macOS an exit is reported once, and the process may not be a zombie yet: ticks ask again.
+// On macOS an exit is reported once, perhaps before the process is a zombie: ticks ask again.
 void SupervisedWorker::OnExit() {
   const int wait_status = run_->process->Reap(/*wait=*/false);
   run_->exited = wait_status < 0;
   if (wait_status >= 0) Ended(wait_status);
 }
 
-// The death is counted before any request ends, so that a client that hears of the death finds it
+// Counts the death before any request ends, so that a client that hears of the death finds it
 // counted. The requests come before the output, which may be long.
 void SupervisedWorker::Ended(int wait_status) {
   const int64_t seen_ns = services_->clock->NowNs();
@@ -575,7 +574,7 @@ void SupervisedWorker::Ended(int wait_status) {
   if (state_ != WorkerState::kEnding) before_end_ = state_;
   LogDeath(death.reason, moved_ns);
   // Between its order and its report a worker loads its model and compares its lanes. A fault of
-  // the model itself comes again with one lane.
+  // the model itself recurs with one lane.
   const bool at_load = before_end_ == WorkerState::kLoading;
   if (at_load && death.reason.exit == WorkerExit::kSignal) crashed_at_load_ = true;
   LogConviction(death.conviction);
@@ -636,11 +635,11 @@ void SupervisedWorker::LogConviction(Conviction conviction) {
                           {"to_lift", absl::StrCat("mpsd forgive ", served()->name)}});
 }
 
-// `moved_ns` passed from the sight of the death until its requests were in other hands.
+// `moved_ns` passed from the sight of the death until other workers had its requests.
 void SupervisedWorker::LogDeath(const ExitReason& reason, int64_t moved_ns) {
   const bool asked = reason.exit == WorkerExit::kAsked;
   const bool lasts = run_->failure_lasts;
-  // A healthy worker that goes with its daemon or its generation is no news.
+  // A healthy worker that goes with its daemon or generation is no news.
   const bool is_quiet = asked && leaving_ && !run_->said_failure;
   LogLevel level = lasts ? LogLevel::kError : LogLevel::kWarn;
   if (asked) level = is_quiet ? LogLevel::kDebug : LogLevel::kInfo;

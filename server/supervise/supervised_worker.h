@@ -1,7 +1,7 @@
 // SupervisedWorker: one configured worker through all its incarnations.
 //
-// The steps of a start, of which worker_state.h has the states. The messages of the process come
-// over its control socket; nothing here waits for them:
+// The steps of a start, with the states of worker_state.h. The process answers over its control
+// socket; nothing here waits for that:
 //
 //   Start()            spawns the process and sends it the LoadOrder          kLoading
 //   LoadReport    ◀──  the owner checks the spec, takes memory for it
@@ -31,22 +31,21 @@
 
 namespace mpsd {
 
-// Spawns a worker process, hands it its memory, attaches it to the pool, watches it and reaps it.
-// Beside the request's path, never on it. Owned by the group of its model. Lives on the
-// supervisor's thread, which it never blocks except in EndNow().
+// Spawns a worker process, gives it memory, attaches it to the pool, watches it and reaps it.
+// Beside the request's path, never on it. Owned by its model's group. Lives on the supervisor's
+// thread, which it blocks only in EndNow().
 //
 // Invariants:
 //   1. There is a process exactly while the state is not kWaiting.
 //   2. The state changes only by legal steps of worker_state.h; one function CHECKs them.
 //   3. A death always goes in this order: the process is killed, or dies → it is reaped → the pool
 //      dispatches its requests again or ends them → the owner hears of it → the next start.
-//   4. What the process says is believed only as far as its state allows; anything else kills it.
+//   4. The process's messages are believed only as far as its state allows; others kill it.
 //   5. The memory of an incarnation is given back only after it was reaped.
-//   6. A failure that lasts is the last while no worker of the model has loaded it: no start
-//      follows until one has.
+//   6. After a failure that lasts, no start follows until some worker of the model has loaded it.
 class SupervisedWorker {
  public:
-  // `epoch` is that of the incarnation before the first one. All incarnations are on the device of
+  // `epoch` is that of the incarnation before the first one. All incarnations run on the device of
   // `share`. Owner and services outlive the worker.
   SupervisedWorker(WorkerOwner* owner, uint32_t index, uint32_t epoch, DeviceShare share,
                    SuperviseServices* services);
@@ -54,56 +53,55 @@ class SupervisedWorker {
   // REQUIRES: there is no process.
   ~SupervisedWorker();
 
-  // Spawns the next incarnation. When that fails the worker stays in kWaiting, and start_at_ns()
-  // says when to try again. REQUIRES: kWaiting, not leaving().
+  // Spawns the next incarnation. If that fails the worker stays in kWaiting, and start_at_ns() says
+  // when to try again. REQUIRES: kWaiting, not leaving().
   void Start();
 
-  // The host has reported this event of the process.
   void OnEvent(WorkerEvent event);
 
-  // Flushes messages, and kills the process when it is past a budget. Called every kWatchdogTickNs
-  // or more often.
+  // Flushes messages, and kills the process if it is past a budget. Called every kWatchdogTickNs or
+  // more often.
   void Tick();
 
-  // Notes why the worker may not start yet although its time has come. REQUIRES: kWaiting.
+  // Notes why the worker may not start although its time has come. REQUIRES: kWaiting.
   void Wait(const std::string& reason);
 
   // Another worker has loaded the model, so neither file nor order is at fault: a worker that has
   // failed() starts again after a rest. Does nothing to others.
   void StartAfterAll();
 
-  // The worker finishes its batches, gets no more, and then leaves for good. REQUIRES: kServing.
+  // The worker gets no more batches, finishes those it has, and leaves for good. REQUIRES:
+  // kServing.
   void Drain();
 
-  // The worker leaves for good, whatever it does: closes its control socket, and kills it when that
-  // does not help within a second.
+  // The worker leaves for good: closes its control socket, and kills it if it is still there a
+  // second later.
   void Dismiss();
 
-  // Kills the process, which has loaded the model, because it cannot be given what it needs.
+  // Kills the process, which has loaded the model but cannot be given what it needs.
   void GiveUpLoaded(const absl::Status& why);
 
-  // Kills the process for what it did; does nothing without one. `why` may hold the worker's words.
+  // Kills the process, if any, for what it did. `why` may hold the worker's words.
   void GiveUp(WorkerExit exit, const std::string& why);
 
-  // Kills the process and blocks until it is reaped; does nothing without one.
+  // Kills the process, if any, and blocks until it is reaped.
   void EndNow();
 
-  // Takes the number of lanes that the worker reports, when it is lower than what was ordered: its
-  // libtorch cannot bear more, or the lanes disturbed each other. After an incarnation that crashed
-  // before it could report, it is one. REQUIRES: kLoading, and no memory was attached yet.
+  // Takes the reported number of lanes if it is lower than ordered: its libtorch cannot bear more,
+  // or the lanes disturbed each other. After an incarnation that crashed before its report, it is
+  // one. REQUIRES: kLoading, and no memory was attached yet.
   void TakeLanes(const LoadReport& report);
 
-  // Asks for a share of the weights: with the descriptor `memory`, that the worker uses those that
-  // another one shares; with -1, that it shares its own. The owner hears of the answer. REQUIRES:
-  // kLoading, and it has loaded the model.
+  // Asks the worker to use the weights that another one shares in `memory`, or with -1 to share its
+  // own. The owner hears of the answer. REQUIRES: kLoading, and it has loaded the model.
   absl::Status AskForWeights(int memory);
 
-  // The worker waits in kLoading until the owner asks it, or attaches it. REQUIRES: as above.
+  // Stays in kLoading until the owner asks or attaches it. REQUIRES: as above.
   void WaitForWeights();
 
-  // Makes the worker's own segments and sends them with the pool's first one; moves to kWarming. On
-  // an error before the order was sent the state is still kLoading. REQUIRES: kLoading, no memory
-  // was attached yet, and the pool has its first segment.
+  // Makes the worker's own segments and sends them with the pool's first one; moves to kWarming.
+  // After an error before the order was sent, the state is still kLoading. REQUIRES: kLoading, no
+  // memory was attached yet, and the pool has its first segment.
   absl::Status AttachSegments();
 
   uint32_t index() const { return index_; }
@@ -113,19 +111,19 @@ class SupervisedWorker {
   WorkerState state() const { return state_; }
   bool has_process() const { return run_ != nullptr; }
   bool leaving() const { return leaving_; }  // no incarnation follows
-  // By all that is known its file or its order is at fault: none follows, unless another worker
-  // loads the model, or a reload makes another generation.
+  // The file or the order seems to be at fault: no incarnation follows, unless another worker loads
+  // the model or a reload makes another generation.
   bool failed() const { return start_at_ns_ == INT64_MAX; }
   bool starting() const {
     return state_ == WorkerState::kLoading || state_ == WorkerState::kWarming;
   }
-  // Its process is expected to be gone within milliseconds.
+  // Whether its process should be gone within milliseconds.
   bool ends_soon() const {
     return state_ == WorkerState::kDraining || state_ == WorkerState::kEnding ||
            (run_ != nullptr && run_->exited);
   }
   int64_t start_at_ns() const { return start_at_ns_; }
-  int64_t started_ns() const { return note_.started_ns; }  // the last incarnation
+  int64_t started_ns() const { return note_.started_ns; }  // the last incarnation's
   int64_t serving_since_ns() const { return serving_since_ns_; }
   bool ready() const { return run_ != nullptr && run_->ready; }
   uint64_t weight_bytes() const { return run_ == nullptr ? 0 : run_->weight_bytes; }
@@ -135,7 +133,7 @@ class SupervisedWorker {
   bool answers() const { return run_ != nullptr && run_->answers; }
   double jitter() const { return jitter_; }
   uint64_t resident_bytes() const;
-  uint64_t fresh_bytes() const { return fresh_bytes_; }  // when it began to serve
+  uint64_t fresh_bytes() const { return fresh_bytes_; }  // resident when it began to serve
   WorkerLink* link() { return run_ == nullptr ? nullptr : run_->link.get(); }
   void set_device(const std::string& device) { note_.info.device = Printable(device); }
   void set_runtime(const WorkerRuntime& runtime) {
@@ -146,7 +144,7 @@ class SupervisedWorker {
  private:
   void MoveTo(WorkerState state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
 
-  // Its start.
+  // Start.
   uint32_t LanesToOrder() const;
   Precision PrecisionToOrder() const;
   void OnSpawnFailed(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
@@ -156,7 +154,7 @@ class SupervisedWorker {
   absl::Status SendAttachOrder() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void Serve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
 
-  // What it says and writes.
+  // Messages and output.
   void OnControl() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void Take(MessageReader::Received received) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void TakeWeights(const WeightsTold& told, std::vector<UniqueFd> fds)
@@ -174,13 +172,13 @@ class SupervisedWorker {
 
   void NoteSending(const absl::Status& status);
 
-  // Its budgets.
+  // Budgets.
   void CheckBudget() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void CheckLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void NoteSlowness(double slowness) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void KillLate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
 
-  // Its end.
+  // End.
   void LeaveBy(int64_t kill_at_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void OnExit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void Ended(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
@@ -190,7 +188,7 @@ class SupervisedWorker {
   void LogConviction(Conviction conviction);
   void LogDeath(const ExitReason& reason, int64_t moved_ns);
 
-  // What others are told of it.
+  // Reports to others.
   ServedModel* served() const { return owner_->model().served.get(); }
   Pool* pool() const { return owner_->model().pool; }
   void NoteOutcome(const absl::Status& status);
@@ -214,9 +212,9 @@ class SupervisedWorker {
   int64_t serving_since_ns_ = 0;  // 0 while it does not serve
   uint64_t fresh_bytes_ = 0;      // resident when it began to serve
   bool has_run_ = false;          // there was an incarnation
-  bool crashed_at_load_ = false;  // one crashed before its report: the next ones try out nothing
+  bool crashed_at_load_ = false;  // before its report: the next ones try out nothing
   bool leaving_ = false;
-  WorkerOutput output_;  // of all incarnations: people read why one died after the next has begun
+  WorkerOutput output_;  // shared by all incarnations, because people read a death's reason later
   StatusBoard::WorkerNote note_;
 };
 

@@ -38,7 +38,7 @@ Supervisor::Supervisor(std::unique_ptr<WorkerHost> host, uint64_t shared_memory_
 Supervisor::~Supervisor() { Stop(); }
 
 void Supervisor::Add(SupervisedModel model) {
-  // Two generations of a model add up, while both have workers.
+  // Two generations of a model add up while both have workers.
   model.served->metrics.workers_configured.fetch_add(static_cast<int64_t>(model.processes.size()));
   services_.plane->Add(model.pool);
   board_.Open(*model.served);
@@ -107,7 +107,6 @@ void Supervisor::Main() {
   services_.thread.Unbind();
 }
 
-// Does what other threads have asked for.
 void Supervisor::TakeNews() {
   decltype(added_) added;
   decltype(retired_) retired;
@@ -169,7 +168,7 @@ void Supervisor::Wait(int64_t timeout_ns) {
   const std::vector<uint64_t> tokens = host_->Wait(timeout_ns);
   services_.own_time.Advance(services_.clock->NowNs());
   for (const uint64_t token : tokens) {
-    // No worker has the token when its worker has left since.
+    // No worker has the token if its worker has left.
     for (const std::unique_ptr<WorkerGroup>& group : groups_) {
       if (group->OnEvent(token)) break;
     }

@@ -6,8 +6,8 @@
 //      ▲                                                                               │
 //      └─ hand events to their workers ◀── wait for an event, a wake-up or the time ◀──┘
 //
-// Other threads talk to it in two ways: they leave news under mu_ and wake it, or they read the
-// StatusBoard. It talks to them through pools (Attach, Detach, …) and through the board.
+// Other threads leave news under mu_ and wake it, or read the StatusBoard. It talks to them through
+// pools (Attach, Detach, …) and through the board.
 #pragma once
 
 #include <atomic>
@@ -39,20 +39,19 @@
 
 namespace mpsd {
 
-// One thread of its own starts, watches and reaps all workers; it also owns the thread that finds
+// Its own thread starts, watches and reaps all workers. It also owns the thread that finds
 // completions while all queue threads sleep. Owned by the daemon, and stopped after the gRPC
-// server. No request waits for the supervisor's thread, but one whose rows need a further segment,
-// whose worker has died, or whose model has none.
+// server. A request waits for the supervisor's thread only if its rows need a further segment, its
+// worker has died, or its model has none.
 //
-// Bounded by the models that it is given: kMaxWorkers processes of each. It decides nothing itself:
-// WorkerGroup does, by the files of policy/. A worker's fault ends that worker; nothing that a
-// worker does ends the supervisor.
+// Bounded by its models: kMaxWorkers processes each. WorkerGroup decides, by the files of policy/.
+// A worker's fault ends that worker; nothing that a worker does ends the supervisor.
 //
-// Thread-safe, with two exceptions: Start() and Stop() are called by main.
+// Thread-safe, except that main calls Start() and Stop().
 class Supervisor final : public PoolKeeper, public WorkerStatusSource {
  public:
-  // `shared_memory_bytes` is the most that all models take together; 0: as much as the host has.
-  // Plane, clock and logger outlive the supervisor.
+  // `shared_memory_bytes` is the limit for all models together; 0: as much as the host has. Plane,
+  // clock and logger outlive the supervisor.
   Supervisor(std::unique_ptr<WorkerHost> host, uint64_t shared_memory_bytes, Plane* plane,
              const Clock* clock, Logger* logger, uint64_t clients_bytes = 0);
   ~Supervisor() override;
@@ -61,12 +60,12 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   // before.
   void Add(SupervisedModel model);
 
-  // Closes the model's pool; once nothing is inside any more its workers end, and the model is
-  // forgotten. Does not wait. REQUIRES: the model was added, and requests do not find it any more.
+  // Closes the model's pool. Once it is empty its workers end, and the model is forgotten. Does not
+  // wait. REQUIRES: the model was added, and requests do not find it any more.
   void Retire(const std::shared_ptr<ServedModel>& model);
 
-  // Starts the thread, which starts the workers. Called at most once, after the models of the
-  // config were added. An error of the operating system: there is no thread then.
+  // Starts the thread, which starts the workers. Called at most once, after the config's models
+  // were added. On an error of the operating system there is no thread.
   absl::Status Start();
 
   // Ends all workers and the thread; blocks for up to 300 ms, and then kills what is left.
@@ -74,16 +73,16 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   void Stop();
 
   // Blocks until every added model is settled, or `give_up` returns true; calls that a few times a
-  // second. RESOURCE_EXHAUSTED when a configured model does not fit in memory.
+  // second. RESOURCE_EXHAUSTED if a configured model does not fit in memory.
   absl::Status WaitUntilSettled(const std::function<bool()>& give_up) {
     return board_.WaitUntilSettled(give_up);
   }
 
-  // The names of the models whose first start goes on.
+  // Names of the models whose first start goes on.
   std::vector<std::string> Unsettled() const { return board_.Unsettled(); }
 
-  // Blocks until all workers of one model serve (OK) or one of them has failed, and returns why.
-  // CANCELLED when `give_up` returned true.
+  // Blocks until all workers of one model serve (OK) or one has failed, and returns why. CANCELLED
+  // if `give_up` returned true.
   absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up) {
     return board_.WaitUntilServing(model, give_up);
   }
@@ -91,19 +90,19 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   // Why no worker of the model serves. OK while one serves, and while none has failed yet.
   absl::Status Fault(const ServedModel& model) const { return board_.Fault(model); }
 
-  // How short the host's memory is from now on: the workers are told with the next tick, and the
-  // groups replace some of them where that helps (pressure_policy.h).
+  // The host's memory pressure from now on. Workers are told at the next tick, and groups replace
+  // some of them if that helps (pressure_policy.h).
   void SetMemoryPressure(MemoryPressure pressure) { pressure_ = pressure; }
 
   // ---- PoolKeeper ----
 
-  // Notes the sentence, which the supervisor's thread carries out unless the incarnation is gone by
+  // Notes the sentence. The supervisor's thread carries it out, unless the incarnation is gone by
   // then.
   void Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
                const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Has the pools drained by `when_ns` (Plane::DrainBy). When that is now, the pool wants memory,
-  // and the supervisor's thread looks at all groups at once.
+  // Has the pools drained by `when_ns` (Plane::DrainBy). If that is now, the pool wants memory, and
+  // the supervisor's thread looks at all groups at once.
   void WakeBy(int64_t when_ns) override;
 
   void WakePools() override { services_.plane->DrainBy(0); }
@@ -118,7 +117,6 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   }
 
  private:
-  // An incarnation that a pool has condemned.
   struct Sentence {
     const ServedModel* model = nullptr;
     uint32_t worker = 0;

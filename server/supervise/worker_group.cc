@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// How often the supervisor looks at something that ends soon, like a worker that drains.
+// How often the supervisor looks at something that ends soon, such as a draining worker.
 constexpr int64_t kSoonNs = 20 * kNsPerMs;
 
 DeviceHealth* HealthOf(const std::string& device, SuperviseServices* services) {
@@ -94,7 +94,7 @@ void WorkerGroup::StartDue() {
   PublishCircuit();
 }
 
-// The model's own circuit comes first, since asking the device takes the turn of all other models.
+// Asks the model's own circuit first, because asking the device uses the turn of all other models.
 bool WorkerGroup::MayStart(SupervisedWorker* worker) {
   const int64_t now_ns = services_->clock->NowNs();
   const std::string& device = worker->share().device;
@@ -116,7 +116,7 @@ int64_t WorkerGroup::EarliestStartNs(const SupervisedWorker& worker) const {
   return std::max({worker.start_at_ns(), starts->circuit.open_until_ns(), device_ns});
 }
 
-// Forgets the workers that have left for good, but not their epochs.
+// Forgets the workers that have left for good, but keeps their epochs.
 void WorkerGroup::Sweep() {
   std::erase_if(workers_, [this](const std::unique_ptr<SupervisedWorker>& worker) {
     if (worker->has_process() || !worker->leaving()) return false;
@@ -136,7 +136,7 @@ int64_t WorkerGroup::NextNs(int64_t now_ns) const {
   for (const auto& worker : workers_) {
     if (worker->state() != WorkerState::kWaiting || worker->leaving()) continue;
     const int64_t start_ns = EarliestStartNs(*worker);
-    // While one worker probes, the others wait for its outcome and not for a time.
+    // While one worker probes, the others wait for its outcome, not for a time.
     const bool probes = StartsOf(*worker)->circuit.state() == CircuitState::kProbing;
     if (!probes || start_ns > now_ns) next_ns = std::min(next_ns, start_ns);
   }
@@ -166,7 +166,6 @@ bool WorkerGroup::MayShareWeights(const std::string& device) const {
   return std::count_if(model_.processes.begin(), model_.processes.end(), is_there) > 1;
 }
 
-// The step of a worker that has loaded the model.
 absl::Status WorkerGroup::GoOn(SupervisedWorker* worker) {
   const std::string& device = worker->share().device;
   if (!MayShareWeights(device)) return worker->AttachSegments();
@@ -203,7 +202,7 @@ absl::Status WorkerGroup::OnWeights(SupervisedWorker* worker, const WeightsTold&
   return status;
 }
 
-// Whoever waited for weights takes its next step, now that another has answered or died.
+// Workers that waited for weights take their next step, now that another has answered or died.
 void WorkerGroup::LetOthersGoOn(const std::string& device) {
   for (const auto& worker : workers_) {
     if (!worker->waits_for_weights() || worker->share().device != device) continue;
@@ -244,7 +243,7 @@ absl::Status WorkerGroup::CompleteSpec(const LoadReport& report) {
   return absl::OkStatus();
 }
 
-// The labels are those of each output that has a number a class. The config's go before them.
+// The labels apply to each output with one number per class. The config's labels take precedence.
 void WorkerGroup::TakeLabels(const std::vector<std::string>& labels) {
   if (labels.empty()) return;
   for (const TensorSpec& output : served()->spec.outputs) {
@@ -254,7 +253,7 @@ void WorkerGroup::TakeLabels(const std::vector<std::string>& labels) {
   }
 }
 
-// The config's word counts, which may be a mistake.
+// The config's task counts, but it may be a mistake.
 void WorkerGroup::WarnOfTask() {
   const ModelTask ours = served()->facts.task;
   const ModelTask files = served()->spec.task;
@@ -308,7 +307,7 @@ void WorkerGroup::OnDeath(SupervisedWorker* worker, const WorkerDeath& death) {
   ExpectWorker();
 }
 
-// The circuit that the last death has reached: one request may kill workers on several devices.
+// The circuit with the most recent counted death: one request may kill workers on several devices.
 Circuit* WorkerGroup::LastThatCounted() {
   const auto last =
       std::max_element(starts_.begin(), starts_.end(), [](const auto& a, const auto& b) {
@@ -317,8 +316,8 @@ Circuit* WorkerGroup::LastThatCounted() {
   return &last->second->circuit;
 }
 
-// Tells the health of the worker's device what happened on it, and logs when that changed whether
-// workers may start there.
+// Tells the health of the worker's device what happened on it. Logs if that changed whether workers
+// may start there.
 void WorkerGroup::TellDevice(const SupervisedWorker& worker,
                              const std::function<void(DeviceHealth*)>& tell) {
   DeviceHealth* health = StartsOf(worker)->health;
@@ -341,8 +340,7 @@ bool WorkerGroup::WaitsForDevice() const {
   return std::any_of(workers_.begin(), workers_.end(), waits);
 }
 
-// That of the device which is worst off. Also a model whose workers wait for their device is shown
-// as open.
+// The circuit of the device that is worst off. If workers wait for their device, it is open too.
 CircuitState WorkerGroup::CircuitOfAll() const {
   const auto any_is = [this](CircuitState state) {
     return std::any_of(starts_.begin(), starts_.end(), [state](const auto& starts) {
@@ -463,7 +461,7 @@ void WorkerGroup::TickReplacement() {
   }
 }
 
-// What no limit asks about is not asked of the system.
+// A figure that no limit needs is not read from the system.
 WorkerUse WorkerGroup::UseOf(const SupervisedWorker& worker) {
   const RecycleLimits& limits = model_.limits.recycle;
   const int64_t now_ns = services_->clock->NowNs();
@@ -496,7 +494,7 @@ void WorkerGroup::BeginReplacement(SupervisedWorker* old, const char* reason) {
   AddWorker(index, old->share());
 }
 
-// Logs once that the limit is below a fresh worker's size, so that each worker will be replaced.
+// Logs once if the limit is below a fresh worker's size: then each worker will be replaced.
 void WorkerGroup::CheckFreshSize(const SupervisedWorker& fresh) {
   const uint64_t limit_bytes = model_.limits.recycle.resident_bytes;
   if (said_too_small_ || limit_bytes == 0 || fresh.resident_bytes() < limit_bytes) return;

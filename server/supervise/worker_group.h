@@ -8,8 +8,9 @@
 //                              ├ SharedWeights               one copy of the weights a device
 //                              └ SlabAnnouncer               the memory of the pool
 //
-// A generation ends in two steps. Retire(): requests do not find it, those inside end. Dismiss():
-// its workers go. Once gone() the supervisor calls Close(), which gives its memory back.
+// A generation ends in two steps. After Retire() requests do not find it, and those inside end.
+// After Dismiss() its workers go. Once gone() the supervisor calls Close(), which gives its memory
+// back.
 #pragma once
 
 #include <cstdint>
@@ -35,18 +36,18 @@
 namespace mpsd {
 
 // Decides what no worker can decide alone: whether one may start, what the model takes, and when
-// one is replaced. Beside the request's path, never on it. Owned by the supervisor from the
+// one is replaced. Beside the request's path, never on it. The supervisor owns it from the
 // generation's addition until its last worker is gone. Lives on the supervisor's thread, which it
-// never blocks, but for EndNow(). Has at most `processes` workers and one more, and a number for
-// each index that it ever used, fewer than kMaxWorkers.
+// blocks only in EndNow(). Has at most `processes` workers and one more, and an epoch for each
+// index ever used, fewer than kMaxWorkers.
 //
 // Invariants:
-//   1. No two workers have the same index, and the epochs of an index only grow, also where a
-//      worker of that index has left and another takes its place.
+//   1. No two workers have the same index. The epochs of an index only grow, also if another worker
+//      takes over the index.
 //   2. At most one worker more than configured exists: the fresh one of a replacement.
 //   3. A retired or dismissed group starts no replacement. A dismissed one starts no worker.
-//   4. A fresh worker is on the device of the one that it replaces. What happens on one device lets
-//      no worker on another one wait.
+//   4. A fresh worker is on the device of the one that it replaces. Events on one device delay no
+//      worker on another one.
 class WorkerGroup final : public WorkerOwner {
  public:
   // The configured workers start with the first StartDue(). The services outlive the group.
@@ -55,7 +56,7 @@ class WorkerGroup final : public WorkerOwner {
 
   // ---- the supervisor ----
 
-  // Starts the workers whose time has come, and forgets those that have left. Cheap.
+  // Starts due workers, and forgets those that have left. Cheap.
   void StartDue();
 
   // Watches the workers, grows and shrinks the pool's memory, and replaces workers. Called every
@@ -65,32 +66,30 @@ class WorkerGroup final : public WorkerOwner {
   // Requests do not find the model any more: once nothing is inside, its workers go.
   void Retire();
 
-  // Asks all workers to go, even while requests are inside. Idempotent.
+  // Asks all workers to go, even with requests inside. Idempotent.
   void Dismiss();
 
-  // True once the last worker of a dismissed group is gone.
   bool gone() const { return leaving_ && workers_.empty(); }
 
   // Gives the model's memory back and forgets the model. Called once. REQUIRES: gone().
   void Close();
 
-  // True while something of the group is expected to end within milliseconds: the supervisor then
-  // ticks the group each time that it looks.
+  // Whether something of the group should end within milliseconds: the supervisor then ticks the
+  // group at each look.
   bool ends_soon() const;
 
-  // When the supervisor has to look at the group again, at the latest; INT64_MAX: at the next tick.
+  // When the supervisor must look at the group again, at the latest; INT64_MAX: at the next tick.
   int64_t NextNs(int64_t now_ns) const;
 
-  // Hands the event to the worker whose token this is. False when no worker has it.
+  // Hands the event to the worker with this token. False if there is none.
   bool OnEvent(uint64_t token);
 
-  // True when some worker has a process.
   bool has_process() const;
 
   // Kills all processes and blocks until they are reaped.
   void EndNow();
 
-  // The worker with this index; null when there is none.
+  // The worker with this index; null if there is none.
   SupervisedWorker* Find(uint32_t index);
   const std::vector<std::unique_ptr<SupervisedWorker>>& workers() const { return workers_; }
   ServedModel* served() const { return model_.served.get(); }
@@ -153,17 +152,17 @@ class WorkerGroup final : public WorkerOwner {
   SuperviseServices* const services_;
   // Used on the supervisor's thread.
   std::unique_ptr<SlabAnnouncer> slabs_;  // made with the pool's first segment
-  std::map<std::string, std::unique_ptr<DeviceStarts>> starts_;  // of each device, by name
+  std::map<std::string, std::unique_ptr<DeviceStarts>> starts_;  // by device
   std::map<std::string, SharedWeights> weights_;                 // likewise
   CircuitState published_circuit_ = CircuitState::kClosed;
   std::vector<std::unique_ptr<SupervisedWorker>> workers_;
-  std::map<uint32_t, uint32_t> epochs_;  // of the last worker that left, for each index used so far
+  std::map<uint32_t, uint32_t> epochs_;  // by index used so far: epoch of the last worker that left
   std::optional<Replacement> replacement_;
   int64_t no_replacement_until_ns_ = 0;
-  int64_t last_start_ns_ = 0;    // how long the last start took, from spawn to service
+  int64_t last_start_ns_ = 0;    // length of the last start, from spawn to service
   bool said_too_small_ = false;  // the log has said that recycle's memory limit is too small
   bool retired_ = false;
-  bool leaving_ = false;  // the workers were asked to go
+  bool leaving_ = false;  // workers were asked to go
 };
 
 }  // namespace mpsd

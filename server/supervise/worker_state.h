@@ -13,9 +13,9 @@
 //   kServing, kDraining  SlabsMapped and SlabsUnmapped
 //   kEnding              anything: nothing is read before its end, and then only a Failure
 //
-// A process may also be gone from any state, without kEnding before. The state is the worker's, not
-// the process's: after a death the same worker waits for its next incarnation, or for good where
-// the next would fail alike (SupervisedWorker::failed()). A message out of turn kills the process.
+// A process may also be gone from any state, without kEnding before. The state belongs to the
+// worker: after a death it waits for its next incarnation, or for good if that would fail too
+// (SupervisedWorker::failed()). A message out of turn kills the process.
 #pragma once
 
 namespace mpsd {
@@ -31,7 +31,7 @@ enum class WorkerState {
 
 inline constexpr int kWorkerStates = 6;
 
-// Whether a step is legal. SupervisedWorker changes its state in one function, which CHECKs it. A
+// Whether a step is legal. One function of SupervisedWorker changes the state, and CHECKs this. A
 // process can be gone at any time, so kWaiting may follow every state that has a process.
 constexpr bool MayFollow(WorkerState from, WorkerState to) {
   switch (to) {
@@ -50,7 +50,7 @@ constexpr bool MayFollow(WorkerState from, WorkerState to) {
   return false;
 }
 
-// The name that people read, in `mpsd ps` and as "while" in the log's line of a death.
+// The name in `mpsd ps`, and after "while" in the log's line of a death.
 constexpr const char* WorkerStateName(WorkerState state) {
   constexpr const char* kNames[kWorkerStates] = {"waiting to start", "loading",  "warming up",
                                                  "serving",          "draining", "ending"};

@@ -1,4 +1,4 @@
-// HttpReplies: counts the replies of HTTP by their status code.
+// HttpReplies: counts HTTP replies by status code.
 #pragma once
 
 #include <array>
@@ -8,9 +8,8 @@
 
 namespace mpsd {
 
-// One count for each code that a reply may have; another code counts as 500. Part of ServerMetrics.
-// A reply counts before its first byte goes out: a client that has it finds it counted.
-// Thread-safe.
+// One count for each code that a reply may have; other codes count as 500. Part of ServerMetrics. A
+// reply counts before its first byte goes out: a client that has it finds it counted. Thread-safe.
 class HttpReplies {
  public:
   static constexpr std::array<int, 21> kCodes = {200, 400, 401, 403, 404, 405, 408,
@@ -23,7 +22,7 @@ class HttpReplies {
     counts_[index].fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Of kCodes[index].
+  // Replies with kCodes[index].
   uint64_t Count(size_t index) const { return counts_[index].load(std::memory_order_relaxed); }
 
  private:

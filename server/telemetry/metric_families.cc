@@ -19,8 +19,8 @@ using prometheus::MetricType;
 using Totals = InferenceStatistics::Totals;
 using MetricLabels = std::vector<ClientMetric::Label>;
 
-// A family whose value is one member of a struct of counters. Counters are unsigned, gauges signed:
-// the type of the member is the type of the family.
+// A family whose value is one member of a struct of counters. An unsigned member makes a counter, a
+// signed one a gauge.
 template <typename Metrics, typename Number>
 struct MetricRow {
   const char* name;
@@ -190,7 +190,7 @@ constexpr MetricRow<AccessMetrics, int64_t> kAccessGauges[] = {
      &AccessMetrics::certificate_not_after_s},
 };
 
-// A family of Triton's whose value is one figure of a model's statistics.
+// A Triton family whose value is one figure of a model's statistics.
 struct TritonCounter {
   const char* name;
   const char* help;
@@ -275,7 +275,7 @@ MetricFamily SingleGauge(const char* name, const char* help, double value) {
   return family;
 }
 
-// The status codes of absl, and their names, are those of gRPC.
+// Absl's status codes and names are those of gRPC.
 std::string CodeName(size_t code) {
   MPSD_CHECK(code < kStatusCodes);
   return absl::StatusCodeToString(static_cast<absl::StatusCode>(code));
@@ -299,7 +299,7 @@ MetricLabels LabelsOf(const ModelMetrics& model, const char* name, std::string v
   return labels;
 }
 
-// Appends the families of a table, with one series for each of `all`.
+// Appends a table's families, with one series for each of `all`.
 template <typename Metrics, typename Number, size_t kRows>
 void AppendRows(const MetricRow<Metrics, Number> (&rows)[kRows],
                 absl::Span<const Metrics* const> all, std::vector<MetricFamily>* families) {
@@ -314,8 +314,8 @@ void AppendRows(const MetricRow<Metrics, Number> (&rows)[kRows],
   }
 }
 
-// The count is the sum of the buckets that were read, so that both agree even if a request ends
-// during the scrape. The serializer adds the bucket of +Inf.
+// The count is the sum of the buckets read, so both agree even if a request ends during the scrape.
+// The serializer adds the bucket +Inf.
 template <size_t kBounds>
 ClientMetric HistogramMetric(const std::array<double, kBounds>& bounds,
                              const typename AtomicHistogram<kBounds>::Snapshot& snapshot,
@@ -358,7 +358,7 @@ MetricFamily ExitsFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
-// Only of models that have had a sequence: then all reasons, from 0.
+// Only for models that have had a sequence: then all reasons, from 0.
 MetricFamily SequencesFamily(absl::Span<const ModelMetrics* const> models) {
   MetricFamily family =
       Family("mpsd_sequences_ended_total", "Sequences that ended, by reason.", MetricType::Counter);
@@ -375,7 +375,7 @@ MetricFamily SequencesFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
-// Adds the series of a histogram, unless nothing was observed: all its rows would say 0.
+// Adds a histogram's series unless nothing was observed: all its rows would say 0.
 void AppendObserved(ClientMetric histogram, MetricFamily* family) {
   if (histogram.histogram.sample_count > 0) family->metric.push_back(std::move(histogram));
 }
@@ -438,7 +438,7 @@ MetricFamily HttpRepliesFamily(const HttpReplies& replies) {
   return family;
 }
 
-// Refusals of what a request asks for are none of these.
+// Refusals of a request's wishes are none of these.
 struct FailureReason {
   const char* name;
   std::initializer_list<absl::StatusCode> codes;

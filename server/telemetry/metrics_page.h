@@ -1,8 +1,8 @@
 // MetricsPage: the text that a scrape reads.
 //
-// The page is a list of pointers to counters that others own. Nothing is copied or summed as things
-// happen: each scrape loads the counters, gives them names (metric_families.h) and writes text. So
-// a daemon without scrapes pays for the counting alone.
+// The page is a list of pointers to counters that others own. Nothing is copied or summed in
+// advance: each scrape loads the counters, names them (metric_families.h) and writes text. Without
+// scrapes a daemon pays only for the counting.
 #pragma once
 
 #include <atomic>
@@ -22,22 +22,20 @@
 namespace mpsd {
 
 // Turns the registered counters into Prometheus' text. Beside the request's path: the page only
-// reads the counters and never makes a writer wait for longer than a copy of statistics takes.
-// Owned by the daemon, which adds the limits and the refresh before the HTTP server starts.
-// ModelFactory adds each generation's counters, from the thread `main` at the start and from
-// `reloader` later. Scrapes come on the threads of the HTTP server, and may overlap. Thread-safe
-// after the last AddLimit() and OnCollect().
+// reads counters, and delays a writer at most for a copy of statistics. Owned by the daemon, which
+// adds the limits and the refresh before the HTTP server starts. ModelFactory adds each
+// generation's counters, on the thread `main` at the start and on `reloader` later. Scrapes come on
+// the HTTP server's threads and may overlap. Thread-safe after the last AddLimit() and OnCollect().
 //
-// Owns no counters: those of models are held weakly, and the series of a model end when the last
-// generation of the model is gone. Bounded by the number of models, so it needs no limit of its
-// own. Cannot fail: a figure that is not known is left out or 0.
+// Owns no counters: it holds those of models weakly, and a model's series end with its last
+// generation. The number of models bounds it. Cannot fail: an unknown figure is left out or 0.
 class MetricsPage final : public prometheus::Collectable {
  public:
   // The content type of Text().
   static constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";
 
-  // `build` has the labels of mpsd_build_info: {"version", "0.1.0"}, {"grpc", "1.51.1"}, … The time
-  // of the call becomes process_start_time_seconds. `server` outlives the page.
+  // `build` has the labels of mpsd_build_info: {"version", "0.2.0"}, {"grpc", "1.51.1"}, … The
+  // call's time becomes process_start_time_seconds. `server` outlives the page.
   MetricsPage(const ServerMetrics* server, std::vector<std::pair<std::string, std::string>> build);
 
   // Adds the same counts under Triton's names (TritonFamilies()). May come at any time.
@@ -46,16 +44,16 @@ class MetricsPage final : public prometheus::Collectable {
   // Adds the metrics of access, which outlive the page.
   void AddAccess(const AccessMetrics* access) { access_ = access; }
 
-  // Adds a series of mpsd_limit, whose label is `name`. REQUIRES: before the first Collect().
+  // Adds a series of mpsd_limit with the label `name`. REQUIRES: before the first Collect().
   void AddLimit(std::string name, double value);
 
   // Sets a function to call before each collection, for figures that are not counted as they
-  // happen, such as the connections that are open. It runs on the scraping thread, and must be
-  // thread-safe. REQUIRES: before the first Collect().
+  // happen, such as open connections. It runs on the scraping thread, and must be thread-safe.
+  // REQUIRES: before the first Collect().
   void OnCollect(std::function<void()> refresh) { refresh_ = std::move(refresh); }
 
-  // Sets the function that says in which states the models are. It runs on the scraping thread, and
-  // must be thread-safe. REQUIRES: before the first Collect().
+  // Sets the source of the models' states. It runs on the scraping thread, and must be thread-safe.
+  // REQUIRES: before the first Collect().
   void SetModelStates(std::function<std::vector<ModelStateSample>()> states) {
     states_ = std::move(states);
   }
@@ -65,14 +63,13 @@ class MetricsPage final : public prometheus::Collectable {
     resources_ = std::move(resources);
   }
 
-  // Adds the series of a model until its counters have no other owner. Does nothing for counters
-  // that are registered already. REQUIRES: no other living counters have this name and version.
+  // Adds a model's series until its counters have no other owner. Does nothing for registered
+  // counters. REQUIRES: no other living counters have this name and version.
   void AddModel(const std::shared_ptr<const ModelMetrics>& model);
 
-  // All families as they are now: build, models, Triton's names, server, access, limits, process.
+  // All current families: build, models, Triton's names, server, access, limits, process.
   std::vector<prometheus::MetricFamily> Collect() const override;
 
-  // The text exposition of Collect().
   std::string Text() const;
 
  private:
@@ -91,7 +88,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::function<std::vector<ResourceSample>()> resources_;
 
   mutable absl::Mutex mu_;
-  // Forgotten when the model's last generation has gone, at the next look.
+  // Forgotten at the next look after the model's last generation is gone.
   mutable std::vector<std::weak_ptr<const ModelMetrics>> models_ ABSL_GUARDED_BY(mu_);
 };
 

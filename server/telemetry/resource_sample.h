@@ -1,4 +1,4 @@
-// ResourceSample: how much there is of a resource that models share, and how much is held.
+// ResourceSample: total and held amounts of a resource that models share.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace mpsd {
 // A value.
 struct ResourceSample {
   std::string name;
-  std::string device;  // "cpu", "cuda:1"; empty: all devices share it
+  std::string device;  // "cpu", "cuda:1"; empty: shared by all devices
   uint64_t limit = 0;
   uint64_t held = 0;
   uint64_t waiting = 0;  // models that wait for it on that device

@@ -1,4 +1,4 @@
-// SequenceEnd: why a sequence ended, as metrics say.
+// SequenceEnd: why a sequence ended, for metrics.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@ namespace mpsd {
 // In the order of the names below.
 enum class SequenceEnd : uint8_t {
   kEnded,      // its last request said so
-  kRestarted,  // a request began another one of the same id
+  kRestarted,  // a request began another with the same id
   kIdle,       // no request came for too long
-  kLost,       // its lane is gone, and what the model kept there
+  kLost,       // its lane is gone, with the model's state there
   kFailed,     // its first request was not answered
   kClosed,     // the model was replaced or unloaded, or the daemon ends
 };
 
-// How many there are. ModelMetrics has a counter for each, indexed by the value of the enumerator.
+// ModelMetrics has a counter for each, indexed by the enumerator's value.
 inline constexpr size_t kSequenceEnds = 6;
 
-// The label "reason" of mpsd_sequences_ended_total: dashboards and alerts name these words.
+// The label "reason" of mpsd_sequences_ended_total: dashboards and alerts use these words.
 inline constexpr std::array<const char*, kSequenceEnds> kSequenceEndNames = {
     "ended", "restarted", "idle", "lost", "failed", "closed"};
 

@@ -1,10 +1,10 @@
-// WorkerExit: why a worker process ended, as metrics, log lines and `mpsd ps` say.
+// WorkerExit: why a worker process ended, for metrics, log lines and `mpsd ps`.
 //
-// An operator reads from it where to look: at the model or its libraries (exit, signal, hang,
-// protocol, load), at the host (oom, device), at other people (killed) or nowhere (asked).
-// DescribeExit() (server/supervise/process/exit_reason.h) finds it from the wait status and from
-// what the front end knows. The meaning of a death for the requests inside is a WorkerEnd
-// (server/dispatch/worker_end.h).
+// It tells an operator where to look. The reasons exit, signal, hang, protocol and load point at
+// the model or its libraries. The reasons oom and device point at the host, killed at people, asked
+// at nothing. DescribeExit() (server/supervise/process/exit_reason.h) finds it from the wait status
+// and the front end's facts. A WorkerEnd (server/dispatch/worker_end.h) says what the death means
+// for the requests inside.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace mpsd {
 
-// In the order of the names below. The thread `supervisor` decides on one for each incarnation, for
-// good once the worker's death is confirmed.
+// In the order of the names below. The thread `supervisor` decides on one for each incarnation,
+// once the worker's death is confirmed.
 enum class WorkerExit : uint8_t {
   kExit,      // it exited instead of serving
   kSignal,    // it caused a signal: SIGSEGV, SIGABRT, ...
@@ -27,10 +27,10 @@ enum class WorkerExit : uint8_t {
   kAsked,     // the daemon ended it: it is no longer needed
 };
 
-// How many there are. ModelMetrics has a counter for each, indexed by the value of the enumerator.
+// ModelMetrics has a counter for each, indexed by the enumerator's value.
 inline constexpr size_t kWorkerExits = 9;
 
-// The label "reason" of mpsd_worker_exits_total: dashboards and alerts name these words.
+// The label "reason" of mpsd_worker_exits_total: dashboards and alerts use these words.
 inline constexpr std::array<const char*, kWorkerExits> kWorkerExitNames = {
     "exit", "signal", "killed", "oom", "hang", "protocol", "device", "load", "asked"};
 

@@ -25,7 +25,7 @@ absl::Status Refuse(const char* file, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(file, ": ", what));
 }
 
-// An empty object for a file that is not there.
+// A missing file gives an empty object.
 absl::StatusOr<Json> ParseObject(const char* file, const std::string& text) {
   Json json = Json::object();
   if (text.empty()) return json;
@@ -33,7 +33,7 @@ absl::StatusOr<Json> ParseObject(const char* file, const std::string& text) {
   return json;
 }
 
-// The same of a tokenizer.json, without its long lists.
+// The same for a tokenizer.json, without its long lists.
 absl::StatusOr<Json> ParseTokenizer(absl::string_view text) {
   text::TokenizerDocument document;
   document.parts = Json::object();
@@ -43,7 +43,7 @@ absl::StatusOr<Json> ParseTokenizer(absl::string_view text) {
   return std::move(document.parts);
 }
 
-// Nothing where the flag is missing or null.
+// Nothing if the flag is missing or null.
 absl::Status ReadFlag(const char* file, const Json& json, const char* key,
                       std::optional<bool>* flag) {
   const auto found = json.find(key);
@@ -53,7 +53,6 @@ absl::Status ReadFlag(const char* file, const Json& json, const char* key,
   return absl::OkStatus();
 }
 
-// The keys of one kind of file.
 struct CaseKeys {
   const char* file;
   const char* lower_case;
@@ -62,7 +61,7 @@ struct CaseKeys {
 constexpr CaseKeys kConfigKeys = {kTokenizerConfig, "do_lower_case", "tokenize_chinese_chars"};
 constexpr CaseKeys kNormalizerKeys = {kTokenizer, "lowercase", "handle_chinese_chars"};
 
-// What one file says, if anything.
+// The flags of one file.
 struct CaseFlags {
   std::optional<bool> lower;
   std::optional<bool> strips;
@@ -84,8 +83,7 @@ absl::StatusOr<CaseFlags> ReadConfig(const TokenizerFiles& files) {
   return ReadFlags(kConfigKeys, *config);
 }
 
-// Of a vocabulary: refuses what WordPiece has no way for. `lower` is what the file's accents must
-// agree with.
+// For a vocabulary: refuses what WordPiece cannot do. The file's accents must agree with `lower`.
 absl::Status CheckFlags(const CaseKeys& keys, const CaseFlags& flags, bool lower) {
   if (!flags.splits.value_or(true)) {
     return Refuse(keys.file, absl::StrCat("'", keys.splits_ideographs, "' must be true"));
@@ -127,7 +125,7 @@ absl::StatusOr<LetterCase> TokenizerCase(const TokenizerFiles& files) {
   return *lower ? LetterCase::kLower : LetterCase::kKept;
 }
 
-// `lowers` says whether the tokenizer makes lower case itself.
+// `lowers`: the tokenizer makes lower case itself.
 absl::Status CheckSentenceConfig(const TokenizerFiles& files, bool lowers) {
   const absl::StatusOr<Json> sentence =
       ParseObject(kSentenceBertConfig, files.sentence_bert_config);
@@ -138,8 +136,7 @@ absl::Status CheckSentenceConfig(const TokenizerFiles& files, bool lowers) {
   return Refuse(kSentenceBertConfig, "'do_lower_case' must be false for a cased vocabulary");
 }
 
-// Whether the normalizer of a tokenizer.json makes lower case. A file that is malformed is the
-// tokenizer's to refuse.
+// Whether a tokenizer.json's normalizer makes lower case. The tokenizer refuses malformed files.
 bool MakesLower(const Json& normalizer) {
   if (IsOfType(normalizer, "Lowercase")) return true;
   if (IsOfType(normalizer, "BertNormalizer")) return normalizer.value("lowercase", Json()) != false;
@@ -148,7 +145,7 @@ bool MakesLower(const Json& normalizer) {
   return steps.is_array() && std::any_of(steps.begin(), steps.end(), MakesLower);
 }
 
-// What a BertNormalizer does, against what transformers would have it do after reading the config.
+// Compares a BertNormalizer with what transformers would make it do after reading the config.
 absl::Status CompareFlags(const CaseFlags& normalizer, const CaseFlags& config) {
   const bool lower = normalizer.lower.value_or(true);
   if (config.lower.value_or(lower) != lower) {

@@ -26,8 +26,8 @@ absl::StatusOr<text::Tokenizer> Parse(const std::string& path, const std::string
   return text::Tokenizer::FromVocabulary(content, *letter_case == LetterCase::kLower);
 }
 
-// sentence-transformers took off the whitespace at a text's ends until 5.4, which gave its steps
-// the names that begin so.
+// Until 5.4 sentence-transformers removed the whitespace at a text's ends. Its steps then had names
+// with this prefix.
 absl::StatusOr<bool> StripsOuterSpaces(const std::string& path) {
   const absl::StatusOr<std::string> steps = ReadFileBeside(path, "modules.json", kMaxSettingsBytes);
   if (!steps.ok()) return steps.status();

@@ -1,4 +1,4 @@
-// TextEncoder: the tokenizer of one generation, and how its config wants texts to be cut.
+// TextEncoder: one generation's tokenizer, and how its config wants texts to be cut.
 #pragma once
 
 #include <cstddef>
@@ -18,27 +18,27 @@
 
 namespace mpsd {
 
-// Made with a generation by ModelFactory (server/place), on the thread that reloads, since reading
-// a large tokenizer.json takes half a second; shared by the generation and by the requests whose
-// texts it has encoded. A reload makes another one, also of an unchanged file. Constant, so
+// ModelFactory (server/place) makes it with a generation, on the thread that reloads, since reading
+// a large tokenizer.json takes half a second. The generation and the requests whose texts it has
+// encoded share it. A reload makes another one, even of an unchanged file. Constant, so
 // thread-safe: any number of threads encode at a time. It knows no model and no transport.
 //
-// The file is one of the operator's, and still not believed: Tokenizer::Load() bounds its bytes,
-// values, depth and tokens, and refuses by name what it does not know. Where that fails the model
-// does not serve (ModelFactory): ServedModel::texts keeps the reason.
+// The operator's file is not trusted: Tokenizer::Load() bounds its bytes, values, depth and tokens,
+// and refuses by name what it does not know. If that fails the model does not serve;
+// ServedModel::texts keeps the reason.
 //
 // Encoding costs some 50 ms of processor time for each MiB, and blocks for nothing else. The caller
-// decides on which thread, by kInlineTextBytes.
+// chooses the thread, by kInlineTextBytes.
 class TextEncoder {
  public:
-  // Of `policy.tokenizer`: a vocab.txt where its name ends in ".txt", else a tokenizer.json. Beside
-  // a modules.json of sentence-transformers before 5.4 texts lose the whitespace at their ends, as
-  // that tool takes it off. The prompts are those beside it. Errors are those of
-  // ReadRegularFile(), letter_case, Tokenizer, ReadFileBeside() and ReadPromptsBeside(); they name
-  // the path and are for operators. Blocks for the reading. REQUIRES: the policy names a path.
+  // Loads `policy.tokenizer`: a vocab.txt if its name ends in ".txt", else a tokenizer.json, with
+  // the prompts beside it. Beside a modules.json of sentence-transformers before 5.4, texts lose
+  // the whitespace at their ends, as in that tool. Errors are those of ReadRegularFile(),
+  // letter_case, Tokenizer, ReadFileBeside() and ReadPromptsBeside(); they name the path and are
+  // for operators. Blocks for the reading. REQUIRES: the policy names a path.
   static absl::StatusOr<std::shared_ptr<const TextEncoder>> Load(const TextPolicy& policy);
 
-  // With `strips`, whitespace at the ends of a text is none of its tokens.
+  // With `strips`, whitespace at the ends of a text gives no tokens.
   TextEncoder(text::Tokenizer tokenizer, TextPolicy policy, bool strips = false,
               Prompts prompts = {})
       : tokenizer_(std::move(tokenizer)),
@@ -46,30 +46,29 @@ class TextEncoder {
         strips_(strips),
         prompts_(std::move(prompts)) {}
 
-  // What the caller puts in front of a text, where it is none of a pair, before it encodes it.
+  // The caller puts one of these in front of a text, but not of a pair, before encoding.
   const Prompts& prompts() const { return prompts_; }
 
-  // The row of a text, or of a pair of texts, of at most `most_tokens` tokens, or fewer where the
-  // policy says so. INVALID_ARGUMENT, which is for the client: a text is larger than
-  // text::kMaxTextBytes, has too many tokens where the policy cuts none, or has none at all; or the
-  // special tokens alone are more than a row may have.
+  // The row of a text, or of a pair, of at most `most_tokens` tokens, or fewer if the policy says
+  // so. INVALID_ARGUMENT, for the client: a text is larger than text::kMaxTextBytes, has no tokens,
+  // or has too many while the policy cuts none. The same if the special tokens alone exceed a row.
   //
-  // What `wishes` say goes before the policy. A refusal for the count of tokens IsTooLong().
+  // The `wishes` override the policy. IsTooLong() recognizes a refusal for the number of tokens.
   absl::StatusOr<text::Encoding> Encode(absl::string_view text,
                                         std::optional<absl::string_view> pair, size_t most_tokens,
                                         const TextWishes& wishes = {}) const;
 
-  // All tokens of a text, with the frame's or without, whatever the policy says of its length.
-  // INVALID_ARGUMENT: it is larger than text::kMaxTextBytes.
+  // All tokens of a text, with or without the frame's, whatever its length. INVALID_ARGUMENT if the
+  // text is larger than text::kMaxTextBytes.
   absl::StatusOr<text::Encoding> Tokenize(absl::string_view text, bool adds_special) const;
 
-  // The tokens of these ids as the vocabulary has them; each empty where it has none. Takes some
-  // milliseconds where the vocabulary is large.
+  // The vocabulary's tokens for these ids; empty for an unknown id. Takes some milliseconds with a
+  // large vocabulary.
   std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const {
     return tokenizer_.TokensOf(ids);
   }
 
-  // The ids of its tokens are below.
+  // All token ids are below this.
   int32_t id_bound() const { return tokenizer_.id_bound(); }
   const TextPolicy& policy() const { return policy_; }
   const text::Frame& frame() const { return tokenizer_.frame(); }

@@ -23,10 +23,10 @@ namespace {
 constexpr absl::string_view kText = "text";
 constexpr absl::string_view kPair = "text_pair";
 
-// The text inputs of a message, after CheckTexts().
+// A message's text inputs, after CheckTexts().
 struct TextInputs {
   const InputMessage* text = nullptr;
-  const InputMessage* pair = nullptr;  // null: there is none
+  const InputMessage* pair = nullptr;  // null: none
 };
 
 template <typename... Words>
@@ -34,7 +34,7 @@ absl::Status Refused(const Words&... words) {
   return absl::InvalidArgumentError(absl::StrCat(words...));
 }
 
-// Finds the inputs. Any other one beside them is refused.
+// Finds the text inputs; refuses any other input.
 absl::StatusOr<TextInputs> FindInputs(const InferMessage& message, const ServedModel& model) {
   TextInputs inputs;
   for (const InputMessage& input : message.inputs) {
@@ -100,7 +100,7 @@ absl::StatusOr<TextInputs> CheckTexts(const InferMessage& message, const ServedM
   return inputs;
 }
 
-// A status of the tokenizer, with the place of the text that it is of.
+// A tokenizer's status with the place of its text.
 absl::Status OfText(size_t place, const absl::Status& status) {
   return WithText(status, absl::StrCat("text ", place, ": ", status.message()));
 }
@@ -120,7 +120,7 @@ absl::StatusOr<std::vector<std::string>> PromptedTexts(const TextInputs& inputs,
   return texts;
 }
 
-// The rows of some texts: equal texts, or pairs, share one.
+// Rows of some texts; equal texts or pairs share one.
 struct SharedRows {
   std::vector<text::Encoding> rows;
   std::vector<uint32_t> row_of_text;  // one for each text
@@ -150,7 +150,7 @@ absl::StatusOr<SharedRows> EncodeAll(const TextInputs& inputs, const TextEncoder
   return shared;
 }
 
-// The client's message without its inputs: PutTensors() gives it others.
+// The client's message without its inputs; PutTensors() adds others.
 InferMessage WithoutInputs(const InferMessage& message) {
   InferMessage copy = message;
   copy.inputs.clear();
@@ -159,7 +159,7 @@ InferMessage WithoutInputs(const InferMessage& message) {
   return copy;
 }
 
-// Every text counts, also one whose row is another's.
+// Counts every text, also one that shares another's row.
 void Count(const SharedRows& shared, TokenRows* tokens, ModelMetrics* metrics) {
   for (const uint32_t row : shared.row_of_text) {
     tokens->token_count += shared.rows[row].ids.size();
@@ -171,7 +171,7 @@ void Count(const SharedRows& shared, TokenRows* tokens, ModelMetrics* metrics) {
   metrics->truncated_texts.fetch_add(tokens->truncated_texts, std::memory_order_relaxed);
 }
 
-// The bytes of what stands in front of the texts of a message that nobody has checked yet.
+// Bytes of the prompts for the texts of an unchecked message.
 uint64_t PromptBytes(const InferMessage& message, const ServedModel& model) {
   if (!model.texts.ok() || message.inputs.size() != 1 || message.inputs[0].dims.empty()) return 0;
   const auto prompt = (*model.texts)->prompts().Find(message.texts.prompt_name);

@@ -30,7 +30,7 @@ void Write(int64_t value, size_t index, std::string* tensor) {
   std::memcpy(tensor->data() + index * sizeof(id), &id, sizeof(id));
 }
 
-// How long the rows of the tensors are: a model of a fixed length takes rows of that length alone.
+// Length of the tensors' rows: a model of a fixed length takes only that.
 size_t LengthOf(absl::Span<const text::Encoding> encodings, const ModelSpec& spec,
                 const TokenPlaces& places) {
   for (const size_t place : {places.ids, places.mask}) {
@@ -42,7 +42,7 @@ size_t LengthOf(absl::Span<const text::Encoding> encodings, const ModelSpec& spe
   return length;
 }
 
-// Appends a tensor of rows, whose numbers `at(row, column)` gives.
+// Appends a tensor with the number `at(row, column)` at each place.
 template <typename At>
 void Add(const TensorSpec& spec, size_t row_count, size_t length, const At& at, TokenRows* rows) {
   std::string& tensor =

@@ -1,4 +1,4 @@
-// TokenizerFacts: what a tokenizer is made of, for people who look at a model before they serve it.
+// TokenizerFacts: describes a tokenizer to people who inspect a model before serving it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,8 +6,8 @@
 
 namespace mpsd {
 
-// One object about the tokenizer at `path`, as the daemon would take it beside a model whose config
-// says nothing of texts. Programs read it: its keys stay.
+// An object about the tokenizer at `path`, as the daemon would use it if the config says nothing of
+// texts. Programs read it, so its keys stay.
 //
 //   file                   the path
 //   refused                why TextEncoder::Load() refuses it; then there is no other key
@@ -21,7 +21,7 @@ namespace mpsd {
 //   prompts                {"name": "text"}
 //   default_prompt         the name of the one for requests that name none, or null
 //
-// Blocks for the reading and for some seconds where the file is large. Thread-safe.
+// Blocks for the reading, some seconds for a large file. Thread-safe.
 nlohmann::ordered_json TokenizerFacts(const std::string& path);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// ToldInputs: the inputs of a model as clients are told of them.
+// ToldInputs: a model's inputs as clients are told of them.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace mpsd {
 
-// Those of the spec that clients send. A model that takes texts has two more before them, and one
-// way in is enough, so that only "text" must be there:
+// The spec's inputs that clients send. A model that takes texts has two more in front. One way in
+// is enough, so only "text" is required:
 //
 //   text            BYTES  [-1,1]
 //   text_pair       BYTES  [-1,1]   optional: the second texts of pairs

@@ -90,6 +90,17 @@ TEST_F(RestClientTest, AsksForTheStateOfADaemon) {
   EXPECT_TRUE(absl::IsInternal(ReadDaemonStatus("[]").status()));
 }
 
+TEST_F(RestClientTest, HasAModelTakeItsContentsAgain) {
+  server_.handler = [](const FakeWebServer::Request&) {
+    return FakeWebServer::Reply{200, R"({"contents":3})"};
+  };
+  const auto client = Start();
+  EXPECT_EQ(*client->ForgiveContents("a b", Soon()), 3U);
+  EXPECT_EQ(server_.Requests()[0].line, "POST /mpsd/models/a%20b/forgive");
+  server_.handler = [](const FakeWebServer::Request&) { return FakeWebServer::Reply{200, "{}"}; };
+  EXPECT_TRUE(absl::IsInternal(client->ForgiveContents("m", Soon()).status()));
+}
+
 TEST_F(RestClientTest, ARefusalHasTheServersText) {
   server_.handler = [](const FakeWebServer::Request& request) {
     const bool infers = request.line == "POST /v2/models/m/infer";

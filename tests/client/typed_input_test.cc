@@ -50,6 +50,21 @@ TEST(WordsArray, AShapeThatWasAskedForIsTaken) {
             absl::InvalidArgumentError("3 elements do not make up [4,1]"));
 }
 
+TEST(BytesArray, IsTheWholeFile) {
+  const std::string image("\x89PNG,\0\n", 7);
+  const auto array = BytesArray(image, Input(DataType::kBytes, {-1, 1}), nullptr);
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_EQ(array->shape, (Dims{1, 1}));
+  EXPECT_EQ(array->bytes, client::PackBytes({image}));
+  EXPECT_EQ(BytesArray("", Input(DataType::kBytes, {1}), nullptr)->bytes, client::PackBytes({""}));
+}
+
+TEST(BytesArray, NoOtherDatatypeTakesAFileAsItIs) {
+  EXPECT_EQ(BytesArray("x", Input(DataType::kFp32, {-1, 3, 224, 224}), nullptr).status().message(),
+            "its file is neither .npy nor .json, and only an input of BYTES takes a file as it is; "
+            "this one takes FP32[-1,3,224,224], so decode the file into numpy's format first");
+}
+
 TEST(WordsArray, ElementsAreOfTheModelsDatatype) {
   const auto bytes = [](absl::string_view words, DataType datatype) {
     const auto array = WordsArray(words, Input(datatype, {-1}), nullptr);

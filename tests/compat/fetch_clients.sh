@@ -12,6 +12,7 @@ dir=$(mkdir -p "$1" && cd "$1" && pwd)
 grpcurl=1.9.3
 ghz=0.120.0
 probe=0.4.25
+h2spec=2.2.1+incompatible # of before modules: it names no version of what it needs
 perf_analyzer=2.60.0
 oldest_node=20 # for the client that node/package-lock.json pins
 newer=trixie # whose C library perf_analyzer runs with
@@ -119,6 +120,7 @@ go_client grpcurl github.com/fullstorydev/grpcurl $grpcurl \
 go_client ghz github.com/bojand/ghz $ghz github.com/bojand/ghz/cmd/ghz
 go_client grpc_health_probe github.com/grpc-ecosystem/grpc-health-probe $probe \
   github.com/grpc-ecosystem/grpc-health-probe
+go_client h2spec github.com/summerwind/h2spec $h2spec github.com/summerwind/h2spec/cmd/h2spec
 go_infer
 openai_node || left_out "openai for Node"
 if [ "$(uname -sm)" != "Linux x86_64" ]; then

@@ -154,6 +154,8 @@ class Http(unittest.TestCase):
         self.serve()
         self.refused(404, "Request for unknown model: 'x' is not found", body_of([0] * 16),
                      path="/v2/models/x/infer")
+        self.refused(404, "Request for unknown model: 'x' is not found", "{}",
+                     path="/v2/models/x/infer")
         self.refused(404, "'m' version 99 is not found", body_of([0] * 16),
                      path="/v2/models/m/versions/99/infer")
         self.refused(400, "unexpected shape for input 'x' for model 'm'",

@@ -58,6 +58,7 @@ LoadOrder SomeLoadOrder() {
   order.cores = 7;
   order.keep_warm_ns = 30 * kNsPerSecond;
   order.spec = SomeSpec();
+  order.inputs_by_name = true;
   order.parameters = {{"delay", "5ms"}, {"", "empty key"}};
   return order;
 }
@@ -146,6 +147,7 @@ TEST_F(Messages, CarryALoadOrder) {
   EXPECT_EQ(got.threads, sent.threads);
   EXPECT_EQ(got.keep_warm_ns, sent.keep_warm_ns);
   EXPECT_EQ(got.spec, sent.spec);
+  EXPECT_EQ(got.inputs_by_name, sent.inputs_by_name);
   EXPECT_EQ(got.parameters, sent.parameters);
 }
 

@@ -89,9 +89,9 @@ class FakeHub:
         if self.token and request.headers.get("Authorization") != f"Bearer {self.token}" \
                 and not path.startswith("/cdn/"):
             return self.refuse(request, 401, "RepoNotFound")
-        listing = re.fullmatch(rf"/api/models/{self.name}/revision/(\w+)", path)
+        listing = re.fullmatch(rf"/api/models/{self.name}/revision/([\w%]+)", path)
         if listing:
-            if listing[1] not in ("main", COMMIT):
+            if listing[1] not in ("main", COMMIT, "a%2Fb"):
                 return self.refuse(request, 404, "RevisionNotFound")
             body = json.dumps({"id": self.name, "sha": COMMIT,
                                "siblings": [self.entry(path) for path in self.files]}).encode()

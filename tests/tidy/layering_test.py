@@ -18,9 +18,10 @@ LIBRARIES = {
     "spdlog": "spdlog", "fmt": "spdlog", "CLI": "cli11",
     "nlohmann": "json", "simdjson.h": "simdjson", "openssl": "openssl", "zlib.h": "zlib",
     "boost": "boost", "curl": "curl",
+    "nghttp2": "nghttp2",
 }
 FRONT_ONLY = {"grpc", "protobuf", "prometheus", "proto", "openssl",
-              "zlib", "simdjson", "boost", "curl"}
+              "zlib", "simdjson", "boost", "curl", "nghttp2"}
 
 # What a top folder must never name, whatever the table says of the folders in it: libraries, and
 # other top folders.

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxVersions = 64;
 
-// The names of the folders in `folder`, sorted. Leaves out names that begin with a dot.
+// The folders in `folder`, sorted, without those whose name begins with a dot.
 std::vector<std::string> Subfolders(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<std::string>> Choose(std::vector<std::string> version
   return versions;
 }
 
-// Whether `path`, with all links followed, is in `folder`.
+// Whether `path`, with all links followed, lies in `folder`.
 bool LiesIn(const fs::path& folder, const fs::path& path) {
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
@@ -106,7 +106,7 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const fs::path& path) {
   return lines;
 }
 
-// Reads the files of labels that the configuration names. Answers carry the labels as they are.
+// Reads the label files that the configuration names. Answers carry the labels unchanged.
 absl::Status ReadLabels(const fs::path& folder, ModelConfig* model) {
   for (const auto& [output, file] : model->label_files) {
     const auto refused = [&](absl::string_view why) {

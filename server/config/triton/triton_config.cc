@@ -41,15 +41,14 @@ absl::Status Refused(absl::string_view key, absl::string_view why) {
 
 absl::Status NotSupported(absl::string_view key) { return Refused(key, "is not supported"); }
 
-// Notes a key once, however often it stands there.
+// Notes each key once.
 void Ignore(bool is_there, const std::string& key, TritonNotes* notes) {
   const auto& ignored = notes->ignored;
   if (!is_there || std::find(ignored.begin(), ignored.end(), key) != ignored.end()) return;
   notes->ignored.push_back(key);
 }
 
-// Refuses keys that ask for something that mpsd does not do: to ignore them would change the
-// answers.
+// Refuses keys for features that mpsd lacks: without them answers would differ.
 absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
   const std::pair<bool, const char*> keys[] = {
       {triton.cc_model_filenames_size() > 0, "cc_model_filenames"},
@@ -91,7 +90,7 @@ absl::Status CheckName(const pb::ModelConfig& triton, const ModelConfig& model) 
 absl::Status ApplySource(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   const std::string& platform = triton.platform();
   const std::string& backend = triton.backend();
-  // "synthetic" is the name that our ModelConfig method gives; Triton has no such backend.
+  // "synthetic" is the name that mpsd's ModelConfig method gives; Triton has no such backend.
   if (backend == "identity" || backend == "repeat" || backend == "synthetic") {
     model->format = ModelFormat::kSynthetic;
     if (backend == "repeat") model->parameters["repeat"] = "true";
@@ -114,7 +113,7 @@ template <typename Tensor>
 absl::Status ReadTensor(const std::string& key, const Tensor& tensor,
                         std::vector<TensorSpec>* specs) {
   if (tensor.is_shape_tensor()) return NotSupported(key + ".is_shape_tensor");
-  // The elements would be in another order.
+  // In such a layout the elements have another order.
   if (tensor.is_non_linear_format_io()) return NotSupported(key + ".is_non_linear_format_io");
   TensorSpec spec;
   spec.name = tensor.name();
@@ -138,7 +137,7 @@ absl::Status ApplyFormat(const pb::ModelInput& input, ModelConfig* model) {
   return absl::OkStatus();
 }
 
-// The lines of a file that stays the same are kept.
+// Keeps the lines of a file that did not change.
 absl::Status ApplyLabels(const pb::ModelConfig& triton, ModelConfig* model) {
   std::map<std::string, std::string> files;
   for (const pb::ModelOutput& output : triton.output()) {
@@ -192,8 +191,8 @@ absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model) {
   return ModelSpecFromJson(ToJson(model->spec)).status();
 }
 
-// The devices of which each gets the instances of a group: "cpu", "cuda:1", kAllCudaDevices; empty
-// if the group does not say.
+// The devices that each get a group's instances: "cpu", "cuda:1", kAllCudaDevices; empty if the
+// group does not say.
 absl::StatusOr<std::vector<std::string>> DevicesOf(const pb::ModelInstanceGroup& group) {
   std::vector<std::string> devices;
   for (const int32_t gpu : group.gpus()) {
@@ -220,7 +219,7 @@ absl::StatusOr<std::vector<std::string>> DevicesOf(const pb::ModelInstanceGroup&
   }
 }
 
-// Checks the keys about single instances, none of which mpsd follows.
+// Checks the keys about single instances. mpsd follows none of them.
 absl::Status CheckGroup(const pb::ModelInstanceGroup& group, TritonNotes* notes) {
   if (group.passive()) return NotSupported("instance_group.passive");
   if (group.secondary_devices_size() > 0) return NotSupported("instance_group.secondary_devices");
@@ -263,7 +262,7 @@ absl::Status CheckRateLimit(const LaneNeeds& needs) {
   return absl::OkStatus();
 }
 
-// All lanes of a model are alike, so the groups need the same.
+// All lanes of a model are alike, so the groups need the same resources.
 absl::Status ApplyRateLimit(const pb::ModelConfig& triton, ModelConfig* model) {
   if (triton.instance_group_size() == 0) return absl::OkStatus();
   const LaneNeeds needs = RateLimitOf(triton.instance_group(0).rate_limiter());
@@ -275,17 +274,16 @@ absl::Status ApplyRateLimit(const pb::ModelConfig& triton, ModelConfig* model) {
   return CheckRateLimit(needs);
 }
 
-// How many instances each device has.
 struct Instances {
   std::vector<std::string> devices;
-  std::vector<int64_t> counts;  // of each device
+  std::vector<int64_t> counts;  // by device
 
   bool is_even() const {
     return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
   }
 };
 
-// The groups' instances add up on each device. Devices stand in a list only where all groups name
+// Adds up the groups' instances on each device. The result lists devices only if all groups name
 // theirs.
 absl::StatusOr<Instances> InstancesOf(const pb::ModelConfig& triton, TritonNotes* notes) {
   Instances all;
@@ -319,7 +317,8 @@ absl::StatusOr<Instances> InstancesOf(const pb::ModelConfig& triton, TritonNotes
   return all;
 }
 
-// Whether they are what our ModelConfig method gives for the placement. A client may send it back.
+// Whether `instances` is what mpsd's ModelConfig method gives for the placement. A client may send
+// that back.
 bool AreOf(const Instances& instances, const PlacementConfig& placement) {
   const auto devices = static_cast<uint32_t>(instances.devices.size());
   for (uint32_t i = 0; i < devices; ++i) {
@@ -330,7 +329,7 @@ bool AreOf(const Instances& instances, const PlacementConfig& placement) {
   return true;
 }
 
-// All lanes of a model are alike, so each device has equally many.
+// All lanes of a model are alike, so each device has the same number.
 absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   const absl::StatusOr<Instances> instances = InstancesOf(triton, notes);
   if (!instances.ok()) return instances.status();
@@ -347,12 +346,12 @@ absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, T
   }
   model->placement.lanes = static_cast<uint32_t>(count);
   const bool are_several = instances->devices.size() > 1 || device == kAllCudaDevices;
-  if (are_several) model->placement.processes = 0;  // then each device has one
+  if (are_several) model->placement.processes = 0;  // each device then has one
   return absl::OkStatus();
 }
 
-// What the policy says replaces what `level` says. Triton's 0 is "no bound" for all of them; the
-// number of requests is always bounded here, so that it means the default.
+// The policy's keys replace those of `level`. Triton's 0 means "no bound". Here the number of
+// requests is always bounded, so 0 means the default.
 absl::Status ApplyPolicy(const std::string& key, const pb::ModelQueuePolicy& policy,
                          QueuePolicy* level) {
   if (policy.default_timeout_microseconds() > uint64_t{kMaxQueueTimeoutNs / kNsPerUs}) {
@@ -448,22 +447,22 @@ void ApplyVersions(const pb::ModelVersionPolicy& policy, VersionPolicy* versions
   }
 }
 
-// Triton's identity backend has other names for the parameters of our synthetic format.
+// Triton's identity backend names the parameters of mpsd's synthetic format differently.
 void ApplySyntheticParameter(const std::string& key, const std::string& text, ModelConfig* model) {
   if (key == "execute_delay_ms") {
     model->parameters["delay"] = absl::StrCat(text, "ms");
   } else if (key == "creation_delay_sec") {
     model->parameters["load_delay"] = absl::StrCat(text, "s");
   } else if (key == "instance_wise_delay_multiplier") {
-    // An instance is a lane here; both are counted from 0.
+    // An instance is a lane here; Triton and mpsd count both from 0.
     model->parameters["lane_delay_factor"] = text;
   } else {
     model->parameters[key] = text;
   }
 }
 
-// The switches of Triton's PyTorch backend that say how libtorch runs. Only one has a counterpart:
-// inference mode is always on, and the other ones change no answer.
+// Switches of Triton's PyTorch backend that say how libtorch runs. Only one has a counterpart:
+// inference mode is always on, and the others change no answer.
 bool IsRuntimeSwitch(absl::string_view key) {
   static constexpr absl::string_view kSwitches[] = {
       "INFERENCE_MODE",       "DISABLE_OPTIMIZED_EXECUTION", "DISABLE_CUDNN",
@@ -482,7 +481,7 @@ absl::Status ApplyThreads(const std::string& text, PlacementConfig* placement) {
   return absl::OkStatus();
 }
 
-// Every parameter stays one, since clients may read it.
+// Every parameter is kept, since clients may read it.
 absl::Status ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model,
                              TritonNotes* notes) {
   for (const auto& [key, value] : triton.parameters()) {
@@ -500,7 +499,7 @@ absl::Status ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model,
   return absl::OkStatus();
 }
 
-// A file is read from the model's folder `warmup`, so its name is no path; error texts say it.
+// The file is read from the model's folder `warmup` and named in errors, so its name is no path.
 bool IsPlainName(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of("/\\") == std::string::npos &&
@@ -554,7 +553,7 @@ absl::Status ApplyWarmUp(const pb::ModelConfig& triton, ModelConfig* model, Trit
   return absl::OkStatus();
 }
 
-// Where the config already says who is given kept answers, that stays.
+// If the config already says who gets kept answers, that stays.
 absl::Status ApplyResponseCache(const pb::ModelConfig& triton, ModelConfig* model) {
   const bool is_on = model->response_cache != CacheScope::kOff;
   const bool is_wanted = triton.has_response_cache() ? triton.response_cache().enable() : is_on;
@@ -575,7 +574,7 @@ bool NamesDataFiles(const TritonNotes& notes) {
   return std::any_of(notes.data_files.begin(), notes.data_files.end(), names);
 }
 
-// A model that runs others has no workers for the other keys.
+// A model of steps has no workers, so the other keys do not apply.
 absl::Status ApplyWhole(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   absl::Status status = ApplyTensors(triton, model);
   if (status.ok()) status = ApplySteps(triton, model);
@@ -607,13 +606,13 @@ absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNote
   return absl::OkStatus();
 }
 
-// Whether the JSON has the key: the protobuf message does not distinguish 0 from nothing.
+// Whether the JSON has the key: the protobuf message does not tell 0 from an absent key.
 bool SaysMaxBatchSize(const std::string& json) {
   const nlohmann::json object = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
   return object.contains("max_batch_size") || object.contains("maxBatchSize");
 }
 
-// Escapes what is not ASCII: a file may have any bytes, but the text goes into UTF-8 messages.
+// Escapes non-ASCII bytes: a file may have any, but the text goes into UTF-8 messages.
 absl::Status Readable(const absl::Status& status) {
   std::string text;
   for (const char& c : status.message()) {
@@ -623,7 +622,7 @@ absl::Status Readable(const absl::Status& status) {
   return absl::Status(status.code(), text);
 }
 
-// Remembers the first error in a text. The version of protobuf decides which of the two functions
+// Keeps the first error in a text. The protobuf version decides which of the two functions
 // overrides one of the base class. Thread-compatible.
 class FirstError final : public google::protobuf::io::ErrorCollector {
  public:
@@ -650,8 +649,8 @@ absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, Triton
   if (absl::Status status = Apply(triton, model, notes); !status.ok()) return Readable(status);
   if (NamesDataFiles(*notes)) return NotSupported("model_warmup.inputs.input_data_file");
   if (triton.max_batch_size() == 0 && SaysMaxBatchSize(json)) model->spec.max_batch_size = 0;
-  // A load says how the versions run. The folder of the model says which versions, and their files;
-  // files of labels were read with its config.pbtxt.
+  // A load says how the versions run. The model's folder says which versions there are, and their
+  // files; files of labels were read with its config.pbtxt.
   const size_t unread = std::erase_if(model->label_files, [model](const auto& file) {
     return model->labels.count(file.first) == 0;
   });
@@ -663,7 +662,7 @@ absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, Triton
 
 namespace {
 
-// Escapes of a text format may stand for any bytes, which no client could read.
+// Escapes in a text-format string may stand for any bytes, which no client could read.
 bool HoldsOnlyUtf8(const pb::ModelConfig& triton) {
   pb::ModelConfig again;
   return again.ParseFromString(triton.SerializeAsString());

@@ -32,7 +32,7 @@ void PutTensor(TensorSpec tensor, std::vector<TensorSpec>* tensors) {
   tensors->push_back(std::move(tensor));
 }
 
-// The values for "no" and "yes", and the type that the tensor has for them.
+// The values for "no" and "yes", and the tensor's type for them.
 absl::Status ReadValues(const Control& control, SequenceControl* target, DataType* type) {
   const int kinds = (control.int32_false_true_size() > 0 ? 1 : 0) +
                     (control.fp32_false_true_size() > 0 ? 1 : 0) +
@@ -140,8 +140,8 @@ absl::Status ReadDelay(const char* key, uint64_t delay_us, ModelConfig* model) {
   return absl::OkStatus();
 }
 
-// Triton's slots are places in a batch, and a model that keeps its state itself may keep it by
-// them. Here a row has no fixed place.
+// Triton's slots are places in a batch, and a model may keep its own state by slot. Here a row has
+// no fixed place.
 absl::Status ReadDirect(const Sequences::StrategyDirect& direct, ModelConfig* model,
                         SequencePolicy* policy, std::vector<std::string>* ignored) {
   if (policy->states.empty()) {

@@ -1,4 +1,4 @@
-// TritonTypes: the datatypes of Triton's configurations by their names here.
+// TritonTypes: converts the datatypes of Triton's configurations.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
-// Circuit: lets a model whose workers keep dying rest for a while. Pure.
+// Circuit: pauses a model whose workers keep dying. Pure.
 //
-// A model that kills its workers kills the next one too. To start them again at once, for ever,
-// would cost the host as much as to serve, and fill the log. So after too many deaths within a
-// period no worker starts for a while; then a single one does, as a probe:
+// A model that kills its workers kills the next one too. Endless restarts would cost the host as
+// much as service, and fill the log. So after too many deaths within a period no worker starts for
+// a while; then a single one does, as a probe:
 //
 //              limits.deaths within limits.period
 //   kClosed ───────────────────────────────────▶ kOpen ◀──────────────┐
@@ -10,9 +10,9 @@
 //      │             a worker serves               ▼                  │
 //      └─────────────────────────────────────── kProbing ─────────────┘
 //
-// This is about a model's workers on one device. How long a single worker waits after its deaths is
-// BackoffNs() (proto/base/backoff_policy.h); a worker starts only when both allow it. Requests of a
-// model that rests are refused, or wait if their deadline lies behind the rest.
+// This concerns a model's workers on one device. BackoffNs() (proto/base/backoff_policy.h) says how
+// long a single worker waits after its deaths; a worker starts only if both allow it. While the
+// model rests its requests are refused, or wait if their deadline lies after the rest.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 
 namespace mpsd {
 
-// The rests, which double from one opening to the next.
+// A rest lasts twice as long as the one before.
 inline constexpr int64_t kFirstRestNs = kNsPerSecond;
 inline constexpr int64_t kLastRestNs = 30 * kNsPerSecond;
 
@@ -34,20 +34,19 @@ enum class CircuitState {
   kProbing,  // one starts; the others wait for it  → kClosed, when it serves; kOpen, when it dies
 };
 
-// One for each device of a generation, owned by its WorkerGroup, which tells it what happens to
-// workers and asks it before each start. Takes the time and the randomness from its caller. Keeps
-// at most limits.deaths times. Thread-compatible: used on the supervisor's thread.
+// One for each device of a generation. Its WorkerGroup owns it, tells it what happens to workers,
+// and asks it before each start. Time and randomness come from the caller. Keeps at most
+// limits.deaths times. Thread-compatible: used on the supervisor's thread.
 //
-// Deaths that say nothing about the model are not told to it: of a worker that was asked to go, or
-// killed from outside (ExitReason::counts). Neither are deaths with one request inside, as
-// Conviction says.
+// It is not told of deaths that say nothing about the model (ExitReason::counts): a worker was
+// asked to go, or killed from outside. Nor of deaths put down to one request (see Conviction).
 class Circuit {
  public:
-  // With limits.deaths 0 the circuit never opens.
+  // With limits.deaths 0 it never opens.
   explicit Circuit(const CircuitLimits& limits) : limits_(limits) {}
 
-  // A worker died of something that counts. Each time that the circuit opens the rest doubles, from
-  // one second to half a minute, less up to a quarter by `jitter` in [0, 1).
+  // A death that counts. With each opening the rest doubles, from one second to half a minute, less
+  // up to a quarter by `jitter` in [0, 1).
   void OnDeath(int64_t now_ns, double jitter) {
     if (limits_.deaths == 0) return;
     deaths_.push_back(now_ns);
@@ -64,12 +63,12 @@ class Circuit {
   }
 
   // A death was put down to one request, so it says nothing about the model. Neither does the death
-  // before it, which was counted because the suspect had neighbours then.
+  // before it, which counted because the suspect had neighbours then.
   void OnStrike() {
     if (!deaths_.empty()) deaths_.pop_back();
   }
 
-  // A worker serves. Its service may be short: the deaths and the length of the next rest stay.
+  // A worker serves, perhaps not for long: the deaths and the length of the next rest stay.
   void OnServing() {
     if (state_ == CircuitState::kProbing) state_ = CircuitState::kClosed;
   }
@@ -77,22 +76,22 @@ class Circuit {
   // A worker has served well for a while: the next rest is as short as the first.
   void OnGoodService() { openings_ = 0; }
 
-  // True when a worker may start now; after a rest it is the probe. `others_starting` is how many
-  // workers of the model are on their way on the device already.
+  // Whether a worker may start now; after a rest it is the probe. `others_starting` counts the
+  // model's workers that are already starting on the device.
   bool MayStart(int64_t now_ns, uint32_t others_starting) {
     if (state_ == CircuitState::kOpen && now_ns >= open_until_ns_) state_ = CircuitState::kProbing;
     if (state_ == CircuitState::kProbing) return others_starting == 0;
     return state_ == CircuitState::kClosed;
   }
 
-  // Opens by OnDeath(), and leaves kOpen by MayStart() only: until a caller asks, a rest that is
-  // over is still kOpen.
+  // Opens only in OnDeath(), leaves kOpen only in MayStart(): a rest that is over is still kOpen
+  // until a caller asks.
   CircuitState state() const { return state_; }
 
-  // When the last death was that counts; INT64_MIN: none does.
+  // When the last counted death was; INT64_MIN: none counts.
   int64_t last_death_ns() const { return deaths_.empty() ? INT64_MIN : deaths_.back(); }
 
-  // No worker starts before this; 0: no rest is in force.
+  // No worker starts before this time; 0: no rest.
   int64_t open_until_ns() const { return state_ == CircuitState::kOpen ? open_until_ns_ : 0; }
 
  private:
@@ -103,7 +102,7 @@ class Circuit {
   int64_t open_until_ns_ = 0;
 };
 
-// The word that `mpsd ps`, the log and clients' tools show.
+// The name in `mpsd ps`, the log and clients' tools.
 constexpr const char* CircuitStateName(CircuitState state) {
   constexpr const char* kNames[] = {"closed", "open", "probing"};
   return kNames[static_cast<int>(state)];

@@ -1,16 +1,16 @@
-// PressureRelief: whether a worker is replaced since the host's memory is short. Pure.
+// PressureRelief: whether a worker is replaced because the host is short of memory. Pure.
 //
-// When the system says that memory is critically short, workers first give back what they keep
-// unused (worker/consume/upkeep_policy.h). What some still hold beyond that, graphs and kernels of
-// a library or what a model leaks, goes only with the process. After kPatienceNs of such a shortage
-// a worker is worth replacing that has grown since it began to serve, when it was warm:
+// When memory is critically short, workers first give back what they keep unused
+// (worker/consume/upkeep_policy.h). Some hold more: graphs and kernels of a library, or a leak of
+// the model. That memory returns only with the process. After kPatienceNs of shortage it is worth
+// replacing a worker that has grown since it was warm and began to serve:
 //
 //   by half of what it had then    so that the host gains, for the time that two are there
 //   and by kLeastGrowthBytes       so that a small worker is left alone
 //
-// One worker every kPauseNs, of all models: each takes the memory of a fresh one beside it for as
-// long as that loads. The supervisor asks at each of its ticks, and replaces the worker as it does
-// for any other reason: the old one serves until the fresh one is ready.
+// One worker of all models every kPauseNs: a fresh one beside each takes memory while it loads. The
+// supervisor asks at each tick, and replaces the worker as for any other reason: the old one serves
+// until the fresh one is ready.
 #pragma once
 
 #include <algorithm>
@@ -28,24 +28,24 @@ class PressureRelief {
   static constexpr int64_t kPauseNs = 30 * kNsPerSecond;
   static constexpr uint64_t kLeastGrowthBytes = 256 << 20;
 
-  // What the system says now.
+  // The system's current state.
   void Note(MemoryPressure pressure, int64_t now_ns) {
     if (pressure == MemoryPressure::kCritical && pressure_ != pressure) critical_since_ns_ = now_ns;
     pressure_ = pressure;
   }
   MemoryPressure pressure() const { return pressure_; }
 
-  // Whether a worker may be replaced now, if it has grown.
+  // Whether a worker that has grown may be replaced now.
   bool IsDue(int64_t now_ns) const {
     return pressure_ == MemoryPressure::kCritical && now_ns - critical_since_ns_ >= kPatienceNs &&
            now_ns >= next_ns_;
   }
 
-  // A worker is being replaced, or there was no memory to do so.
+  // A worker is being replaced, or there was no memory for that.
   void Tried(int64_t now_ns) { next_ns_ = now_ns + kPauseNs; }
 
-  // Whether a worker of `resident_bytes` that had `fresh_bytes` when it began to serve has grown
-  // so much. False where either is not known.
+  // Whether a worker has grown that much since it began to serve with `fresh_bytes`. False if
+  // either size is unknown.
   static bool HasGrown(uint64_t fresh_bytes, uint64_t resident_bytes) {
     const uint64_t growth_bytes = std::max(fresh_bytes / 2, kLeastGrowthBytes);
     return fresh_bytes > 0 && resident_bytes >= fresh_bytes + growth_bytes;

@@ -1,9 +1,8 @@
 // RecycleReason: when a worker that serves well is replaced by a fresh one. Pure.
 //
-// Models leak: in their own code, in a library, in an allocator that gives nothing back. An
-// operator cannot mend that, but can say when a worker is old enough (`recycle` of a model).
-// WorkerGroup then does it without a gap: a fresh worker starts beside the old one, and only when
-// it serves is the old one drained.
+// Models leak: in their own code, in a library, in an allocator that returns nothing. An operator
+// cannot fix that, but can say when a worker is old enough (a model's `recycle`). WorkerGroup then
+// starts a fresh worker beside the old one, and drains the old one once the fresh one serves:
 //
 //   old    serving ─────────────────────────────▶ draining ─▶ gone
 //   fresh            loading ─▶ warming ─▶ serving ─────────────▶
@@ -16,19 +15,19 @@
 
 namespace mpsd {
 
-// After a replacement that failed, or that the memory is missing for, none is tried for so long.
+// After a replacement failed, or lacked memory, the next try waits this long.
 constexpr int64_t kReplacementRetryNs = 30 * kNsPerSecond;
 
-// The use of a worker so far. A value. A figure that no limit asks about may be 0.
+// A worker's use so far. A value. Figures that no limit needs may be 0.
 struct WorkerUse {
   uint64_t resident_bytes = 0;
   uint64_t requests = 0;      // answered by this incarnation
   int64_t age_ns = 0;         // since it began to serve
   bool is_too_small = false;  // for an answer that came
-  bool relieves = false;      // a fresh one would, where memory is short (pressure_policy.h)
+  bool relieves = false;      // the host's memory is short, and a fresh worker would help
 };
 
-// The limits in the order in which they are looked at:
+// The limits, in the order of the checks:
 //
 //   limit             is reached                                     jitter
 //   answers           by an answer that the worker's memory cannot   none
@@ -40,17 +39,15 @@ struct WorkerUse {
 //   requests          by the requests that it has answered           a limit of 10000: from 9000
 //   age               by the time since it began to serve            a limit of 24 h: from 21.6 h
 //
-// A limit of 0 is never reached. At most one reason is told: the first that holds.
+// A limit of 0 is never reached. Returns the first reason that holds, as the log's word: "answers",
+// "resident_memory", "memory_pressure", "requests" or "age"; null for none. WorkerGroup asks at
+// each look at its serving workers. It decides itself whether there is memory for one worker more,
+// and whether another one is being replaced.
 //
-// Why the worker is replaced: "answers", "resident_memory", "memory_pressure", "requests" or "age",
-// the word that the log has; null when it is not. Only asks: whether there is memory for one worker
-// more, and whether another one is being replaced, is WorkerGroup's to know, which asks at each
-// look at its workers that serve.
-//
-// `jitter` in [0, 1) is the worker's own and takes up to a tenth off age and requests, so that
-// workers that began together do not end together. The memory limit has no jitter, since it keeps
-// the host from running out of memory. Memory is no reason before kGoodServiceNs: where a fresh
-// worker is as large, replacing it gains nothing.
+// `jitter` in [0, 1) is the worker's own. It takes up to a tenth off age and requests, so that
+// workers that began together do not end together. Memory limits have no jitter, since they protect
+// the host. Memory is no reason before kGoodServiceNs: if a fresh worker is as large, replacing
+// gains nothing.
 inline const char* RecycleReason(const RecycleLimits& limits, const WorkerUse& use, double jitter) {
   if (use.is_too_small) return "answers";
   const double share = 1 - jitter / 10;

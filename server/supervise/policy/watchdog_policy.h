@@ -1,12 +1,12 @@
 // Watchdog: when a worker that makes no progress is killed. Pure.
 //
-// A front end that was stopped, or whose host slept, must not take its own absence for silence of
-// the workers: all budgets are counted in OwnTime, which goes on only while the front end looks. A
-// lane's heartbeat, which the worker writes, counts for idle lanes only. For a lane that has a
-// batch it counts that batches come back, which no worker can pretend.
+// A front end that was stopped, or whose host slept, must not mistake its own absence for silent
+// workers. So all budgets count OwnTime, which advances only while the front end looks. The worker
+// writes a heartbeat for each lane, which counts only while the lane is idle. A busy lane must
+// return batches, which no worker can fake.
 //
-// A worker that loads or warms up has no heartbeat, since a thread that beats says nothing about
-// another thread that is stuck in a library. Those phases have budgets.
+// Loading and warming up have budgets instead of a heartbeat. A thread that beats says nothing
+// about another one that is stuck in a library.
 #pragma once
 
 #include <algorithm>
@@ -24,17 +24,15 @@ namespace mpsd {
 inline constexpr int64_t kWatchdogTickNs = 250 * kNsPerMs;
 // An idle lane wakes up every second for its heartbeat.
 inline constexpr int64_t kIdleBudgetNs = 15 * kNsPerSecond;
-// See RunBudgetNs().
 inline constexpr int64_t kLeastRunBudgetNs = 30 * kNsPerSecond;
 inline constexpr int64_t kRunBudgetFactor = 10;
 inline constexpr uint64_t kLeastRunsMeasured = 20;
 
-// The time during which the front end has looked at its workers: a clock that stands still while
-// the front end does. One for all workers, in SuperviseServices. Thread-compatible: used on the
-// supervisor's thread.
+// A clock that stops while the front end does: the time during which it has looked at its workers.
+// One for all workers, in SuperviseServices. Thread-compatible: used on the supervisor's thread.
 class OwnTime {
  public:
-  // Called every tick or more often; a longer gap counts as two ticks.
+  // Call it every tick or more often; a longer gap counts as two ticks.
   void Advance(int64_t clock_ns) {
     if (last_clock_ns_ != 0) {
       now_ns_ += std::clamp<int64_t>(clock_ns - last_clock_ns_, 0, 2 * kWatchdogTickNs);
@@ -49,14 +47,14 @@ class OwnTime {
   int64_t last_clock_ns_ = 0;
 };
 
-// Measures for how long one lane has shown no progress. Owned by the lane's Incarnation, one for
-// each lane, from the beginning of its service on. Decides nothing: the caller compares the result
-// with the budget, which is kIdleBudgetNs or RunBudgetNs(). Thread-compatible.
+// Measures how long one lane has shown no progress. Owned by the Incarnation, one for each lane,
+// from the start of its service. The caller compares the result with kIdleBudgetNs or
+// RunBudgetNs(). Thread-compatible.
 class LaneWatch {
  public:
   explicit LaneWatch(int64_t own_ns) : since_ns_(own_ns) {}
 
-  // Takes a fresh sight of the lane, and returns for how long it has shown no progress.
+  // Takes the lane's current progress; returns how long there was none.
   int64_t SilentNs(const LaneProgress& sight, int64_t own_ns) {
     const bool idle = sight.inflight == 0;
     const bool progress = sight.completed != last_.completed || idle != (last_.inflight == 0) ||
@@ -71,9 +69,8 @@ class LaneWatch {
   LaneProgress last_;
 };
 
-// The bound of the bucket that holds the 99th percentile, which is at least as large as the
-// percentile; above all bounds, the last of them. 0 when there are fewer than kLeastRunsMeasured
-// observations.
+// An upper bound of the 99th percentile: the bound of its bucket, or the last bound if it lies
+// above all. 0 with fewer than kLeastRunsMeasured observations.
 template <size_t kBounds>
 double Percentile99(const std::array<double, kBounds>& bounds,
                     const typename AtomicHistogram<kBounds>::Snapshot& snapshot) {
@@ -88,9 +85,9 @@ double Percentile99(const std::array<double, kBounds>& bounds,
   return bounds[kBounds - 1];
 }
 
-// How long a batch may take, from the last sign of progress on. `execute` has the batches of all
-// generations of the model. With `configured_ns` 0: ten times the 99th percentile, and at least
-// half a minute, since the first call of a shape may be a thousand times slower.
+// How long a batch may take from the last sign of progress. `execute` counts batches of all the
+// model's generations. With `configured_ns` 0: ten times the 99th percentile, and at least half a
+// minute, since the first call of a shape may be a thousand times slower.
 inline int64_t RunBudgetNs(int64_t configured_ns, const StageHistogram& execute) {
   if (configured_ns > 0) return configured_ns;
   const double seconds = Percentile99(execute.bounds(), execute.ReadSeconds());

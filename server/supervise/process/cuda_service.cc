@@ -32,7 +32,7 @@ constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
 std::string PipeFolder(const std::string& folder) { return folder + "/pipe"; }
 std::string LogFolder(const std::string& folder) { return folder + "/log"; }
 
-// Empty when it is not there.
+// The program's path; empty if there is none.
 std::string FindProgram(const std::string& name) {
   if (absl::StrContains(name, "/")) return access(name.c_str(), X_OK) == 0 ? name : "";
   const char* path = std::getenv("PATH");
@@ -49,8 +49,8 @@ std::string PipeVariable(const std::string& folder) {
 
 std::string PidFile(const std::string& folder) { return folder + "/pid"; }
 
-// The service of a daemon that was killed outlives the daemon. The pid in the folder may be another
-// process's by now, so the process is known by its environment, which names our folder.
+// Ends the service of a killed daemon, which outlives that daemon. The pid in the folder may be
+// another process's by now, so the process must name the folder in its environment.
 void EndWhatWasLeftBehind(const std::string& folder) {
   pid_t pid = 0;
   if (!(std::ifstream(PidFile(folder)) >> pid) || pid <= 1) return;
@@ -132,7 +132,7 @@ absl::Status CudaService::Spawn() {
   spawn.environment.push_back(PipeVariable(options_.folder));
   spawn.environment.push_back("CUDA_MPS_LOG_DIRECTORY=" + LogFolder(options_.folder));
   spawn.control_fd = std::move(sockets->second);
-  // It writes its log into its folder.
+  // The service writes its log into its folder.
   spawn.output_fd = UniqueFd(open("/dev/null", O_WRONLY | O_CLOEXEC));
   const absl::StatusOr<pid_t> pid = platform::Spawn(std::move(spawn));
   if (!pid.ok()) return pid.status();
@@ -157,12 +157,12 @@ absl::Status CudaService::WaitUntilItListens() {
 int CudaService::Reap() {
   const pid_t pid = this->pid();
   siginfo_t info;
-  // The process is reaped only while the lock is held, so that no signal is sent to another process
-  // that got its pid.
+  // Reaps the process under the lock, so that no signal is sent to another process with the same
+  // pid.
   while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }
   absl::MutexLock lock(&mu_);
-  kill(-pid, SIGKILL);  // the processes that it started
+  kill(-pid, SIGKILL);  // processes that it started
   int wait_status = 0;
   waitpid(pid, &wait_status, 0);
   pid_ = -1;

@@ -19,38 +19,38 @@
 namespace mpsd {
 
 struct CudaServiceOptions {
-  std::string program = "nvidia-cuda-mps-control";  // searched in PATH unless it names a folder
-  std::string folder;  // belongs to this daemon alone; Start() empties it
+  std::string program = "nvidia-cuda-mps-control";  // searched in PATH unless it has a slash
+  std::string folder;                               // the daemon's alone; Start() empties it
   int64_t start_timeout_ns = 10 * kNsPerSecond;
 };
 
-// The service lets the workers of one GPU run at the same time, at a price: a fault of one worker
+// With the service, the workers of one GPU run at the same time. The price: a fault of one worker
 // ends all workers on that GPU. They start again, and no request is blamed.
 //
-// Runs the service's control program in the foreground, in a process group and a folder of its own.
-// Never changes a setting of the device, and never touches another service. When a former daemon
-// was killed, its service in this folder is ended first. A service that dies is started again; the
-// workers that were its clients end by themselves.
+// Runs the service's control program in the foreground, in its own process group and folder. Never
+// changes a setting of the device, and never touches another service. First ends a service that a
+// killed daemon left in this folder. A service that dies is started again; its clients, the
+// workers, end by themselves.
 //
-// Owned by the daemon, made before the first worker and destroyed after the last one; the logger
+// Owned by the daemon, made before the first worker and destroyed after the last; the logger
 // outlives it. Beside the request's path, never on it. Thread-safe.
 class CudaService {
  public:
-  // Sets the variables in this process's environment that tell workers where the service is.
-  // REQUIRES: this process has no other thread yet.
+  // Sets variables in this process's environment that tell workers where the service is. REQUIRES:
+  // this process has no other thread yet.
   static void SetEnvironment(const std::string& folder);
 
-  // Blocks until clients can connect. FAILED_PRECONDITION, with advice for the operator, when the
+  // Blocks until clients can connect. FAILED_PRECONDITION, with advice for the operator, if the
   // program is missing, ends at once or does not listen in time.
   static absl::StatusOr<std::unique_ptr<CudaService>> Start(CudaServiceOptions options,
                                                             Logger* logger);
 
-  // Ends the service and all its processes; blocks until they are gone.
+  // Ends the service and blocks until all its processes are gone.
   ~CudaService();
   CudaService(const CudaService&) = delete;
   CudaService& operator=(const CudaService&) = delete;
 
-  // The control program's pid; -1 while there is none.
+  // The control program's pid; -1 if there is none.
   pid_t pid() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -59,21 +59,21 @@ class CudaService {
 
   absl::Status Spawn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status WaitUntilItListens() ABSL_LOCKS_EXCLUDED(mu_);
-  // Blocks until the program has ended, and returns its wait status.
+  // Blocks until the program has ended; returns its wait status.
   int Reap() ABSL_LOCKS_EXCLUDED(mu_);
-  // The thread: starts the service again whenever it dies, until the destructor ends it.
+  // The thread: restarts the service until the destructor ends it.
   void KeepAlive() ABSL_LOCKS_EXCLUDED(mu_);
-  // Waits before the next start. False when the destructor ended the wait.
+  // Waits before the next start. False if the destructor ended the wait.
   bool Rest(uint32_t failures) ABSL_LOCKS_EXCLUDED(mu_);
 
   const CudaServiceOptions options_;
   Logger* const logger_;
 
   mutable absl::Mutex mu_;
-  pid_t pid_ ABSL_GUARDED_BY(mu_) = -1;  // not reaped: it is still this process's child
+  pid_t pid_ ABSL_GUARDED_BY(mu_) = -1;  // not reaped, so still this process's child
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
 
-  std::thread thread_;  // KeepAlive()
+  std::thread thread_;  // runs KeepAlive()
 };
 
 }  // namespace mpsd

@@ -37,7 +37,7 @@ bool FolderRemover::IsDoneWith(Task* task) {
 
 void FolderRemover::Main() {
   platform::NameThread("folders");
-  std::vector<Task> left;  // from former tries
+  std::vector<Task> left;  // from earlier tries
   for (;;) {
     {
       const auto wanted = [this, &left]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {

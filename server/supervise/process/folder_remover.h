@@ -15,31 +15,30 @@
 
 namespace mpsd {
 
-// A folder may hold gigabytes, and a dying worker may still write to it: neither may hold up the
+// A folder may hold gigabytes, and a dying worker may still write to it. Neither may delay the
 // supervisor. Owned by the LocalWorkerHost. Thread-safe.
 class FolderRemover {
  public:
-  // Removes a folder and all that is in it; otherwise some of it is still there.
+  // Removes a folder and its contents; after an error some may be left.
   using RemoveAll = std::function<absl::Status(const std::string&)>;
-  // Hears, on the remover's thread, of a folder that stays, and why.
+  // Called on the remover's thread for a folder that stays, with the reason.
   using GivenUp = std::function<void(const std::string& folder, const absl::Status& why)>;
 
-  // kTries times `try_every` is twice as long as a worker outlives a front end that was killed.
+  // kTries times `try_every` is twice as long as a worker outlives a killed front end.
   explicit FolderRemover(
       GivenUp given_up,
       RemoveAll remove_all = [](const std::string& folder) { return RemoveTree(folder); },
       absl::Duration try_every = absl::Milliseconds(50))
       : given_up_(std::move(given_up)), remove_all_(std::move(remove_all)), try_every_(try_every) {}
 
-  // Blocks until all folders are gone or given up.
   ~FolderRemover();
 
   // Starts the thread. Called once, before the first Remove(): a worker's death must not depend on
-  // whether the host has a thread left.
+  // whether the host still has a thread.
   void Start();
 
-  // Removes the folder and all that is in it, later. Symbolic links are removed, not followed. When
-  // something is left, since descriptors are short or a process still writes there, the thread
+  // Removes the folder and its contents later. Removes symbolic links, does not follow them. If
+  // something is left, because descriptors are short or a process still writes there, the thread
   // tries again, kTries times in all. REQUIRES: Start() was called.
   void Remove(std::string folder);
 

@@ -21,7 +21,7 @@ struct CloseFolder {
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-// Gives the owner all rights to a folder that it owns; never through a link.
+// Gives the owner all rights to its folder; never through a link.
 Folder OpenFolder(int parent, const char* name) {
   fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW);
   const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -40,7 +40,8 @@ class TreeRemover {
  public:
   TreeRemover(Folder top, int max_steps) : top_(std::move(top)), steps_left_(max_steps) {}
 
-  // Empties the top. A pass leaves behind the folders that it has moved there; the next takes them.
+  // Empties the top. A pass leaves behind the folders that it has moved there; the next pass takes
+  // them.
   absl::Status Empty() {
     bool is_empty = false;
     while (!is_empty && status_.ok()) {
@@ -57,7 +58,7 @@ class TreeRemover {
  private:
   int fd() const { return dirfd(top_.get()); }
 
-  // Calls back for each entry, until something has failed or all steps are made.
+  // Calls `act` for each entry, until something failed or all steps are used.
   template <typename Act>
   void ForEach(DIR* folder, const Act& act) {
     while (status_.ok()) {
@@ -73,7 +74,7 @@ class TreeRemover {
     }
   }
 
-  // Removes a folder of the top once its own folders are moved to the top.
+  // Removes a folder of the top after moving its own folders to the top.
   void RemoveFolder(const char* name) {
     if (!IsFolder(fd(), name)) return Note("cannot remove a file");
     const Folder folder = OpenFolder(fd(), name);
@@ -83,7 +84,7 @@ class TreeRemover {
       if (unlinkat(from, inner, 0) == 0) return;
       if (!IsFolder(from, inner)) return Note("cannot remove a file");
       fchmodat(from, inner, 0700, AT_SYMLINK_NOFOLLOW);
-      // A name that is taken already, by the worker, is passed over with the next number.
+      // If the worker uses that name already, the next number follows.
       const std::string moved = absl::StrCat(".moved-", next_name_++);
       if (renameat(from, inner, fd(), moved.c_str()) != 0 && errno != ENOTEMPTY &&
           errno != EEXIST && errno != ENOTDIR) {
@@ -94,7 +95,7 @@ class TreeRemover {
     Note("cannot remove a folder");
   }
 
-  // What has gone meanwhile is no failure.
+  // An entry that vanished meanwhile is no failure.
   void Note(const char* what) {
     if (status_.ok() && errno != ENOENT) status_ = absl::ErrnoToStatus(errno, what);
   }

@@ -1,4 +1,4 @@
-// RemoveTree: removes a folder whose contents somebody else has made.
+// RemoveTree: removes a folder with contents that somebody else has made.
 #pragma once
 
 #include <string>
@@ -7,14 +7,13 @@
 
 namespace mpsd {
 
-// The most entries that one call removes or moves.
+// Limit on entries that one call removes or moves.
 inline constexpr int kMaxTreeSteps = 4'000'000;
 
-// Removes the folder and all that is in it, however deep and whatever the modes: a model's code has
-// written it. Symbolic links are removed, not followed. Holds two descriptors and no stack that
-// grows with the depth: a folder in a folder is moved to the top first. OK when nothing is left, or
-// nothing was there; otherwise the first reason, and the rest of the folder stays. Blocks for at
-// most `max_steps` steps. Thread-safe.
+// Removes the folder and its contents, whatever their depth and modes: a model's code has written
+// them. Removes symbolic links, does not follow them. Moves inner folders to the top first, so it
+// holds two descriptors and a constant stack. OK if nothing is left or was there. Otherwise returns
+// the first reason, and the rest stays. Blocks for at most `max_steps` steps. Thread-safe.
 absl::Status RemoveTree(const std::string& folder, int max_steps = kMaxTreeSteps);
 
 }  // namespace mpsd

@@ -42,8 +42,8 @@ absl::Status LocalWorkerHost::Open() {
   return absl::OkStatus();
 }
 
-// Workers of the former daemon may not have ended yet. Their folders get another name, under which
-// the remover tries until nobody writes to them any more.
+// The former daemon's workers may still run. Their folders get another name, under which the
+// remover tries until nobody writes to them.
 absl::Status LocalWorkerHost::RemoveLeftovers() {
   const std::string left = temporary_folder_ + ".left";
   RemoveTree(left).IgnoreError();

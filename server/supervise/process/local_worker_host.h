@@ -21,17 +21,17 @@ namespace mpsd {
 //        ╰── Wait ◀── poller ◀── control socket, output pipe, exit
 //                        ╰◀───── bell ◀── Wake, from any thread
 //
-// Every worker gets a folder of its own, with a number that no other worker of this daemon has. So
-// a worker that is respawned never meets what its predecessor has left.
+// Every worker gets a folder with a number that no other worker of this daemon has. So a respawned
+// worker never meets its predecessor's files.
 //
-// Made by the daemon, owned by its supervisor. Threads as for WorkerHost: lives on the supervisor's
-// thread but for Open() and Wake(). The destructor blocks until the folders of all dead workers are
-// removed or given up.
+// Made by the daemon, owned by its supervisor. Lives on the supervisor's thread except Open() and
+// Wake(), as WorkerHost. The destructor blocks until the folders of all dead workers are removed or
+// given up.
 class LocalWorkerHost final : public WorkerHost {
  public:
-  // `temporary_folder` belongs to this daemon alone; each worker gets a folder in it. A former
-  // daemon that was killed may have left such a folder, which Open() has removed. The logger
-  // outlives the host; it is told of folders that cannot be removed.
+  // `temporary_folder` belongs to this daemon alone; each worker gets a folder in it. Open() has
+  // folders of a killed daemon removed. The logger outlives the host and is told of folders that
+  // stay.
   LocalWorkerHost(std::string worker_binary, std::string temporary_folder, Logger* logger);
 
   absl::Status Open() override;
@@ -51,7 +51,7 @@ class LocalWorkerHost final : public WorkerHost {
 
   // Used on the supervisor's thread.
   platform::Poller poller_;
-  uint64_t next_folder_ = 1;  // no folder is used twice: an old one may still be being removed
+  uint64_t next_folder_ = 1;  // an old folder may still be being removed, so none is used twice
 
   absl::Mutex mu_;
   platform::Bell wake_ ABSL_GUARDED_BY(mu_);

@@ -20,11 +20,11 @@ namespace mpsd {
 namespace {
 
 // This process's environment with the worker's own settings:
-//   - thread counts, since each library would otherwise start one thread for each core, and
-//     compiled packages bring a count of their own;
-//   - no binding of threads to processors, since the threads of several workers would be bound to
-//     the same ones, and the sandbox denies binding another thread;
-//   - a temporary folder that is removed with all that the worker leaves in it.
+// - Thread counts. Otherwise each library would start one thread for each core, and compiled
+//   packages bring a count of their own.
+// - No binding of threads to processors. The threads of several workers would be bound to the same
+//   ones, and the sandbox denies binding another thread.
+// - A temporary folder that is removed with everything in it.
 std::vector<std::string> Environment(const SpawnedWorkerOptions& options) {
   const std::string threads = absl::StrCat(options.threads);
   std::vector<std::pair<std::string, std::string>> own = {
@@ -52,13 +52,13 @@ absl::StatusOr<std::pair<UniqueFd, UniqueFd>> Pipe() {
   return std::make_pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
 }
 
-// Whether the worker has closed its end, which its exit will explain.
+// Whether the worker has closed its end; its exit will say why.
 bool HasHungUp(int socket) {
   pollfd state{socket, 0, 0};
   return poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-// Somebody who tidies up may have removed the folder above it.
+// Somebody may have removed the folder above it.
 absl::Status MakeFolder(const std::string& folder) {
   const std::string above = std::filesystem::path(folder).parent_path();
   absl::Status status = MakePrivateFolder(above);
@@ -124,7 +124,7 @@ SpawnedWorkerProcess::~SpawnedWorkerProcess() {
 
 absl::Status SpawnedWorkerProcess::Send(const Message& message, absl::Span<const int> fds) {
   if (absl::Status status = writer_.Queue(message, fds); !status.ok()) return status;
-  // What fails now fails at the next tick too, or is over by then.
+  // A failure now recurs at the next tick, or is over by then.
   Flush().IgnoreError();
   return absl::OkStatus();
 }
@@ -150,7 +150,7 @@ void SpawnedWorkerProcess::PauseOutput(bool paused) {
   if (!output_.valid() || paused == output_paused_) return;
   output_paused_ = paused;
   if (paused) return poller_->RemoveReadable(output_.get());
-  // The poller had this descriptor before, so it has room for it.
+  // The poller had this descriptor before, so it has room.
   poller_->AddReadable(output_.get(), TokenOf(WorkerEvent::kOutput)).IgnoreError();
 }
 

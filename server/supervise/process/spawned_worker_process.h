@@ -15,16 +15,16 @@ namespace mpsd {
 
 struct SpawnedWorkerOptions {
   std::string binary;
-  std::string model;             // for failpoints, which can spare one model
-  std::string temporary_folder;  // of this incarnation alone, removed after its end
-  uint32_t threads = 1;          // of the BLAS and OpenMP libraries, for each lane
+  std::string model;             // for failpoints that spare a model
+  std::string temporary_folder;  // this incarnation's alone, removed after its end
+  uint32_t threads = 1;          // BLAS and OpenMP threads for each lane
 };
 
 // Lives on the supervisor's thread, like the poller that reports its events.
 class SpawnedWorkerProcess final : public WorkerProcess {
  public:
-  // Makes the temporary folder, mode 0700, and spawns the binary. On an error nothing is left but
-  // the folder, which the remover gets. The poller and the remover outlive the process.
+  // Makes the temporary folder (mode 0700) and spawns the binary. After an error the remover gets
+  // the folder, and nothing else is left. The poller and the remover outlive the process.
   static absl::StatusOr<std::unique_ptr<SpawnedWorkerProcess>> Spawn(
       const SpawnedWorkerOptions& options, platform::Poller* poller, uint64_t first_token,
       FolderRemover* remover);

@@ -1,4 +1,4 @@
-// WorkerProcess: one incarnation of a worker, as a process with its control socket and its output.
+// WorkerProcess: one incarnation of a worker: a process with its control socket and output.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace mpsd {
 
-// The events of a worker have consecutive tokens, from the one that it was spawned with.
+// Events of a worker; their tokens follow the one that it was spawned with.
 enum class WorkerEvent {
   kControl,  // the control socket holds something, or has ended
   kOutput,   // the output pipe holds something, or has ended
@@ -21,15 +21,15 @@ enum class WorkerEvent {
 };
 inline constexpr uint64_t kTokensPerWorker = 3;
 
-// Made by WorkerHost::Spawn(), owned by the SupervisedWorker whose incarnation it is. Beside the
-// request's path, never on it. Lives on the supervisor's thread. Only Reap(true) blocks.
+// Made by WorkerHost::Spawn(), owned by its SupervisedWorker. Beside the request's path, never on
+// it. Lives on the supervisor's thread. Only Reap(true) blocks.
 //
 // Invariants:
-//   1. The process is gone only when Reap() has returned its wait status. Until then it may still
-//      write to the memory that it was given.
+//   1. The process is gone only when Reap() has returned its wait status. Until then it may write
+//      to the memory that it was given.
 //   2. Reap() returns a wait status once, and no other method touches the process afterwards.
-//   3. Messages, output and the wait status can be read in any order: the exit may be reported
-//      before the last message was received.
+//   3. Messages, output and the wait status come in any order: the exit may be reported before the
+//      last message.
 class WorkerProcess {
  public:
   // REQUIRES: the process was reaped.
@@ -37,41 +37,41 @@ class WorkerProcess {
 
   virtual pid_t pid() const = 0;
 
-  // Queues a message, with copies of the descriptors. What the socket does not take at once leaves
-  // with Flush(), which the caller calls at each tick. RESOURCE_EXHAUSTED when the worker has left
-  // too much unread; never an error because the worker is gone, which its exit tells.
+  // Queues a message with copies of the descriptors. The rest that the socket does not take at once
+  // leaves with Flush(), which the caller calls at each tick. RESOURCE_EXHAUSTED if the worker has
+  // left too much unread. A worker that is gone is no error here: its exit tells.
   virtual absl::Status Send(const Message& message, absl::Span<const int> fds) = 0;
 
-  // Sends what is queued. An error says why the kernel takes nothing for a worker that is there,
-  // such as too many descriptors on their way; the next call tries again.
+  // Sends what is queued. An error says why the kernel takes nothing for a living worker, such as
+  // too many descriptors in flight; the next call tries again.
   virtual absl::Status Flush() = 0;
 
-  // The next message, once the control token was reported. OUT_OF_RANGE when no whole message is
-  // there, UNAVAILABLE at end of file; any other error says that the worker broke the protocol.
+  // The next message, once the control token was reported. OUT_OF_RANGE if no whole message is
+  // there, UNAVAILABLE at end of file; any other error means that the worker broke the protocol.
   virtual absl::StatusOr<MessageReader::Received> Receive() = 0;
 
-  // A piece of the output, once the output token was reported; empty when nothing is there.
+  // A piece of the output, once the output token was reported; may be empty.
   virtual std::string ReadOutput() = 0;
   virtual bool output_ended() const = 0;
 
-  // While paused the output token is not reported and nobody reads: the worker waits once its pipe
+  // While paused, the output token is not reported and nobody reads. The worker waits once its pipe
   // is full.
   virtual void PauseOutput(bool paused) = 0;
 
-  // Closes the control socket. A healthy worker exits when it sees that. Idempotent.
+  // Closes the control socket; a healthy worker then exits. Idempotent.
   virtual void Hang() = 0;
 
-  // True while a SIGSTOP from outside holds the process.
+  // Whether a SIGSTOP from outside holds the process.
   virtual bool Stopped() const = 0;
 
-  // Sends SIGKILL. Does nothing once the process was reaped.
+  // Sends SIGKILL, unless the process was reaped.
   virtual void Kill() = 0;
 
   // The wait status, once the exit token was reported or Kill() was called; -1 while the process
   // lives. With `wait`, blocks until the process is gone. REQUIRES: it was not reaped before.
   virtual int Reap(bool wait) = 0;
 
-  // Memory that the process has resident; 0 when nobody can tell.
+  // The process's resident bytes; 0 if unknown.
   virtual uint64_t ResidentBytes() const = 0;
 };
 

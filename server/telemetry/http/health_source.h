@@ -1,7 +1,7 @@
-// HealthSource: says whether the daemon is alive and ready, for probes.
+// HealthSource: tells probes whether the daemon is alive and ready.
 //
-// Two questions, with two consequences. A process that is not *live* is restarted by the manager
-// that asked; one that is not *ready* is left alone, and gets no requests for a while:
+// The manager that asked restarts a process that is not *live*. A process that is not *ready* is
+// left alone, and gets no requests for a while:
 //
 //              start   models settle   one model is down   lame duck   drain
 //   live        yes         yes               yes             yes       yes
@@ -14,26 +14,25 @@
 
 namespace mpsd {
 
-// The state of one moment. A value.
 struct Readiness {
   bool ready = false;
-  std::string reason;                       // why not; clients see it, so it has no path and no pid
-  std::vector<std::string> unready_models;  // the models that do not serve, and should
+  std::string reason;                       // shown to clients, so without a path or pid
+  std::vector<std::string> unready_models;  // models that should serve but do not
 };
 
-// The seam between the HTTP server, which knows no models, and the daemon, which implements it over
-// the ModelDirectory and outlives the server. Asked on the HTTP server's threads, by several probes
-// at a time. Thread-safe. Both methods return at once: they only read what other threads maintain,
-// and a probe never waits for a worker.
+// Connects the HTTP server, which knows no models, with the daemon. The daemon implements it over
+// the ModelDirectory and outlives the server. Called on the HTTP server's threads, by several
+// probes at a time. Thread-safe. Both methods return at once: they only read what other threads
+// maintain, and no probe waits for a worker.
 class HealthSource {
  public:
   virtual ~HealthSource() = default;
 
-  // Whether the process works. False asks its supervisor to restart it.
+  // False asks the process's supervisor to restart it.
   virtual bool Live() = 0;
 
-  // Whether requests are welcome. False during the start, while the models do not meet the rule of
-  // readiness, and during a stop.
+  // Whether requests are welcome. False during the start, while the models do not meet the
+  // readiness rule, and during a stop.
   virtual Readiness Ready() = 0;
 };
 

@@ -9,7 +9,7 @@ namespace {
 constexpr char kTextType[] = "text/plain; charset=utf-8";
 constexpr char kJsonType[] = "application/json";
 
-// The protocol's paths say in JSON what the code says.
+// The protocol's paths repeat the code in JSON.
 bool IsOfProtocol(absl::string_view path) { return absl::StartsWith(path, "/v2/"); }
 
 HttpAnswer LiveAnswer(absl::string_view path, HealthSource* health) {

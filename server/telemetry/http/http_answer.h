@@ -16,9 +16,9 @@ struct HttpAnswer {
   std::string body;
 };
 
-// The answer to a GET that the gate has let in: the page for /metrics, the state of `health` for
-// /livez, /readyz and their names under /v2/health, where it is {"live":true} or {"ready":true},
-// and 404 for another path. Thread-safe.
+// The answer to a GET that the gate has let in. /metrics gives the page; /livez and /readyz give
+// the state of `health`. Their names under /v2/health give it as {"live":true} or {"ready":true}.
+// Other paths are 404. Thread-safe.
 HttpAnswer AnswerTo(absl::string_view path, const MetricsPage& page, HealthSource* health);
 
 }  // namespace mpsd

@@ -14,8 +14,7 @@
 namespace mpsd {
 namespace {
 
-// The end of spdlog's queue: writes each line, which is formatted already, to the file. Lives on
-// spdlog's thread.
+// The end of spdlog's queue: writes each formatted line to the file. Lives on spdlog's thread.
 class FileSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   FileSink(LogFile* file, std::atomic<uint64_t>* lost_lines)
@@ -45,7 +44,7 @@ struct LineQueue::Impl {
             thread_name, std::make_shared<FileSink>(file.get(), lost_lines), pool,
             spdlog::async_overflow_policy::overrun_oldest)) {}
 
-  // spdlog counts the lines that its queue dropped. Adds those since the last call.
+  // Adds the lines that spdlog's queue has dropped since the last call.
   void CountOverruns() {
     absl::MutexLock lock(&mu);
     const size_t overruns = pool->overrun_counter();
@@ -59,7 +58,7 @@ struct LineQueue::Impl {
   absl::Mutex mu;
   size_t counted_overruns ABSL_GUARDED_BY(mu) = 0;
 
-  // Queued lines own the logger too. The destructor of the pool writes them and joins the thread.
+  // Queued lines own the logger too. The pool's destructor writes them and joins the thread.
   std::shared_ptr<spdlog::details::thread_pool> pool;
   std::shared_ptr<spdlog::async_logger> logger;
 };

@@ -46,7 +46,7 @@ struct Logger::Impl {
         limit(kLogLinesPerSecond, host_clock->NowNs()),
         grave_limit(kLogLinesPerSecond, host_clock->NowNs()) {}
 
-  // Warnings and errors have a limit of their own: many lines of a worker must not hide its death.
+  // Warnings and errors have their own limit: many lines of a worker must not hide its death.
   bool Allowed(LogLevel line_level) {
     absl::MutexLock lock(&mu);
     return (line_level < LogLevel::kWarn ? limit : grave_limit).Take(clock->NowNs());

@@ -64,7 +64,7 @@ bool LogFile::IsTerminal() const {
   return isatty(fd_.get()) == 1;
 }
 
-// A pipe that is writable takes PIPE_BUF bytes without blocking, so each step writes at most that.
+// A writable pipe takes PIPE_BUF bytes without blocking, so each step writes at most that.
 bool LogFile::WriteAll(std::string_view bytes) {
   MPSD_CHECK(fd_.valid());
   const size_t whole = bytes.size();

@@ -1,13 +1,13 @@
 // LogLine: one line of a log: its level, its fields and its text.
 //
-// A line is for a machine first: an event, which is a fixed word that searches look for, and fields
-// with their values. The same line has two texts:
+// A line is for machines first: an event, which is a fixed word for searches, and fields with
+// values. The same line has two texts:
 //
 //   {"time":"2026-01-31T12:00:00.000Z","level":"info","event":"worker_ready","model":"m","pid":17}
 //   12:00:00.000 info  worker_ready model=m pid=17
 //
-// Either is one line, whatever bytes a client, a model or a file name has put into a field: no
-// client can forge a line of the log, or send control characters to an operator's terminal.
+// Each is one line, whatever bytes a client, a model or a file name put into a field. So no client
+// can forge a line of the log, or control an operator's terminal.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,18 @@
 
 namespace mpsd {
 
-// In the order of their weight: a logger writes its own level and those above.
+// By weight: a logger writes its own level and those above.
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
 // "debug", "info", "warn", "error".
 std::optional<LogLevel> ParseLogLevel(std::string_view text);
 const char* LogLevelName(LogLevel level);
 
-// A key and a value of a log line. Made from any number, bool or text by the braces of a call:
+// A key and a value of a log line. Made from a number, bool or text by the braces of a call:
 //
 //   logger->Log(LogLevel::kWarn, "worker_died", {{"model", name}, {"pid", pid}});
 //
-// Refers to texts instead of copying them: they must live until the line is made, which is before
-// Log() returns. Not for keeping.
+// Refers to texts instead of copying them: they must live until Log() returns. Not for keeping.
 struct LogField {
   using Value = std::variant<std::string_view, int64_t, uint64_t, double, bool>;
 
@@ -64,18 +63,17 @@ struct LogField {
   }
 };
 
-// The first form: valid JSON, the time in UTC, the fields in their order. Bytes that are not UTF-8
-// are replaced, texts are cut at 2 KiB. Pure.
+// The first form: valid JSON, the time in UTC, the fields in their order. Replaces bytes that are
+// not UTF-8, and cuts texts at 2 KiB. Pure.
 std::string JsonLine(absl::Time time, LogLevel level, std::string_view event,
                      absl::Span<const LogField> fields);
 
-// The second form, for a terminal, in local time. A text that is no plain word is quoted and
-// escaped as in JSON.
+// The second form, for a terminal, in local time. Quotes and escapes texts other than plain words,
+// as in JSON.
 std::string ReadableLine(absl::Time time, LogLevel level, std::string_view event,
                          absl::Span<const LogField> fields);
 
-// Any JSON as one line of a log. Texts that clients chose need not be UTF-8: what is not becomes
-// U+FFFD. Pure.
+// Any JSON as one line of a log. Bytes of clients' texts that are not UTF-8 become U+FFFD. Pure.
 std::string OneLine(const nlohmann::ordered_json& json);
 
 }  // namespace mpsd

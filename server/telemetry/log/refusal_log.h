@@ -1,13 +1,13 @@
 // RefusalLog: counts and logs the calls that the gate refused.
 //
-// A refused client may try again without end, and each try would be a line. So the counters tell an
+// A refused client may try again without end, with a line for each try. So counters tell an
 // operator how many there were (mpsd_unauthenticated_calls_total, mpsd_denied_calls_total), and a
 // few lines tell the peer and the method, as the event "call_refused":
 //
 //   {"time":…,"level":"warn","event":"call_refused","reason":"denied",
 //    "method":"/inference.GRPCInferenceService/RepositoryModelLoad","peer":"ipv4:10.0.0.7:52114"}
 //
-// The reason is "unauthenticated" where the credentials are missing or wrong, else "denied".
+// The reason is "unauthenticated" for missing or wrong credentials, else "denied".
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@
 
 namespace mpsd {
 
-// The counters count every refusal; the log gets kLinesPerSecond lines a second, far fewer than the
-// log itself allows, so that refusals cannot crowd out other warnings. gRPC and the HTTP server
-// have one each, so that a flood at one does not hide the refusals of the other.
+// The counters count every refusal; the log gets kLinesPerSecond lines a second. That is far fewer
+// than the log itself allows, so that refusals cannot crowd out other warnings. There is one for
+// gRPC and one for the HTTP server, so that a flood at one does not hide the refusals of the other.
 //
-// Stands beside the Gate: a caller that gets a verdict other than kAllowed from it calls Tell()
-// once. It never decides, and never sees a credential. Owned by the daemon. Thread-safe; holds its
-// mutex for the look at the rate only.
+// Stands beside the Gate: a caller with a verdict other than kAllowed calls Tell() once. Never
+// decides, and never sees a credential. Owned by the daemon. Thread-safe; holds its mutex only to
+// check the rate.
 class RefusalLog {
  public:
   // The referents outlive the refusal log.
@@ -39,10 +39,8 @@ class RefusalLog {
         clock_(clock),
         lines_(kLinesPerSecond, clock->NowNs()) {}
 
-  // Counts first, so that a refusal whose line is left out is counted too.
-  //
-  // Records that `peer`, an address, was refused `method`. Does not wait. REQUIRES: verdict !=
-  // Verdict::kAllowed.
+  // Records that `peer`, an address, was refused `method`. Counts first, so that a refusal without
+  // a line counts too. Does not wait. REQUIRES: verdict != Verdict::kAllowed.
   void Tell(Verdict verdict, std::string_view method, std::string_view peer)
       ABSL_LOCKS_EXCLUDED(mu_);
 

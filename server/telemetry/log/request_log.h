@@ -3,7 +3,7 @@
 //   {"time":…,"level":"info","event":"request","id":"7","model":"resnet","version":"1","code":"OK",
 //    "rows":4,"queue_us":310,"total_us":5120,"trace_id":"4bf9…"}
 //
-// A request that admission refuses has one too, with the model's name as the client wrote it.
+// A refused request has one too, with the model's name as the client wrote it.
 #pragma once
 
 #include <memory>
@@ -17,21 +17,21 @@
 namespace mpsd {
 
 // Writes JSON lines into a file of their own, so that they hide nothing in the daemon's log. Exists
-// only if the config names such a file ("log": {"requests": …}). Called by TellEnding(), on the
-// thread that ends the request, before gRPC gets the answer: a line costs its request a few
-// microseconds. It has no rate limit: an operator who turns it on wants all of them. Lossy all the
-// same: lines that the file does not take in time are counted in log_lines_dropped. Owned by the
-// daemon, outlives the gRPC server. Thread-safe.
+// only if the config names such a file ("log": {"requests": …}). TellEnding() calls it on the
+// thread that ends the request, before gRPC gets the answer; a line costs a few microseconds. It
+// has no rate limit, because its operator wants all lines. Still lossy: lines that the file does
+// not take in time count in log_lines_dropped. Owned by the daemon, outlives the gRPC server.
+// Thread-safe.
 class RequestLog {
  public:
   // Starts the thread "mpsd-requests". `metrics` outlives the log.
   RequestLog(std::unique_ptr<LogFile> file, ServerMetrics* metrics)
       : lines_(std::move(file), "mpsd-requests", &metrics->log_lines_dropped) {}
 
-  // Does not wait. A request that no batch answered has spent all its time in the queue.
+  // Does not wait. A request without a batch has spent all its time in the queue.
   void Write(const EndedRequest& request);
 
-  // Opens the path of the file again; see LogFile.
+  // Opens the file's path again; see LogFile.
   absl::Status Reopen() { return lines_.Reopen(); }
 
  private:

@@ -49,7 +49,7 @@ std::vector<Span> SpansOf(const EndedRequest& request, const std::string ids[4])
   return spans;
 }
 
-// Names that clients choose need not be UTF-8.
+// Clients' names need not be UTF-8.
 std::string SpanLines(const EndedRequest& request, const std::vector<Span>& spans) {
   std::string lines;
   for (const Span& span : spans) {
@@ -134,7 +134,7 @@ TraceLog::TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, const Trac
   MPSD_CHECK(settings.rate > 0);
 }
 
-// The next value of a counter, scattered over 64 bits. No value comes twice.
+// A counter's next value, scattered over 64 bits. No value repeats.
 uint64_t TraceLog::NextId() {
   uint64_t x = ids_.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

@@ -1,7 +1,7 @@
 // TraceLog: writes the spans of traced requests into a file.
 //
-// A span is a name, a beginning and an end, and the span that it is part of. A traced request has
-// one span, and below it one for each stage, if a batch answered it:
+// A span has a name, a beginning, an end and a parent span. A traced request has one span, and
+// below it one for each stage if a batch answered it:
 //
 //   request ├──────────────────────────────────────────┤   parent: the caller's span, if it has one
 //     queue ├────────┤
@@ -10,11 +10,10 @@
 //     respond                                  ├───────┤
 //
 // A request of a model of steps runs in other models' batches. It has its span, no stages, and
-// below it a tree like this for each step, whose parent is the span of the whole. A step ends, and
-// is written, before its whole.
+// below it such a tree for each step. A step ends, and is written, before its whole.
 //
-// The spans of a request are written when it has ended, all at once: of a request that is under way
-// only the place in its trace is kept (RequestSpan).
+// A request's spans are written together when it has ended. Until then only its place in its trace
+// is kept (RequestSpan).
 #pragma once
 
 #include <atomic>
@@ -38,64 +37,62 @@ namespace mpsd {
 
 enum class TraceFormat {
   kLines,  // a JSON object for each span
-  kOtlp,   // a line of OTLP in JSON for each request or step, as OpenTelemetry's collectors read it
+  kOtlp,   // a line of OTLP in JSON for each request or step, for OpenTelemetry's collectors
 };
 
-// Which requests are traced. The config gives the first; the TraceSetting method may replace them
-// while the daemon runs, those of all models together or of one model.
+// Which requests are traced. The config gives the first settings. The TraceSetting method may
+// replace them at run time, for all models together or for one.
 struct TraceSettings {
   bool on = true;
-  uint32_t rate = 1000;  // one in this many; also those that their callers trace
-  int64_t count = -1;    // after this many none; negative: no end
+  uint32_t rate = 1000;  // one in this many; also applies to requests that callers trace
+  int64_t count = -1;    // no traces after this many; negative: no end
 
   bool operator==(const TraceSettings&) const = default;
 };
 
-// Exists only if the config names a file for traces. An exchange asks Wants() when a request begins
-// and, if the answer was yes, calls Begin(). TellEnding() calls Write() when the request ends,
-// before gRPC gets the answer. A trace is put together on the thread that ends the request, and
-// allocates; a request that is not traced pays for the question only. Nothing goes over the
-// network: collectors read the file.
+// Exists only if the config names a trace file. An exchange asks Wants() when a request begins and,
+// after yes, calls Begin(). TellEnding() calls Write() when the request ends, before gRPC gets the
+// answer. The thread that ends the request puts the trace together, which allocates; an untraced
+// request pays only for the question. Nothing goes over the network: collectors read the file.
 //
-// Lossy: requests whose spans the file does not take in time are counted in lost_traces. Owned by
-// the daemon, outlives the gRPC server. Thread-safe.
+// Lossy: requests whose spans the file does not take in time count in lost_traces. Owned by the
+// daemon, outlives the gRPC server. Thread-safe.
 class TraceLog {
  public:
   // The ids follow from `seed`: two daemons need different seeds. REQUIRES: settings.rate > 0.
   TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, const TraceSettings& settings,
            uint64_t seed, const Clock* clock, ServerMetrics* metrics);
 
-  // Whether to trace the next request to the model, of which `sampled` says that its caller traces
-  // it (the flag of `traceparent`). Counts the request: every `rate`th is traced, and takes one off
-  // `count`; of a model with settings of its own, by those alone. Costs one load while nothing is
-  // traced, otherwise a short mutex.
+  // Whether to trace the next request to the model; `sampled` says that its caller traces it (the
+  // flag of `traceparent`). Counts the request: every `rate`th is traced, and takes one off
+  // `count`. A model with settings of its own counts by those alone. Costs one load while nothing
+  // is traced, else a short mutex.
   bool Wants(absl::string_view model, bool sampled);
 
-  // The place of a client's request: below the span of its caller, or, with empty ids, in a new
-  // trace.
+  // A client's request: below its caller's span, or with empty ids in a new trace.
   RequestSpan Begin(absl::string_view trace_id, absl::string_view parent_id);
 
-  // The place of a step of the request `whole`, which is traced. Asks no settings.
+  // A step of the traced request `whole`. Ignores the settings.
   RequestSpan BeginStep(const RequestSpan& whole, std::string step);
 
-  // Writes the spans of a request as one entry of the queue; the ids of its stages are made here.
-  // Does not wait. REQUIRES: the request has a span.
+  // Writes a request's spans as one entry of the queue, with new ids for its stages. Does not wait.
+  // REQUIRES: the request has a span.
   void Write(const EndedRequest& request);
 
   TraceFormat format() const { return format_; }
-  // The settings of the config.
+  // The config's settings.
   const TraceSettings& configured() const { return configured_; }
-  // The settings in force for the model, or, with an empty name, for all models that have none of
-  // their own; `count` is how many are left.
+  // The model's settings in force, or with an empty name those of all models without their own;
+  // `count` is the number left.
   TraceSettings settings(absl::string_view model) const ABSL_LOCKS_EXCLUDED(mu_);
-  // Begins to count anew. Settings of a model that are those of all models are no longer its own.
-  // REQUIRES: settings.rate > 0. The caller bounds the names: they are those of models.
+  // Starts counting anew. A model whose settings equal those of all models no longer has its own.
+  // REQUIRES: settings.rate > 0. The caller bounds the names to those of models.
   void Set(absl::string_view model, const TraceSettings& settings) ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::Status Reopen() { return lines_.Reopen(); }
 
  private:
-  // Settings in force, and the requests that were counted by them.
+  // Settings in force, with the requests counted by them.
   struct Share {
     TraceSettings settings;
     uint64_t seen = 0;
@@ -104,7 +101,7 @@ class TraceLog {
   };
 
   uint64_t NextId();
-  // Whether some request may be traced.
+  // Whether any request may be traced.
   bool AnyMayWant() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const TraceFormat format_;

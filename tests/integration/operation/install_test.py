@@ -36,7 +36,7 @@ class Installed(unittest.TestCase):
         expected |= {path.name for path in BIN.glob("libmpsd-*.so")}
         self.assertEqual({path.name for path in (self.prefix / "bin").iterdir()}, expected)
         said = mpsd("--version", binaries=self.prefix / "bin").stdout
-        self.assertRegex(said, r"^mpsd \d+\.\d+\.\d+$")
+        self.assertRegex(said, r"^mpsd \d+\.\d+\.\d+\S*\ncommit \S+\nlibtorch \S+\nbuild \S.*\n$")
 
     def test_a_model_is_served_by_the_worker_of_the_prefix(self):
         with Daemon([synthetic("m")], binaries=self.prefix / "bin") as daemon:

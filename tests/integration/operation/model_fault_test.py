@@ -136,8 +136,10 @@ class ModelFault(unittest.TestCase):
             daemon.wait_logged('"request_quarantined".*"to_lift":"mpsd forgive m"')
             self.assertEqual(daemon.metric("mpsd_quarantined_requests_total", model="m"), 1)
             daemon.wait_all_serving()
-            done = mpsd("forgive", "m", "--address", daemon.address, binaries=daemon.binaries)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            for server, told in ((f"http://{daemon.http}", "m takes 1 contents again\n"),
+                                 (daemon.address, "m takes 0 contents again\n")):
+                done = mpsd("forgive", "m", "--server", server, binaries=daemon.binaries)
+                self.assertEqual((done.returncode, done.stdout), (0, told), done.stderr)
             self.assertEqual(len(daemon.ps()["m"].get("refused_contents", [])), 0)
             outcome = calls.infer(stub, request)
             self.assertEqual((outcome.code, outcome.text),

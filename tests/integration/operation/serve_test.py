@@ -52,6 +52,7 @@ class Serve(unittest.TestCase):
         folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="mpsd-serve-"))
         cls.models = pathlib.Path(folder)
         subprocess.run([str(BIN / "mpsd-make-models"), folder, "--faulty"], check=True)
+        subprocess.run([str(BIN / "mpsd-make-models"), folder, "--examples"], check=True)
         cls.good = str(cls.models / "throws_for_a_row.pt")
         cls.bad = str(cls.models / "training.pt")
 
@@ -131,6 +132,14 @@ class Serve(unittest.TestCase):
         done = self.refused(CONFIG, self.good, self.bad, "--device", "cpu", *ANY_PORTS)
         self.assertRegex(done, r"\nmpsd: model 'training': .*it was saved in training mode.*\n"
                          r"mpsd: --keep-going serves without it\n")
+
+    def test_an_input_has_the_name_of_an_argument(self):
+        words = (str(self.models / "simple.pt"), "--device", "cpu", *ANY_PORTS, "--input",
+                 "b:INT32[-1,16]", "--input")
+        done = self.refused(CONFIG, *words, "c:INT32[-1,16]")
+        self.assertRegex(done, r"\nmpsd: model 'simple': .*forward has no input 'c'; its inputs are a, b")
+        with self.serving(*words, "a:INT32[-1,16]"):
+            pass
 
     def test_it_is_served_without_where_that_is_said(self):
         with self.serving(self.good, self.bad, "--device", "cpu", "--keep-going",

@@ -17,6 +17,7 @@ MODELS = [
     synthetic("half", [tensor("x", [4], "FP16")]),
     synthetic("brain", [tensor("x", [4], "BF16")]),
     synthetic("bytes", [tensor("x", [2], "BYTES")]),
+    synthetic("image", [tensor("x", [1], "BYTES")]),
     synthetic("open", [tensor("x", [-1], "INT64")], max_batch_size=0),
     synthetic("two", [tensor("a", [2]), tensor("b", [3], "BOOL")],
               outputs=[tensor("a", [2]), tensor("b", [3], "BOOL")]),
@@ -100,6 +101,14 @@ class InferVerb(unittest.TestCase):
         self.same("bytes", "--input", f"x=@{self.file_of(array)}", "--output", f"OUTPUT0=@{kept}")
         np.testing.assert_array_equal(np.load(kept), array)
 
+    def test_a_file_of_bytes_goes_as_it_is(self):
+        image, kept = self.folder / "image.png", self.folder / "image.npy"
+        image.write_bytes(b"\x89PNG\r\n\x1a\n\0,1")
+        self.same("image", "--input", f"x=@{image}", "--output", f"OUTPUT0=@{kept}")
+        self.assertEqual(np.load(kept)[0][0], image.read_bytes())
+        self.same_error("only an input of BYTES takes a file as it is; this one takes FP32[-1,16]",
+                        "m", "--input", f"x=@{image}", code=64)
+
     def test_texts_and_how_many_are_cut(self):
         by_grpc, by_http = self.both("e", "--text", "a b", "--text", "a b c d e")
         self.assertEqual(by_http[0].splitlines()[:6], by_grpc[0].splitlines()[:6])
@@ -162,10 +171,9 @@ class InferVerb(unittest.TestCase):
                 self.assertEqual((one["name"], one["spec"]), (other["name"], other["spec"]))
 
     def test_verbs_that_speak_grpc_alone_say_so(self):
-        for verb in ("bench", "forgive"):
-            done = mpsd(verb, "m", "--server", f"http://{self.daemon.http}")
-            self.assertEqual(done.returncode, 64)
-            self.assertIn("this verb speaks gRPC, so --server takes HOST:PORT", done.stderr)
+        done = mpsd("bench", "m", "--server", f"http://{self.daemon.http}")
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("this verb speaks gRPC, so --server takes HOST:PORT", done.stderr)
 
 
 class WithTls(unittest.TestCase):

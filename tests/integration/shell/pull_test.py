@@ -72,6 +72,12 @@ class Pull(unittest.TestCase):
         self.check_pulled(hub, self.pull())
         self.assertEqual(len(hub.fetched()), len(NEEDED), "nothing came twice")
 
+    def test_a_branch_may_have_slashes(self):
+        self.hub()
+        done = self.pull("ORG/NAME@a/b")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.folder / "refs/a/b").read_text(), COMMIT)
+
     def test_a_large_file_comes_in_parts(self):
         hub = self.hub(files(20 * MEBIBYTE + 7))
         self.check_pulled(hub, self.pull())

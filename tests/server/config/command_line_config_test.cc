@@ -102,6 +102,7 @@ TEST(ConfigFromModelFiles, ABatchDimOfMinusOneMakesTheModelBatch) {
   spec.max_batch_size = 64;
   spec.inputs = {{"x", DataType::kFp32, {16}}, {"y", DataType::kInt64, {-1}}};
   EXPECT_EQ(config->models[0].spec, spec);
+  EXPECT_TRUE(config->models[0].inputs_by_name);
 }
 
 TEST(ConfigFromModelFiles, TheBatchSizeMayBeSaid) {

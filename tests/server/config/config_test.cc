@@ -74,6 +74,12 @@ TEST(Config, VersionsOfOneModel) {
             "c.json:1: models[0].version: must be a whole number from 1 to 2000000000, not 0");
 }
 
+TEST(Config, ADaemonMayServeNothing) {
+  const absl::StatusOr<Config> config = ConfigFiles({}).Parse(R"({"models": []})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_TRUE(config->models.empty());
+}
+
 TEST(Config, ARepositoryNeedsNoModels) {
   const ConfigFiles files({"repository/m/1/model.pt"});
   const absl::StatusOr<Config> config =

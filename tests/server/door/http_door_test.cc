@@ -88,6 +88,7 @@ TEST_F(HttpDoorTest, CompressedBodiesAreInflated) {
 }
 
 TEST_F(HttpDoorTest, OtherCodingsAreRefusedBeforeTheBody) {
+  models_.Publish(handler_.Model("m"));
   for (const char* coding : {"br", "gzip, gzip", "gzip\r\nContent-Encoding: gzip"}) {
     EXPECT_EQ(CodeOfCompressed(coding, "x"), 415) << coding;
   }
@@ -139,6 +140,7 @@ TEST_F(HttpDoorTest, AClientThatLeavesCancels) {
 }
 
 TEST_F(HttpDoorTest, TheCallersTraceAndIdAreEchoed) {
+  models_.Publish(handler_.Model("m"));
   const std::string trace = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   EXPECT_EQ(CodeOf("POST /v2/models/m/infer", trace + "\r\nX-Request-Id: abc\r\n", "{"), 400);
   EXPECT_EQ(call_->reply->headers, trace + "\r\nX-Request-Id: abc\r\n");
@@ -212,6 +214,14 @@ TEST_F(HttpDoorTest, BodiesOfMethodsHaveABoundOfTheirOwn) {
   EXPECT_EQ(CodeOf("POST /v2/repository/models/m/load", "", largest + " "), 413);
 }
 
+TEST_F(HttpDoorTest, AModelThatIsNotThereIsSaidBeforeAWrongBody) {
+  models_.Publish(handler_.Model("m"));
+  EXPECT_EQ(CodeOf("POST /v2/models/x/infer", "", "{"), 404);
+  EXPECT_TRUE(absl::StrContains(body(), "unknown model: 'x'")) << body();
+  EXPECT_EQ(CodeOf("POST /v2/models/m/versions/9/infer", "", "{}"), 404);
+  EXPECT_EQ(CodeOf("POST /v2/models/m/infer", "", "{"), 400);
+}
+
 TEST_F(HttpDoorTest, UnknownPathsAndWrongMethodsAreErrorsOfJson) {
   EXPECT_EQ(CodeOf("GET /nothing"), 404);
   EXPECT_TRUE(absl::StartsWith(body(), "{\"error\":")) << body();
@@ -280,6 +290,7 @@ TEST_F(HttpDoorTest, WithoutCredentialsEveryPathIsRefused) {
 }
 
 TEST_F(HttpDoorTest, ATokenOpensWhatItsRulesName) {
+  models_.Publish(handler_.Model("m"));
   SetRules();
   for (const char* header : {"Authorization: Bearer secret\r\n", "X-Api-Key: secret\r\n"}) {
     EXPECT_EQ(CodeOf("GET /v2/models/m/ready", header), 200);

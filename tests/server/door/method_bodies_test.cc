@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proto/control.pb.h"
 #include "proto/inference.pb.h"
 #include "server/access/method_access.h"
 
@@ -46,6 +47,16 @@ TEST(MethodBodies, APathsRegionIsTheOneThatIsRegistered) {
       *MethodRequestOf(route, R"({"key": "/a", "offset": 1, "byte_size": 2})")));
   EXPECT_EQ(request.name(), "r");
   EXPECT_EQ(request.key(), "/a");
+}
+
+TEST(MethodBodies, TheModelToForgiveStandsInThePath) {
+  const Route route = RouteOf("POST", "/mpsd/models/m/forgive");
+  control::v1::ForgiveRequest request;
+  ASSERT_TRUE(request.ParseFromString(*MethodRequestOf(route, "")));
+  EXPECT_EQ(request.model_name(), "m");
+  control::v1::ForgiveReply reply;
+  reply.set_contents(2);
+  EXPECT_EQ(*MethodJsonOf(route.kind, reply.SerializeAsString()), R"({"contents":2})");
 }
 
 TEST(MethodBodies, OtherBodiesAreRefused) {

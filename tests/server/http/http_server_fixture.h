@@ -61,7 +61,7 @@ class EchoTask final : public HttpTask {
   void Resumed() override { Answer(); }
   // May come behind the reply: it is on its way until Over().
   void ClientLeft() override {
-    served_->left.Notify();
+    if (!served_->left.HasBeenNotified()) served_->left.Notify();
     if (!has_replied_) Reply({499, "text/plain", ""});
   }
   void Over() override {

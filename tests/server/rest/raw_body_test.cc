@@ -47,6 +47,22 @@ TEST_F(RawBodyTest, ATextGetsItsLength) {
   EXPECT_EQ(message_.inputs[0].payload.bytes, 6u);
 }
 
+TEST_F(RawBodyTest, TwoOpenDimsAreNotGuessed) {
+  for (const DataType datatype : {DataType::kFp32, DataType::kBytes}) {
+    for (const uint32_t max_batch_size : {0, 4}) {
+      spec_.inputs = {{"image", datatype, {-1, 2, -1}}};
+      spec_.max_batch_size = max_batch_size;
+      EXPECT_EQ(Read(std::string(24, 'x')),
+                absl::InvalidArgumentError(
+                    "The shape of the raw input 'image' can not be deduced because there are more "
+                    "than one variable-sized dimension"));
+    }
+  }
+  spec_.inputs = {{"image", DataType::kFp32, {-1, 2, 2}}};
+  ASSERT_TRUE(Read(std::string(32, 'x')).ok());
+  EXPECT_THAT(message_.inputs[0].dims, ElementsAre(1, 2, 2, 2));
+}
+
 TEST_F(RawBodyTest, WhatFitsNoShapeIsRefused) {
   spec_.inputs = {{"image", DataType::kFp32, {-1, 2}}};
   for (const size_t bytes : {0, 1, 4, 12, 25}) {

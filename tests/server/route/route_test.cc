@@ -37,6 +37,9 @@ TEST(Route, OurOwnPaths) {
   EXPECT_EQ(Get("/"), RouteKind::kFrontPage);
   EXPECT_EQ(Get("/docs"), RouteKind::kDocs);
   EXPECT_EQ(Get("/mpsd/status"), RouteKind::kStatus);
+  EXPECT_EQ(Post("/mpsd/models/m/forgive"), RouteKind::kForgive);
+  EXPECT_EQ(RouteOf("POST", "/mpsd/models/a%20b/forgive").model, "a b");
+  EXPECT_EQ(Get("/mpsd/models/m/forgive"), RouteKind::kWrongMethod);
   EXPECT_EQ(RouteOf("PUT", "/").kind, RouteKind::kWrongMethod);
   for (const char* path : {"/docs", "/mpsd/status"}) {
     EXPECT_EQ(Post(path), RouteKind::kWrongMethod) << path;
@@ -114,11 +117,28 @@ TEST(Route, AnotherMethodIsToldWhichOnesThereAre) {
 }
 
 TEST(Route, APathIsTakenAsItIsWritten) {
-  for (const char* path :
-       {"", "*", "//", "/mpsd", "/mpsd/status/x", "/docs/x", "/v2/../metrics", "/v2//models/m",
-        "/V2", "//metrics", "/metrics/x", "/v2/models/m/versions//infer", "/v2/models/m/infer/x",
-        "/v2/models/m/versions", "/v2/repository/models//load/x", "/v2/repository/models//load",
-        "/v2/repository", "/v3/models"}) {
+  for (const char* path : {"",
+                           "*",
+                           "//",
+                           "/mpsd",
+                           "/mpsd/status/x",
+                           "/docs/x",
+                           "/v2/../metrics",
+                           "/v2//models/m",
+                           "/V2",
+                           "//metrics",
+                           "/metrics/x",
+                           "/v2/models/m/versions//infer",
+                           "/v2/models/m/infer/x",
+                           "/v2/models/m/versions",
+                           "/v2/repository/models//load/x",
+                           "/v2/repository/models//load",
+                           "/v2/repository",
+                           "/v3/models",
+                           "/mpsd/models/m",
+                           "/mpsd/models//forgive",
+                           "/mpsd/models/m/x/forgive",
+                           "/mpsd/models/forgive"}) {
     EXPECT_EQ(Get(path), RouteKind::kNone) << path;
     EXPECT_EQ(Post(path), RouteKind::kNone) << path;
   }

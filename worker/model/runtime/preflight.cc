@@ -14,6 +14,13 @@ absl::string_view Release(absl::string_view version) {
   return version.substr(0, version.find('+'));
 }
 
+// "2.11.0+cu130" becomes "2.11".
+absl::string_view Minor(absl::string_view version) {
+  const size_t first = version.find('.');
+  return first == absl::string_view::npos ? Release(version)
+                                          : Release(version).substr(0, version.find('.', first + 1));
+}
+
 absl::Status Differs(const RuntimeFacts& facts, absl::string_view what, absl::string_view have,
                      absl::string_view want) {
   return absl::FailedPreconditionError(absl::StrCat("the libtorch in use, ", facts.library_path,
@@ -24,7 +31,7 @@ absl::Status Differs(const RuntimeFacts& facts, absl::string_view what, absl::st
 
 absl::Status CheckRuntime(const RuntimeFacts& facts, const TorchOptions& expected) {
   if (!facts.loaded_version.empty() &&
-      Release(facts.loaded_version) != Release(facts.compiled_version)) {
+      Minor(facts.loaded_version) != Minor(facts.compiled_version)) {
     return Differs(
         facts, "version", facts.loaded_version,
         absl::StrCat(facts.compiled_version, ", which mpsd-worker was compiled against"));

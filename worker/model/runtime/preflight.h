@@ -36,12 +36,13 @@ struct RuntimeFacts {
 // is not checked.
 //
 //   the library's   must                             because otherwise
-//   version         be the headers' version          their classes do not fit the library
+//   version         be of the headers' minor         their classes do not fit the library
 //   version         be libtorch_version              the model was tested with another one
 //   path            begin with libtorch_path         the model was tested with another one
 //   kind            be runtime_kind                  the model was tested with other patches
 //
-// Versions are compared without what follows a plus: "2.11.0+cu130" is 2.11.0. If the library does
+// Versions are compared without what follows a plus: "2.11.0+cu130" is 2.11.0. Patch releases of one
+// minor version have the same classes, so 2.9.0 fits headers of 2.9.1. If the library does
 // not tell its version, it is not compared with the headers, but any libtorch_version that the
 // parameter asks for counts as different. The text names the path of the library, so it is not for
 // clients. Pure.

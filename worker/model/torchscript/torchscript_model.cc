@@ -274,7 +274,10 @@ absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& ar
   const std::vector<std::string> arguments = program->InputArguments();
   absl::StatusOr<ModelSpec> spec = MergeSpecs(order, archive_json, program->InputExamples());
   if (!spec.ok()) return spec.status();
-  const absl::StatusOr<std::vector<size_t>> places = MatchArguments(spec->inputs, arguments);
+  // An archive with a spec has given its arguments names of its own.
+  const bool by_name = order.inputs_by_name && archive_json.empty();
+  const absl::StatusOr<std::vector<size_t>> places =
+      MatchArguments(spec->inputs, arguments, by_name);
   const absl::Status bound = places.ok() ? program->Bind(spec->inputs, *places) : places.status();
   if (!bound.ok()) return InModel(order, bound);
   absl::Status status = CompleteOutputs(order, *program, device, &*spec);

@@ -1,11 +1,13 @@
 #include "worker/model/torchscript/torchscript_spec.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
+#include "proto/link/json_object.h"
 
 namespace mpsd {
 namespace {
@@ -22,6 +24,12 @@ std::string InputFlags(const std::vector<std::string>& examples) {
   return absl::StrJoin(examples, " ", [](std::string* out, const std::string& example) {
     absl::StrAppend(out, "--input ", example);
   });
+}
+
+absl::Status NoSuchArgument(const std::string& name, const std::vector<std::string>& arguments) {
+  const std::vector<std::string_view> names(arguments.begin(), arguments.end());
+  return absl::InvalidArgumentError(
+      absl::StrCat("forward has no input '", name, "'", DidYouMean(name, names, "its inputs are")));
 }
 
 }  // namespace
@@ -53,18 +61,21 @@ absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view a
 }
 
 absl::StatusOr<std::vector<size_t>> MatchArguments(const std::vector<TensorSpec>& inputs,
-                                                   const std::vector<std::string>& arguments) {
-  std::vector<size_t> by_name;
-  std::vector<size_t> by_position;
+                                                   const std::vector<std::string>& arguments,
+                                                   bool by_name) {
+  std::vector<size_t> named;
+  std::vector<size_t> placed;
   for (const TensorSpec& input : inputs) {
     const auto found = std::find(arguments.begin(), arguments.end(), input.name);
     if (found != arguments.end()) {
-      by_name.push_back(static_cast<size_t>(found - arguments.begin()));
+      named.push_back(static_cast<size_t>(found - arguments.begin()));
+    } else if (by_name) {
+      return NoSuchArgument(input.name, arguments);
     }
-    by_position.push_back(by_position.size());
+    placed.push_back(placed.size());
   }
-  if (by_name.size() == inputs.size()) return by_name;
-  if (inputs.size() <= arguments.size()) return by_position;
+  if (named.size() == inputs.size()) return named;
+  if (inputs.size() <= arguments.size()) return placed;
   return absl::InvalidArgumentError(absl::StrCat("forward takes ", arguments.size(), " inputs (",
                                                  absl::StrJoin(arguments, ", "),
                                                  "), but the spec has ", inputs.size(), " inputs"));

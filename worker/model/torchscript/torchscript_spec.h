@@ -28,8 +28,10 @@ absl::StatusOr<ModelSpec> MergeSpecs(const LoadOrder& order, absl::string_view a
                                      const std::vector<std::string>& examples);
 
 // The index of forward's argument for each input: by name if every input has the name of an
-// argument, otherwise by position. INVALID_ARGUMENT if there are more inputs than arguments. Pure.
+// argument, otherwise by position. INVALID_ARGUMENT if there are more inputs than arguments. With
+// `by_name`, INVALID_ARGUMENT names an input that has the name of no argument. Pure.
 absl::StatusOr<std::vector<size_t>> MatchArguments(const std::vector<TensorSpec>& inputs,
-                                                   const std::vector<std::string>& arguments);
+                                                   const std::vector<std::string>& arguments,
+                                                   bool by_name);
 
 }  // namespace mpsd

@@ -22,12 +22,16 @@ TEST(Preflight, TakesTheLibtorchItWasCompiledAgainst) {
   RuntimeFacts facts = Facts();
   facts.loaded_version = "2.11.0+cu130";
   EXPECT_EQ(Refusal(facts), "") << "the same release, built for another device";
+  facts.loaded_version = "2.11.1";
+  EXPECT_EQ(Refusal(facts), "") << "a patch release";
   facts.loaded_version = "";
   EXPECT_EQ(Refusal(facts), "") << "one that does not tell";
 }
 
 TEST(Preflight, RefusesAnotherVersion) {
   RuntimeFacts facts = Facts();
+  facts.loaded_version = "2.1.0";
+  EXPECT_THAT(Refusal(facts), HasSubstr("is version 2.1.0, not 2.11.0"));
   facts.loaded_version = "2.12.0";
   EXPECT_EQ(CheckRuntime(facts, {}).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Refusal(facts),

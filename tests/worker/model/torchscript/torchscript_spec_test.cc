@@ -69,15 +69,21 @@ std::vector<TensorSpec> Named(std::initializer_list<const char*> names) {
 }
 
 TEST(MatchArguments, GoesByNameWhenAllNamesAreKnown) {
-  EXPECT_THAT(*MatchArguments(Named({"b", "a"}), {"a", "b", "c"}), ElementsAre(1, 0));
+  EXPECT_THAT(*MatchArguments(Named({"b", "a"}), {"a", "b", "c"}, false), ElementsAre(1, 0));
 }
 
 TEST(MatchArguments, GoesByPositionOtherwise) {
-  EXPECT_THAT(*MatchArguments(Named({"INPUT__0", "a"}), {"a", "b"}), ElementsAre(0, 1));
+  EXPECT_THAT(*MatchArguments(Named({"INPUT__0", "a"}), {"a", "b"}, false), ElementsAre(0, 1));
+}
+
+TEST(MatchArguments, RefusesANameThatNoArgumentHas) {
+  EXPECT_THAT(*MatchArguments(Named({"b"}), {"a", "b"}, true), ElementsAre(1));
+  EXPECT_THAT(std::string(MatchArguments(Named({"y"}), {"x"}, true).status().message()),
+              HasSubstr("forward has no input 'y'"));
 }
 
 TEST(MatchArguments, RefusesMoreInputsThanArguments) {
-  EXPECT_THAT(std::string(MatchArguments(Named({"x", "y"}), {"a"}).status().message()),
+  EXPECT_THAT(std::string(MatchArguments(Named({"x", "y"}), {"a"}, false).status().message()),
               HasSubstr("forward takes 1 inputs (a), but the spec has 2 inputs"));
 }
 

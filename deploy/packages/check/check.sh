@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Uses the packages as a person would, in bare roots; ./run check-packages calls it.
+#   check.sh PACKAGES CACHE MODEL [NAME...]
+# PACKAGES: the folder that make.sh filled, with its repository. CACHE keeps the bare roots; each
+# check runs in a copy. MODEL: a folder of a sentence encoder. NAME: bookworm, trixie, noble; without
+# one, those that the repository has. Needs root and debootstrap.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+. "$root/cmake/distros/chroot.sh"
+packages=$(cd "$1" && pwd)
+mkdir -p "$2"
+cache=$(cd "$2" && pwd)
+model=$(cd "$3" && pwd)
+shift 3
+need_debootstrap
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then mapfile -t names < <(ls "$packages/apt/dists"); fi
+
+fresh_root() { # NAME: prints the path of a bare root that is this check's own
+  local bare=$cache/$1-bare copy=$root/build/packaging/check-$1
+  if [ ! -e "$bare/.complete" ]; then make_chroot "$1" "$bare" "$bare.log" || return; fi
+  rm -rf "$copy"
+  mkdir -p "${copy%/*}"
+  cp -a --reflink=auto "$bare" "$copy"
+  open_chroot "$copy"
+  mkdir -p "$copy/srv/check"
+  cp "$here"/*_inside.sh "$here/daemon.sh" "$copy/srv/check"
+  cp -rL "$model" "$copy/srv/check/minilm"
+  echo "$copy"
+}
+
+# The same package with a higher version, for the upgrade.
+newer_deb() { # DEB FOLDER
+  local tree=$2/newer
+  dpkg-deb -R "$1" "$tree"
+  sed -i 's/^Version: .*/&+check/' "$tree/DEBIAN/control"
+  dpkg-deb --root-owner-group -Zxz -z1 -b "$tree" "$2/newer.deb" >/dev/null
+  rm -rf "$tree"
+}
+
+check_debs() { # NAME
+  local copy
+  copy=$(fresh_root "$1")
+  cp -rl "$packages/apt" "$copy/srv/check/apt"
+  newer_deb "$(find "$copy/srv/check/apt/pool" -name "mpsd_*~$(revision_of "$1")_*.deb")" "$copy/srv/check"
+  echo "deb [trusted=yes] file:/srv/check/apt $1 main" >"$copy/etc/apt/sources.list.d/mpsd.list"
+  in_chroot "$copy" "bash /srv/check/install_inside.sh"
+  in_chroot_alone "$copy" "bash /srv/check/service_inside.sh"
+  rm -rf "$copy"
+}
+
+check_tar() { # NAME
+  local copy archive
+  archive=$(find "$packages" -maxdepth 1 -name 'mpsd-*-linux-*.tar.zst' -print -quit)
+  if [ -z "$archive" ]; then return 0; fi
+  copy=$(fresh_root "$1")
+  # A name with a space, and another depth than that of a prefix.
+  mkdir -p "$copy/srv/any where"
+  local start=$SECONDS
+  zstd -q -dc --long=27 "$archive" | tar -x -C "$copy/srv/any where"
+  echo "$((SECONDS - start))" >"$copy/srv/check/unpack_seconds"
+  in_chroot_alone "$copy" "bash /srv/check/tar_inside.sh"
+  rm -rf "$copy"
+}
+
+check_client() { # NAME: a program outside this repository, built with the client's package
+  local copy
+  copy=$(fresh_root "$1")
+  cp -rl "$packages/apt" "$copy/srv/check/apt"
+  cp -r "$here/client_program" "$copy/srv/check"
+  echo "deb [trusted=yes] file:/srv/check/apt $1 main" >"$copy/etc/apt/sources.list.d/mpsd.list"
+  in_chroot "$copy" "bash /srv/check/client_inside.sh"
+  rm -rf "$copy"
+}
+
+revision_of() { # NAME
+  case $1 in bookworm) echo debian12 ;; trixie) echo debian13 ;; noble) echo ubuntu24.04 ;; esac
+}
+
+for name in "${names[@]}"; do
+  for part in debs tar client; do
+    echo "== $name: $part"
+    check_$part "$name"
+  done
+done

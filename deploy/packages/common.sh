@@ -1,0 +1,86 @@
+# What the kinds of packages share. Sourced by make.sh, which sets `here` and `out`.
+# A kind is kinds/KIND.sh with the function make_KIND.
+
+all_kinds=(deb client tar roots apt)  # apt last: its repository holds the packages of the others
+root=$(cd "$here/../.." && pwd)
+build=$root/build/package
+libtorch=${MPSD_LIBTORCH:-$root/.deps/libtorch}
+libtorch_version=$(sed -n 's/^version=//p' "$root/cmake/setup/libtorch.sh")
+architecture=$(dpkg --print-architecture)
+# Sources without git, as those in a bare root, are told their version.
+read -r version commit <<<"${MPSD_STAMP:-$("$root/cmake/version.sh")}"
+# Every date in a package is that of the commit.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}
+export SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C.UTF-8
+umask 022
+
+# What an installed worker loads of libtorch on a cpu. The other libraries of the wheel serve CUDA
+# and Python.
+libtorch_files=(libtorch_cpu.so libc10.so libgomp.so.1 libcudart.so.13 libcupti.so.13)
+
+fresh_folder() { # NAME: an empty folder for a kind's work; prints its path
+  local folder=$root/build/packaging/$1
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  echo "$folder"
+}
+
+build_programs() { # TARGETS...: of the preset `package`
+  cmake -S "$root" --preset package "-DMPSD_STAMP=$version $commit" "-DMPSD_LIBTORCH=$libtorch" \
+    --log-level=WARNING >/dev/null
+  cmake --build "$build" -j "${MPSD_JOBS:-$(nproc)}" --target "$@"
+}
+
+# With the programs that mpsd starts.
+build_daemon() { build_programs mpsd mpsd-worker mpsd-worker-synthetic mpsd-device-copier mpsd-cuda-graphs; }
+
+install_component() { # COMPONENT PREFIX
+  cmake --install "$build" --component "$1" --prefix "$2" >/dev/null
+}
+
+copy_libtorch() { # FOLDER
+  local file
+  mkdir -p "$1"
+  for file in "${libtorch_files[@]}"; do cp -L "$libtorch/lib/$file" "$1/$file"; done
+}
+
+# Man pages and completions, as the program itself prints them, below PREFIX/share.
+write_help() { # PREFIX
+  local mpsd=$build/bin/mpsd share=$1/share verb
+  if ! "$mpsd" man >/dev/null 2>&1; then
+    echo "make.sh: this mpsd prints no man pages and no completions" >&2
+    return 0
+  fi
+  mkdir -p "$share/man/man1" "$share/bash-completion/completions" \
+    "$share/zsh/vendor-completions" "$share/fish/vendor_completions.d"
+  "$mpsd" man >"$share/man/man1/mpsd.1"
+  for verb in $("$mpsd" help | awk '/^Subcommands:/ {on = 1; next} /^ +[a-z]/ && on {print $1}'); do
+    "$mpsd" man "$verb" >"$share/man/man1/mpsd-$verb.1"
+  done
+  "$mpsd" completion bash >"$share/bash-completion/completions/mpsd"
+  "$mpsd" completion zsh >"$share/zsh/vendor-completions/_mpsd"
+  "$mpsd" completion fish >"$share/fish/vendor_completions.d/mpsd.fish"
+}
+
+# What the packages are made of, as SPDX. The archive is the one that holds the distribution's part.
+write_bill() {
+  local libraries=()
+  for folder in "$root"/build/packaging/tar/mpsd-*/lib/mpsd; do
+    if [ -d "$folder" ]; then libraries=("$folder"); fi
+  done
+  python3 "$here/sbom.py" "$version" "$commit" "$root/cmake/setup/libtorch.sh" \
+    ${libraries[@]+"${libraries[@]}"} >"$out/mpsd-$version.spdx.json"
+}
+
+# MPSD_MINISIGN_KEY is a file with a secret key of minisign, without a password. One signature holds
+# for every file, by the sums.
+write_sums() {
+  (cd "$out" && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' -printf '%P\n' | sort |
+    xargs -d '\n' sha256sum >SHA256SUMS)
+  rm -f "$out/SHA256SUMS.minisig"
+  if [ -n "${MPSD_MINISIGN_KEY-}" ]; then
+    minisign -S -s "$MPSD_MINISIGN_KEY" -m "$out/SHA256SUMS" -t "mpsd $version" </dev/null
+  fi
+  (cd "$out" && find . -maxdepth 1 -type f -printf '%s %P\n' | sort -k 2 |
+    awk '{printf "%8.1f MB  %s\n", $1 / 1e6, $2}')
+}

@@ -1,0 +1,12 @@
+// BuildInfo: what `mpsd --version` says.
+#pragma once
+
+#include <string>
+
+namespace mpsd {
+
+// Four lines: the version, the commit, the libtorch that the worker was compiled with, and the
+// build's kind, compiler and system. The last line has no line break. Thread-safe.
+std::string BuildInfo();
+
+}  // namespace mpsd

@@ -1,0 +1,424 @@
+#include "server/http/http2_connection.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/hash/hash.h"
+#include "proto/base/check.h"
+#include "server/entry/open_calls.h"
+
+namespace mpsd {
+namespace {
+
+namespace asio = boost::asio;
+
+// One read of a connection without a stream, and of another one.
+constexpr size_t kIdleInputBytes = 4 << 10;
+constexpr size_t kBusyInputBytes = 64 << 10;
+// One write, so that no connection keeps its thread for long.
+constexpr size_t kWriteBytes = 64 << 10;
+// Frames that wait to be written. Above it nothing is read, as most of them answer what was read.
+constexpr size_t kMostWaiting = 1024;
+constexpr uint64_t kHeaderBlockBytes = 64 << 10;
+constexpr uint32_t kStreamWindowBytes = 1 << 20;
+constexpr int32_t kConnectionWindowBytes = 4 << 20;
+constexpr size_t kFrameHeadBytes = 9;
+
+const uint8_t* Bytes(absl::string_view text) {
+  return reinterpret_cast<const uint8_t*>(text.data());
+}
+
+absl::string_view Text(const uint8_t* bytes, size_t count) {
+  return {reinterpret_cast<const char*>(bytes), count};
+}
+
+bool EndsStream(const nghttp2_frame* frame) {
+  return (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+}
+
+}  // namespace
+
+// Called by nghttp2 while it reads and writes. Each passes on to the connection or the stream.
+struct Http2Events {
+  static Http2Connection* ConnectionOf(void* user) { return static_cast<Http2Connection*>(user); }
+
+  static Http2Stream* StreamOf(nghttp2_session* session, int32_t id) {
+    return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session, id));
+  }
+
+  // A client numbers its streams upwards. nghttp2 remembers as many closed streams as may be open:
+  // trailers of these may still be on their way.
+  static int FrameBegins(nghttp2_session* session, const nghttp2_frame_hd* head, void*) {
+    const bool is_skipped = head->type == NGHTTP2_HEADERS && head->stream_id > 0 &&
+                            head->stream_id < nghttp2_session_get_last_proc_stream_id(session) &&
+                            nghttp2_session_find_stream(session, head->stream_id) == nullptr;
+    if (is_skipped) nghttp2_session_terminate_session(session, NGHTTP2_PROTOCOL_ERROR);
+    return 0;
+  }
+
+  static int HeadBegins(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+    const bool is_request =
+        frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST;
+    if (!is_request) return 0;
+    Http2Stream* const stream = ConnectionOf(user)->BeginStream(frame->hd.stream_id);
+    nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, stream);
+    return 0;
+  }
+
+  static int Header(nghttp2_session* session, const nghttp2_frame* frame, const uint8_t* name,
+                    size_t name_bytes, const uint8_t* value, size_t value_bytes, uint8_t, void*) {
+    Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
+    if (stream != nullptr) stream->AddHeader(Text(name, name_bytes), Text(value, value_bytes));
+    return 0;
+  }
+
+  static int FrameCame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type == NGHTTP2_PING && (frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) {
+      ConnectionOf(user)->PingWasAnswered();
+    }
+    if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+    Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
+    if (stream == nullptr) return 0;
+    const bool is_head =
+        frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST;
+    if (is_head) {
+      stream->HeadIsThere(!EndsStream(frame));
+    } else if (EndsStream(frame)) {
+      stream->BodyIsThere();
+    }
+    return 0;
+  }
+
+  static int DataCame(nghttp2_session* session, uint8_t, int32_t id, const uint8_t* bytes,
+                      size_t count, void*) {
+    Http2Stream* const stream = StreamOf(session, id);
+    if (stream != nullptr) stream->AddBody(Text(bytes, count));
+    return 0;
+  }
+
+  static int StreamClosed(nghttp2_session* session, int32_t id, uint32_t, void*) {
+    Http2Stream* const stream = StreamOf(session, id);
+    if (stream != nullptr) stream->Closed();
+    return 0;
+  }
+
+  // The rest of a body that was answered early is not wanted.
+  static int FrameSent(nghttp2_session* session, const nghttp2_frame* frame, void*) {
+    const bool is_of_reply = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
+    if (!is_of_reply || !EndsStream(frame)) return 0;
+    if (nghttp2_session_get_stream_remote_close(session, frame->hd.stream_id) == 0) {
+      nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
+    }
+    return 0;
+  }
+
+  static int WriteData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, size_t bytes,
+                       nghttp2_data_source* source, void* user) {
+    std::string* const out = &ConnectionOf(user)->output_;
+    if (out->size() >= kWriteBytes) return NGHTTP2_ERR_WOULDBLOCK;
+    out->append(reinterpret_cast<const char*>(head), kFrameHeadBytes);
+    static_cast<Http2Stream*>(source->ptr)->Write(bytes, out);
+    return 0;
+  }
+
+  static nghttp2_session* Make(Http2Connection* connection) {
+    nghttp2_session_callbacks* callbacks = nullptr;
+    MPSD_CHECK(nghttp2_session_callbacks_new(&callbacks) == 0);
+    nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, FrameBegins);
+    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, HeadBegins);
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, Header);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, FrameCame);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, DataCame);
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, StreamClosed);
+    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, FrameSent);
+    nghttp2_session_callbacks_set_send_data_callback(callbacks, WriteData);
+    nghttp2_session* session = nullptr;
+    MPSD_CHECK(nghttp2_session_server_new(&session, callbacks, connection) == 0);
+    nghttp2_session_callbacks_del(callbacks);
+    return session;
+  }
+};
+
+Http2Connection::Http2Connection(const ConnectionContext* context, ConnectionClient client,
+                                 std::string input)
+    : context_(context),
+      thread_(context->thread),
+      client_(std::move(client)),
+      host_(absl::HashOf(HostOfPeer(client_.peer))),
+      session_(Http2Events::Make(this)),
+      meter_({.header_block_bytes = kHeaderBlockBytes, .resets = context->options->resets},
+             context->clock->NowNs()),
+      input_(std::move(input)) {}
+
+Http2Connection::~Http2Connection() {
+  MPSD_CHECK(streams_.empty());
+  nghttp2_session_del(session_);
+}
+
+void Http2Connection::Start() {
+  thread_->Check();
+  client_.use->SetEnd([weak = weak_from_this(), io = context_->io] {
+    asio::post(*io, [weak] {
+      if (const std::shared_ptr<Http2Connection> self = weak.lock()) self->EndSoon();
+    });
+  });
+  const HttpServerOptions& options = *context_->options;
+  const std::array<nghttp2_settings_entry, 3> settings = {{
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.streams},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindowBytes},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(options.head_bytes)},
+  }};
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindowBytes);
+  idle_ends_ns_ = After(context_->clock->NowNs(), options.idle_ns);
+  const std::string first = std::exchange(input_, std::string());
+  Receive(first);
+}
+
+bool Http2Connection::IsLate(int64_t now_ns) const {
+  thread_->Check();
+  if (now_ns >= std::min({idle_ends_ns_, write_ends_ns_, client_.end_at_ns})) return true;
+  return absl::c_any_of(streams_,
+                        [now_ns](const auto& entry) { return entry.second->IsLate(now_ns); });
+}
+
+void Http2Connection::TimeIsUp() {
+  thread_->Check();
+  const int64_t now_ns = context_->clock->NowNs();
+  if (now_ns >= write_ends_ns_) {
+    context_->metrics->untaken_answers.fetch_add(1, std::memory_order_relaxed);
+    return Close();
+  }
+  if (now_ns >= idle_ends_ns_ && phase_ == Phase::kLingering) return Close();
+  if (now_ns >= idle_ends_ns_) Terminate(NGHTTP2_NO_ERROR);
+  if (now_ns >= client_.end_at_ns) Drain();
+  std::vector<Http2Stream*> late;
+  for (const auto& [id, stream] : streams_) {
+    if (stream->IsLate(now_ns)) late.push_back(stream.get());
+  }
+  for (Http2Stream* const stream : late) stream->TimeIsUp();
+  Flush();
+}
+
+void Http2Connection::EndWithReply() {
+  thread_->Check();
+  ends_ = true;
+  if (requests_ > 0) Drain();
+  Flush();
+}
+
+void Http2Connection::EndSoon() {
+  thread_->Check();
+  ends_ = leaves_ = true;
+  if (streams_.empty()) {
+    Terminate(NGHTTP2_NO_ERROR);
+  } else {
+    Drain();
+  }
+  Flush();
+}
+
+void Http2Connection::Cut() {
+  thread_->Check();
+  Close();
+}
+
+ConnectionId Http2Connection::id() {
+  if (id_ == nullptr) id_ = std::make_shared<char>();
+  return id_;
+}
+
+void Http2Connection::Post(std::function<void()> todo) {
+  asio::post(*context_->io, [self = shared_from_this(), todo = std::move(todo)] {
+    self->thread_->Check();
+    todo();
+  });
+}
+
+Http2Stream* Http2Connection::BeginStream(int32_t id) {
+  if (streams_.size() >= 2 * size_t{context_->options->streams}) {
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
+    return nullptr;
+  }
+  idle_ends_ns_ = INT64_MAX;
+  return streams_.emplace(id, std::make_unique<Http2Stream>(this, context_, id))
+      .first->second.get();
+}
+
+void Http2Connection::RequestBegins() {
+  client_.use->BeginCall();
+  if (++requests_ >= context_->options->connection_requests || ends_) Drain();
+}
+
+void Http2Connection::StreamIsOver(int32_t id) {
+  thread_->Check();
+  const auto found = streams_.find(id);
+  MPSD_CHECK(found != streams_.end());
+  const std::unique_ptr<Http2Stream> over = std::move(found->second);
+  streams_.erase(found);
+  over->End();
+  const int64_t now_ns = context_->clock->NowNs();
+  if (over->has_begun()) client_.use->EndCall(now_ns);
+  if (!streams_.empty()) return;
+  idle_ends_ns_ = After(now_ns, context_->options->idle_ns);
+  if (phase_ != Phase::kOpen) return LeaveIfDone();
+  if (!leaves_) return;
+  Terminate(NGHTTP2_NO_ERROR);
+  Post([this] { Flush(); });  // nghttp2 may be reading or writing
+}
+
+// Asks the client to begin no more streams. Streams that are on their way are served.
+void Http2Connection::Drain() {
+  client_.end_at_ns = INT64_MAX;
+  if (std::exchange(drains_, true)) return;
+  nghttp2_submit_shutdown_notice(session_);
+  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+}
+
+void Http2Connection::PingWasAnswered() {
+  if (!drains_) return;
+  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
+                        nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
+                        nullptr, 0);
+}
+
+void Http2Connection::Terminate(uint32_t code) {
+  idle_ends_ns_ = INT64_MAX;
+  nghttp2_session_terminate_session(session_, code);
+}
+
+bool Http2Connection::IsFlooded(Flood flood) {
+  if (flood == Flood::kNone) return false;
+  context_->metrics->flooding_connections.fetch_add(1, std::memory_order_relaxed);
+  if (Logger* const logger = context_->options->logger; logger != nullptr) {
+    logger->Log(LogLevel::kWarn, "connection_cut",
+                {{"peer", client_.peer}, {"too_many", NameOf(flood)}});
+  }
+  return true;
+}
+
+void Http2Connection::Receive(absl::string_view bytes) {
+  if (IsFlooded(meter_.Take({Bytes(bytes), bytes.size()}, context_->clock->NowNs()))) {
+    return Close();
+  }
+  const ssize_t used = nghttp2_session_mem_recv(session_, Bytes(bytes), bytes.size());
+  if (used < 0) return Close();
+  Flush();
+  Read();
+}
+
+// Has one read out, unless the client does not take what it has caused.
+void Http2Connection::Read() {
+  if (reading_ || phase_ == Phase::kEnded) return;
+  if (writing_ && nghttp2_session_get_outbound_queue_size(session_) > kMostWaiting) return;
+  const size_t wanted = streams_.empty() ? kIdleInputBytes : kBusyInputBytes;
+  if (input_.size() != wanted) input_ = std::string(wanted, '\0');
+  reading_ = true;
+  client_.stream->Read(asio::buffer(input_), [self = shared_from_this()](
+                                                 const boost::system::error_code& error,
+                                                 size_t count) { self->DidRead(!!error, count); });
+}
+
+void Http2Connection::DidRead(bool failed, size_t bytes) {
+  thread_->Check();
+  reading_ = false;
+  if (phase_ == Phase::kEnded) return LeaveIfDone();
+  if (failed) return Close();
+  if (phase_ == Phase::kLingering) return Read();
+  Receive(absl::string_view(input_).substr(0, bytes));
+}
+
+void Http2Connection::Flush() {
+  thread_->Check();
+  if (writing_ || phase_ != Phase::kOpen) return;
+  output_.clear();
+  written_ = 0;
+  ssize_t count = 1;
+  while (count > 0 && output_.size() < kWriteBytes) {
+    const uint8_t* frame = nullptr;
+    count = nghttp2_session_mem_send(session_, &frame);
+    if (count > 0) output_.append(reinterpret_cast<const char*>(frame), static_cast<size_t>(count));
+  }
+  if (count < 0) return Close();
+  if (!output_.empty()) return WriteRest();
+  const bool is_done =
+      nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
+  if (is_done) return Linger();
+  TellTakenParts();
+}
+
+// A part without bytes is taken, although nothing of it was written.
+void Http2Connection::TellTakenParts() {
+  for (const int32_t id : std::exchange(taken_parts_, {})) {
+    if (const auto found = streams_.find(id); found != streams_.end()) {
+      found->second->PartIsWritten();
+    }
+  }
+}
+
+void Http2Connection::WriteRest() {
+  writing_ = true;
+  write_ends_ns_ = After(context_->clock->NowNs(), context_->options->answer_ns);
+  client_.stream->Write(
+      asio::buffer(output_) + written_,
+      [self = shared_from_this()](const boost::system::error_code& error, size_t count) {
+        self->DidWrite(!!error, count);
+      });
+}
+
+void Http2Connection::DidWrite(bool failed, size_t bytes) {
+  thread_->Check();
+  writing_ = false;
+  write_ends_ns_ = INT64_MAX;
+  if (phase_ == Phase::kEnded) return LeaveIfDone();
+  if (failed) return Close();
+  written_ += bytes;
+  if (written_ < output_.size()) return WriteRest();
+  TellTakenParts();
+  Flush();
+  Read();
+}
+
+// The last bytes were written. The client gets them, and no reset, if what it still sends is read.
+void Http2Connection::Linger() {
+  phase_ = Phase::kLingering;
+  EndStreams();
+  idle_ends_ns_ = After(context_->clock->NowNs(), kLingerNs);
+  Read();
+  writing_ = true;
+  client_.stream->EndWriting([self = shared_from_this()] {
+    self->thread_->Check();
+    self->writing_ = false;
+    if (self->phase_ == Phase::kEnded) self->LeaveIfDone();
+  });
+}
+
+void Http2Connection::EndStreams() {
+  std::vector<Http2Stream*> streams;
+  for (const auto& [id, stream] : streams_) streams.push_back(stream.get());
+  for (Http2Stream* const stream : streams) stream->Closed();
+}
+
+void Http2Connection::Close() {
+  if (phase_ != Phase::kEnded) {
+    phase_ = Phase::kEnded;
+    idle_ends_ns_ = write_ends_ns_ = client_.end_at_ns = INT64_MAX;
+    client_.stream->Close();
+    EndStreams();
+  }
+  LeaveIfDone();
+}
+
+// A reply that is owed comes here first: the requests end before their connection does.
+void Http2Connection::LeaveIfDone() {
+  if (writing_ || reading_ || !streams_.empty() || phase_ != Phase::kEnded || left_) return;
+  left_ = true;
+  client_.use->Leave();
+  context_->ended(this);
+}
+
+}  // namespace mpsd

@@ -1,0 +1,126 @@
+// Http2Connection: one client's connection of HTTP/2, with its streams.
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "server/http/connection.h"
+#include "server/http/http2_stream.h"
+#include "server/listen/frame_meter.h"
+
+namespace mpsd {
+
+// Reads frames, gives them to nghttp2, and writes what nghttp2 and the streams have to say. nghttp2
+// checks the protocol and keeps the windows.
+//
+//   bounded are                          by
+//   streams at a time                    HttpServerOptions::streams; of reset streams whose reply
+//                                        is owed, as many again
+//   a head                               its bytes, and its time
+//   frames that cost more than bytes     FrameMeter, by their number in a second
+//   answers to such frames               nghttp2; and nothing is read while many wait
+//   what is written at once              kWriteBytes
+//   a client that takes nothing          the time of a reply
+//
+// A connection ends in two steps where it may: GOAWAY asks the client to begin no more streams, and
+// a PING finds out when the client has seen that. The streams that came until then are served.
+//
+// Lives on its thread. Owned by its HttpThread, and kept alive by operations that are out and by
+// replies that are on their way.
+class Http2Connection final : public Connection,
+                              public std::enable_shared_from_this<Http2Connection> {
+ public:
+  // `input` are bytes of the client that were read before: the preface, or none.
+  Http2Connection(const ConnectionContext* context, ConnectionClient client, std::string input);
+  ~Http2Connection() override;
+
+  // Connection.
+  void Start() override;
+  bool IsLate(int64_t now_ns) const override;
+  void TimeIsUp() override;
+  void EndWithReply() override;
+  void EndSoon() override;
+  void Cut() override;
+
+  // For the streams.
+  const std::string& peer() const { return client_.peer; }
+  const std::vector<std::string>& certificate_names() const { return client_.certificate_names; }
+  uint64_t host() const { return host_; }
+  ConnectionId id();
+  nghttp2_session* session() const { return session_; }
+
+  // Runs `todo` on the connection's thread, soon. Any thread may call this.
+  void Post(std::function<void()> todo);
+
+  // Writes what is ready, if no write is out.
+  void Flush();
+
+  // A stream has begun a request.
+  void RequestBegins();
+
+  // The stream's part was given to the socket with the write that is out, or with the next one.
+  void PartIsTaken(int32_t stream) { taken_parts_.push_back(stream); }
+
+  // The stream's request is over, or never began. Destroys the stream.
+  void StreamIsOver(int32_t stream);
+
+ private:
+  friend struct Http2Events;
+
+  enum class Phase : uint8_t {
+    kOpen,
+    kLingering,  // the last bytes were written
+    kEnded,      // the socket is closed
+  };
+
+  void Receive(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void DidRead(bool failed, size_t bytes);
+  void DidWrite(bool failed, size_t bytes);
+  void WriteRest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Drain() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Terminate(uint32_t code) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Linger() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Close() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void LeaveIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  bool IsFlooded(Flood flood) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void TellTakenParts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void EndStreams() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+
+  Http2Stream* BeginStream(int32_t id);
+  void PingWasAnswered();
+
+  const ConnectionContext* const context_;
+  const ThreadRole* const thread_;
+  ConnectionClient client_;
+  const uint64_t host_;  // the peer without its port, as a hash
+  ConnectionId id_;      // once somebody has asked for it
+
+  nghttp2_session* session_ = nullptr;
+  FrameMeter meter_ ABSL_GUARDED_BY(thread_);
+  absl::flat_hash_map<int32_t, std::unique_ptr<Http2Stream>> streams_;
+  std::vector<int32_t> taken_parts_;
+  uint64_t requests_ = 0;  // that have begun
+
+  Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;
+  int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;   // no stream is there
+  int64_t write_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // a write is out
+  bool reading_ ABSL_GUARDED_BY(thread_) = false;
+  bool writing_ ABSL_GUARDED_BY(thread_) = false;
+  bool ends_ ABSL_GUARDED_BY(thread_) = false;    // after a request
+  bool leaves_ ABSL_GUARDED_BY(thread_) = false;  // without a request to come
+  bool drains_ ABSL_GUARDED_BY(thread_) = false;  // the client was asked to go
+  bool left_ ABSL_GUARDED_BY(thread_) = false;    // the thread was told
+  std::string input_ ABSL_GUARDED_BY(thread_);
+  std::string output_ ABSL_GUARDED_BY(thread_);
+  size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of `output_`
+};
+
+}  // namespace mpsd

@@ -1,0 +1,287 @@
+#include "server/http/http2_stream.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/check.h"
+#include "server/http/http2_connection.h"
+
+namespace mpsd {
+namespace {
+
+constexpr absl::string_view kLineBreak = "\r\n";
+constexpr absl::string_view kColon = ": ";
+
+nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value) {
+  const auto bytes = [](absl::string_view text) {
+    return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
+  };
+  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
+}
+
+// Adds the lines of `lines`, whose names become lower case as HTTP/2 wants them.
+void AddLines(std::string* lines, std::vector<nghttp2_nv>* headers) {
+  size_t begin = 0;
+  while (begin < lines->size()) {
+    const size_t end = lines->find(kLineBreak.data(), begin);
+    const size_t colon = lines->find(kColon.data(), begin);
+    MPSD_CHECK(end != std::string::npos && colon < end);
+    for (size_t i = begin; i < colon; ++i) {
+      (*lines)[i] = absl::ascii_tolower(static_cast<unsigned char>((*lines)[i]));
+    }
+    const absl::string_view line = absl::string_view(*lines).substr(begin, end - begin);
+    headers->push_back(
+        HeaderOf(line.substr(0, colon - begin), line.substr(colon - begin + kColon.size())));
+    begin = end + kLineBreak.size();
+  }
+}
+
+ssize_t TakeReply(nghttp2_session*, int32_t, uint8_t*, size_t most, uint32_t* flags,
+                  nghttp2_data_source* source, void*) {
+  return static_cast<Http2Stream*>(source->ptr)->TakeForWriting(most, flags);
+}
+
+}  // namespace
+
+Http2Stream::Http2Stream(Http2Connection* connection, const ConnectionContext* context, int32_t id)
+    : connection_(connection),
+      context_(context),
+      id_(id),
+      expires_ns_(After(context->clock->NowNs(), context->options->head_ns)) {}
+
+Http2Stream::~Http2Stream() { MPSD_CHECK(task_ == nullptr && taken_bytes_ == 0); }
+
+void Http2Stream::Enter(Phase phase, int64_t time_ns) {
+  phase_ = phase;
+  expires_ns_ = time_ns == INT64_MAX ? INT64_MAX : After(context_->clock->NowNs(), time_ns);
+}
+
+void Http2Stream::End() {
+  if (HttpTask* const task = std::exchange(task_, nullptr); task != nullptr) task->Over();
+  DropBody();
+}
+
+void Http2Stream::TimeIsUp() {
+  expires_ns_ = INT64_MAX;
+  if (phase_ == Phase::kBody) return Serve(BodyEnd::kTooSlow);
+  if (phase_ == Phase::kWriting) {
+    context_->metrics->untaken_answers.fetch_add(1, std::memory_order_relaxed);
+  }
+  nghttp2_submit_rst_stream(connection_->session(), NGHTTP2_FLAG_NONE, id_, NGHTTP2_CANCEL);
+}
+
+void Http2Stream::AddHeader(absl::string_view name, absl::string_view value) {
+  if (phase_ != Phase::kHead || head_is_large_) return;
+  std::string& head = request_.head;
+  constexpr size_t kLineBytes = 4;  // a line of HTTP/1.1 has these besides
+  const size_t bytes = name.size() + value.size() + kLineBytes;
+  head_is_large_ = head.size() + bytes > context_->options->head_bytes;
+  if (head_is_large_) return;
+  lines_.push_back({head.size(), name.size(), value.size()});
+  absl::StrAppend(&head, name, kColon, value, kLineBreak);
+}
+
+absl::string_view Http2Stream::NameOf(const Line& line) const {
+  return absl::string_view(request_.head).substr(line.begin, line.name_bytes);
+}
+
+absl::string_view Http2Stream::ValueOf(const Line& line) const {
+  return absl::string_view(request_.head)
+      .substr(line.begin + line.name_bytes + kColon.size(), line.value_bytes);
+}
+
+// nghttp2 has checked the form of the head. An ":authority" counts as the Host.
+HttpFault Http2Stream::ReadHead() {
+  if (head_is_large_) return {431, "the headers of the request are too large"};
+  absl::string_view authority;
+  for (const Line& line : lines_) {
+    const absl::string_view name = NameOf(line);
+    if (name == ":method") request_.method = ValueOf(line);
+    if (name == ":path") SetTarget(ValueOf(line), &request_);
+    if (name == ":authority") authority = ValueOf(line);
+    if (name[0] != ':') request_.headers.push_back({name, ValueOf(line)});
+  }
+  if (request_.method == "CONNECT") return {501, "this server is no proxy"};
+  const size_t hosts = request_.CountOf("host");
+  if (!authority.empty() && hosts == 0) request_.headers.push_back({"host", authority});
+  const bool agree = authority.empty() || request_.Header("host") == authority;
+  if (request_.CountOf("host") != 1 || !agree) return {400, "a request has one Host"};
+  const bool is_number = absl::SimpleAtoi(request_.Header("content-length"), &announced_bytes_);
+  if (!is_number) announced_bytes_ = 0;
+  return {};
+}
+
+void Http2Stream::HeadIsThere(bool has_body) {
+  const HttpFault fault = ReadHead();
+  owes_reply_ = has_begun_ = true;
+  connection_->RequestBegins();
+  if (fault.status != 0) return Refuse(fault);
+  Enter(Phase::kBody, context_->options->body_ns);
+  task_ = context_->handler->Arrived(this);
+  if (task_ == nullptr) return Enter(Phase::kServing, INT64_MAX);  // the reply is there already
+  if (announced_bytes_ > context_->options->message_bytes) return Serve(BodyEnd::kTooLarge);
+  if (!has_body) return Serve(BodyEnd::kWhole);
+  BeginBody();
+}
+
+void Http2Stream::BeginBody() {
+  if (announced_bytes_ > 0) request_.body.Announce(announced_bytes_);
+  if (!absl::EqualsIgnoreCase(request_.Header("expect"), "100-continue")) return;
+  const nghttp2_nv status = HeaderOf(":status", "100");
+  nghttp2_submit_headers(connection_->session(), NGHTTP2_FLAG_NONE, id_, nullptr, &status, 1,
+                         nullptr);
+}
+
+void Http2Stream::AddBody(absl::string_view bytes) {
+  if (phase_ != Phase::kBody) return;
+  if (bytes.size() > context_->options->message_bytes - request_.body.size()) {
+    return Serve(BodyEnd::kTooLarge);
+  }
+  if (!context_->bodies->TryTake(connection_->host(), bytes.size())) {
+    return Serve(BodyEnd::kTooMany);
+  }
+  taken_bytes_ += bytes.size();
+  request_.body.Append(bytes);
+}
+
+void Http2Stream::BodyIsThere() {
+  if (phase_ == Phase::kBody) Serve(BodyEnd::kWhole);
+}
+
+void Http2Stream::Serve(BodyEnd end) {
+  Enter(Phase::kServing, INT64_MAX);
+  if (end != BodyEnd::kWhole) DropBody();
+  task_->Serve(end);
+}
+
+void Http2Stream::Refuse(const HttpFault& fault) {
+  Enter(Phase::kServing, INT64_MAX);
+  Reply(context_->handler->Refusal(fault.status, fault.why));
+}
+
+void Http2Stream::Closed() {
+  if (std::exchange(is_closed_, true)) return;
+  expires_ns_ = INT64_MAX;
+  if (owes_reply_ && phase_ == Phase::kBody) {
+    told_left_ = true;
+    return Serve(BodyEnd::kClientLeft);
+  }
+  if (owes_reply_ && task_ != nullptr && !std::exchange(told_left_, true)) task_->ClientLeft();
+  if (part_out_) PartIsOver(false);
+  if (!owes_reply_) connection_->StreamIsOver(id_);
+}
+
+const std::string& Http2Stream::peer() const { return connection_->peer(); }
+
+absl::Span<const std::string> Http2Stream::certificate_names() const {
+  return connection_->certificate_names();
+}
+
+ConnectionId Http2Stream::connection() { return connection_->id(); }
+
+void Http2Stream::DropBody() {
+  request_.body.Take();
+  const uint64_t taken = std::exchange(taken_bytes_, 0);
+  if (taken > 0) context_->bodies->GiveBack(connection_->host(), taken);
+}
+
+void Http2Stream::ReplyPart(HttpReply part) {
+  reply_ = std::move(part);
+  connection_->Post([this] { BeginPart(); });
+}
+
+void Http2Stream::Reply(HttpReply reply) {
+  reply_ = std::move(reply);
+  connection_->Post([this] { BeginReply(); });
+}
+
+void Http2Stream::Resume() {
+  connection_->Post([this] {
+    MPSD_CHECK(task_ != nullptr);
+    task_->Resumed();
+  });
+}
+
+void Http2Stream::BeginPart() {
+  MPSD_CHECK(owes_reply_ && !part_out_);
+  if (is_closed_) return PartIsOver(false);
+  part_out_ = true;
+  written_ = 0;
+  if (reply_.body.empty()) connection_->PartIsTaken(id_);
+  Enter(Phase::kWriting, context_->options->answer_ns);
+  if (std::exchange(has_parts_, true)) {
+    nghttp2_session_resume_data(connection_->session(), id_);
+  } else {
+    Submit(/*has_length=*/false);
+  }
+  connection_->Flush();
+}
+
+void Http2Stream::BeginReply() {
+  MPSD_CHECK(owes_reply_);
+  owes_reply_ = false;
+  if (is_closed_) return connection_->StreamIsOver(id_);
+  written_ = 0;
+  Enter(Phase::kWriting, context_->options->answer_ns);
+  if (has_parts_) {
+    nghttp2_session_resume_data(connection_->session(), id_);
+  } else {
+    Submit(/*has_length=*/true);
+  }
+  connection_->Flush();
+}
+
+// Gives nghttp2 the head of the reply, and tells where the rest comes from.
+void Http2Stream::Submit(bool has_length) {
+  context_->metrics->http_replies.Add(reply_.status);
+  const std::string status = absl::StrCat(reply_.status);
+  const std::string length = absl::StrCat(reply_.body.size());
+  std::string lines = absl::StrCat(reply_.headers, more_headers_);
+  std::vector<nghttp2_nv> headers = {HeaderOf(":status", status),
+                                     HeaderOf("content-type", reply_.content_type)};
+  if (has_length) headers.push_back(HeaderOf("content-length", length));
+  AddLines(&lines, &headers);
+  nghttp2_data_provider rest{};
+  rest.source.ptr = this;
+  rest.read_callback = TakeReply;
+  const bool has_body = !has_length || (request_.method != "HEAD" && !reply_.body.empty());
+  nghttp2_submit_response(connection_->session(), id_, headers.data(), headers.size(),
+                          has_body ? &rest : nullptr);
+}
+
+ssize_t Http2Stream::TakeForWriting(size_t most, uint32_t* flags) {
+  // Another thread may be giving the next part.
+  if (owes_reply_ && !part_out_) return NGHTTP2_ERR_DEFERRED;
+  const size_t rest = reply_.body.size() - written_;
+  const size_t taken = std::min(rest, most);
+  if (part_out_ && taken == 0) return NGHTTP2_ERR_DEFERRED;
+  *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+  if (part_out_ && taken == rest) connection_->PartIsTaken(id_);
+  if (!part_out_ && taken == rest) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  return static_cast<ssize_t>(taken);
+}
+
+void Http2Stream::Write(size_t bytes, std::string* out) {
+  out->append(reply_.body, written_, bytes);
+  written_ += bytes;
+}
+
+void Http2Stream::PartIsWritten() {
+  if (part_out_) PartIsOver(true);
+}
+
+// The task may give the next part at once, on another thread: nothing of the reply is touched then.
+void Http2Stream::PartIsOver(bool taken) {
+  part_out_ = false;
+  reply_ = HttpReply();
+  written_ = 0;
+  if (taken) Enter(Phase::kServing, INT64_MAX);
+  task_->PartTaken(taken);
+}
+
+}  // namespace mpsd

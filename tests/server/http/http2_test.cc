@@ -1,0 +1,287 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "tests/server/http/http2_client.h"
+#include "tests/server/http/http_server_fixture.h"
+
+namespace mpsd {
+namespace {
+
+class Http2Test : public HttpServerTest {
+ protected:
+  UniqueFd ConnectFd() {
+    UniqueFd fd(socket(AF_INET, SOCK_STREAM, 0));
+    const std::string& address = server_.bound()[0];
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    inet_pton(AF_INET, "127.0.0.1", &name.sin_addr);
+    EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
+    return fd;
+  }
+
+  std::vector<BodyEnd> Ends() {
+    absl::MutexLock lock(&served_.mu);
+    return served_.ends;
+  }
+
+  // Over() and the bytes of bodies come behind what the client sees.
+  void AwaitRest(int over) {
+    while (served_.over < over || server_.body_bytes() > 0) std::this_thread::yield();
+  }
+};
+
+TEST_F(Http2Test, AnswersAndKeepsTheConnection) {
+  Start();
+  Http2Client client(ConnectFd());
+  for (int i = 0; i < 3; ++i) {
+    const Http2Client::Answer& answer = client.Await(client.Begin("POST", "/a?b", "body"));
+    EXPECT_EQ(answer.headers.at(":status"), "200");
+    EXPECT_EQ(answer.headers.at("content-type"), "text/plain");
+    EXPECT_EQ(answer.headers.at("content-length"), "12");
+    EXPECT_EQ(answer.body, "POST /a body");
+    EXPECT_EQ(answer.code, NGHTTP2_NO_ERROR);
+  }
+  AwaitRest(3);
+  EXPECT_EQ(server_.connection_count(), 1U);
+}
+
+TEST_F(Http2Test, ThePrefaceMayComeByteByByte) {
+  Start();
+  Client client = Connect();
+  const std::string preface = NGHTTP2_CLIENT_MAGIC;
+  for (const char c : preface) client.Send(std::string(1, c));
+  client.Send(std::string("\0\0\0\4\0\0\0\0\0", 9));  // SETTINGS
+  EXPECT_EQ(client.Read(9).substr(3, 1), std::string(1, NGHTTP2_SETTINGS));
+}
+
+TEST_F(Http2Test, StreamsAreServedBesideEachOther) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t held = client.Begin("GET", "/hold");
+  served_.held.WaitForNotification();
+  for (int i = 0; i < 100; ++i) {
+    const std::string path = absl::StrCat("/", i);
+    EXPECT_EQ(client.Await(client.Begin("GET", path)).body, absl::StrCat("GET ", path, " "));
+  }
+  EXPECT_FALSE(client.answer(held).is_over);
+  {
+    absl::MutexLock lock(&served_.mu);
+    served_.holding->Resume();
+  }
+  EXPECT_EQ(client.Await(held).body, "GET /hold ");
+  AwaitRest(101);
+}
+
+TEST_F(Http2Test, HeadHasTheHeadersOfItsGetAndNoBody) {
+  Start();
+  Http2Client client(ConnectFd());
+  const Http2Client::Answer& answer = client.Await(client.Begin("HEAD", "/a"));
+  EXPECT_EQ(answer.headers.at("content-length"), "8");
+  EXPECT_EQ(answer.body, "");
+}
+
+TEST_F(Http2Test, AnAnswerMayComeInParts) {
+  Start();
+  Http2Client client(ConnectFd());
+  const Http2Client::Answer& answer = client.Await(client.Begin("POST", "/parts", "x"));
+  EXPECT_EQ(answer.body, "abcd");
+  EXPECT_EQ(answer.headers.at("x-first"), "yes");
+  EXPECT_EQ(answer.headers.count("content-length"), 0U);
+  AwaitRest(1);
+}
+
+// The window bounds what a client gets that takes nothing; its reset ends the answer.
+TEST_F(Http2Test, ASlowClientGetsNoMoreThanItsWindow) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = client.Begin("GET", "/endless");
+  constexpr size_t kWindow = 65535;
+  client.AwaitThat([&] { return client.answer(stream).body.size() == kWindow; });
+  EXPECT_EQ(client.Await(client.Begin("HEAD", "/a")).headers.at(":status"), "200");
+  EXPECT_EQ(client.answer(stream).body.size(), kWindow);
+  client.Consume(stream, kWindow);
+  client.AwaitThat([&] { return client.answer(stream).body.size() == 2 * kWindow; });
+  client.Reset(stream);
+  served_.left.WaitForNotification();
+  AwaitRest(2);
+}
+
+TEST_F(Http2Test, AResetTellsTheTask) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = client.Begin("GET", "/hold");
+  served_.held.WaitForNotification();
+  client.Reset(stream);
+  served_.left.WaitForNotification();
+  AwaitRest(1);
+  EXPECT_EQ(client.Await(client.Begin("GET", "/a")).body, "GET /a ");
+}
+
+TEST_F(Http2Test, AClientThatLeavesTellsTheTask) {
+  Start();
+  {
+    Http2Client client(ConnectFd());
+    client.Begin("GET", "/hold");
+    served_.held.WaitForNotification();
+  }
+  served_.left.WaitForNotification();
+  AwaitRest(1);
+  while (server_.connection_count() > 0) std::this_thread::yield();
+}
+
+TEST_F(Http2Test, ABodyOverTheBoundIsTooLarge) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t announced =
+      client.Begin("POST", "/a", "x", {{"content-length", "4097"}}, /*is_whole=*/false);
+  EXPECT_EQ(client.Await(announced).body, "no body");
+  EXPECT_EQ(client.Await(announced).code, NGHTTP2_NO_ERROR);
+  EXPECT_EQ(client.Await(client.Begin("POST", "/a", std::string(4097, 'x'))).body, "no body");
+  EXPECT_EQ(client.Await(client.Begin("POST", "/a", std::string(4096, 'x'))).body.size(), 4104U);
+  EXPECT_EQ(Ends(),
+            (std::vector<BodyEnd>{BodyEnd::kTooLarge, BodyEnd::kTooLarge, BodyEnd::kWhole}));
+  AwaitRest(3);
+}
+
+TEST_F(Http2Test, TheBodiesOfOneHostAreBounded) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t first = client.Begin("POST", "/a", std::string(4000, 'x'), {}, false);
+  while (server_.body_bytes() < 4000) std::this_thread::yield();
+  EXPECT_EQ(client.Await(client.Begin("POST", "/a", std::string(97, 'x'))).body, "no body");
+  client.SendMore(first, std::string(96, 'x'), /*is_last=*/true);
+  EXPECT_EQ(client.Await(first).body.size(), 4104U);
+  EXPECT_EQ(Ends(), (std::vector<BodyEnd>{BodyEnd::kTooMany, BodyEnd::kWhole}));
+  AwaitRest(2);
+}
+
+TEST_F(Http2Test, ABodyThatIsTooSlowIsRefused) {
+  options_.body_ns = 1;
+  Start();
+  Http2Client client(ConnectFd());
+  EXPECT_EQ(client.Await(client.Begin("POST", "/a", "x", {}, false)).body, "no body");
+  EXPECT_EQ(Ends(), std::vector<BodyEnd>{BodyEnd::kTooSlow});
+  AwaitRest(1);
+}
+
+TEST_F(Http2Test, AnAnswerThatIsNotTakenEnds) {
+  options_.answer_ns = 1;
+  Start();
+  Http2Client client(ConnectFd());
+  EXPECT_EQ(client.Await(client.Begin("GET", "/endless")).code, NGHTTP2_CANCEL);
+  served_.left.WaitForNotification();
+  AwaitRest(1);
+  EXPECT_GE(metrics_.untaken_answers.load(), 1U);
+}
+
+TEST_F(Http2Test, RefusesWhatIsNoRequest) {
+  Start();
+  Http2Client client(ConnectFd());
+  const Http2Client::Headers get = {{":method", "GET"}, {":path", "/a"}, {":scheme", "http"}};
+  EXPECT_EQ(client.Await(client.BeginWith(get, "", true)).code, NGHTTP2_PROTOCOL_ERROR);
+  EXPECT_EQ(client.Await(client.Begin("GET", "/a", "", {{"host", "other"}})).body,
+            "a request has one Host");
+  EXPECT_EQ(client.Await(client.Begin("GET", "/a", "", {{"x", std::string(1024, 'x')}}))
+                .headers.at(":status"),
+            "431");
+  EXPECT_EQ(client.Await(client.BeginWith({{":method", "CONNECT"}, {":authority", "h"}}, "", true))
+                .headers.at(":status"),
+            "501");
+  EXPECT_EQ(client.Await(client.Begin("GET", "/refused")).headers.at(":status"), "403");
+  EXPECT_EQ(client.Await(client.Begin("GET", "/a")).body, "GET /a ");
+}
+
+TEST_F(Http2Test, AClientThatExpectsItIsToldToContinue) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = client.Begin("POST", "/a", "", {{"expect", "100-continue"}}, false);
+  client.AwaitThat([&] { return !client.answer(stream).informational.empty(); });
+  EXPECT_EQ(client.answer(stream).informational, "100");
+  client.SendMore(stream, "x", /*is_last=*/true);
+  EXPECT_EQ(client.Await(stream).body, "POST /a x");
+}
+
+TEST_F(Http2Test, AClientThatFloodsIsCut) {
+  Start();
+  Http2Client client(ConnectFd());
+  client.Await(client.Begin("GET", "/a"));
+  while (metrics_.flooding_connections == 0) client.Ping();
+  client.AwaitEnd();
+  EXPECT_EQ(metrics_.flooding_connections.load(), 1U);
+}
+
+TEST_F(Http2Test, AClientThatResetsWhatItBeginsIsCut) {
+  options_.resets = 100;
+  Start();
+  Http2Client client(ConnectFd());
+  while (metrics_.flooding_connections == 0) client.Reset(client.Begin("GET", "/hold2"));
+  client.AwaitEnd();
+  while (server_.connection_count() > 0) std::this_thread::yield();
+}
+
+TEST_F(Http2Test, AConnectionWithoutARequestEnds) {
+  options_.idle_ns = 1;
+  Start();
+  Http2Client client(ConnectFd());
+  client.AwaitEnd();
+  EXPECT_EQ(client.goaway_code(), NGHTTP2_NO_ERROR);
+}
+
+// The client is asked to go first, so that no request of it is lost.
+TEST_F(Http2Test, ADrainedConnectionServesWhatHasBegun) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t held = client.Begin("GET", "/hold");
+  served_.held.WaitForNotification();
+  server_.StopKeeping();
+  client.AwaitThat([&] { return client.goaways() == 2; });
+  EXPECT_EQ(client.goaway_code(), NGHTTP2_NO_ERROR);
+  {
+    absl::MutexLock lock(&served_.mu);
+    served_.holding->Resume();
+  }
+  EXPECT_EQ(client.Await(held).body, "GET /hold ");
+  client.AwaitEnd();
+  // A new connection has one request more.
+  Http2Client late(ConnectFd());
+  EXPECT_EQ(late.Await(late.Begin("GET", "/a")).body, "GET /a ");
+  late.AwaitEnd();
+  EXPECT_GE(late.goaways(), 1);  // nghttp2 reads no second one without a stream
+}
+
+TEST_F(Http2Test, AStopAwaitsTheRequest) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t held = client.Begin("GET", "/hold");
+  served_.held.WaitForNotification();
+  std::thread stopping([this] { server_.Stop(600 * kNsPerSecond); });
+  client.AwaitThat([&] { return client.goaways() > 0; });
+  {
+    absl::MutexLock lock(&served_.mu);
+    served_.holding->Resume();
+  }
+  EXPECT_EQ(client.Await(held).body, "GET /hold ");
+  client.AwaitEnd();
+  stopping.join();
+}
+
+TEST_F(Http2Test, AStopWithoutGraceCutsTheRequest) {
+  Start();
+  Http2Client client(ConnectFd());
+  client.Begin("GET", "/hold");
+  client.Begin("POST", "/a", "x", {}, /*is_whole=*/false);
+  served_.held.WaitForNotification();
+  while (server_.body_bytes() == 0) std::this_thread::yield();
+  server_.Stop(0);
+  AwaitRest(2);
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -241,12 +241,20 @@ void AddCheck(CLI::App* app, CheckFlags* flags, int* exit_code) {
   verb->callback([=] { *exit_code = Check(*flags); });
 }
 
+// Each line of BuildInfo() is a key and its value; the first key is the program's name.
+std::string VersionJson() {
+  nlohmann::ordered_json report;
+  for (const absl::string_view line : absl::StrSplit(BuildInfo(), '\n')) {
+    const std::vector<std::string> words = absl::StrSplit(line, absl::MaxSplits(' ', 1));
+    report[words[0] == "mpsd" ? "version" : words[0]] = words.back();
+  }
+  return report.dump();
+}
+
 void AddVersion(CLI::App* app, bool* json) {
   CLI::App* verb = app->add_subcommand("version", "print the version");
   verb->add_flag("--json", *json, "write JSON");
-  verb->callback([json] {
-    std::printf("%s\n", *json ? "{\"version\":\"" MPSD_VERSION "\"}" : BuildInfo().c_str());
-  });
+  verb->callback([json] { std::puts((*json ? VersionJson() : BuildInfo()).c_str()); });
 }
 
 int OperatorExitCode(const absl::Status& status) {

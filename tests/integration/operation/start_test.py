@@ -121,7 +121,7 @@ class ConfigPlace(unittest.TestCase):
         self.assertEqual(process.wait(START_LIMIT_S), 0)
 
     def test_check_takes_the_config_of_the_folder_too(self):
-        for text, code, said in (('{"models": []}', CONFIG, r"^mpsd: \S+/mpsd\.json:1: models: "),
+        for text, code, said in (('{"models": 7}', CONFIG, r"^mpsd: \S+/mpsd\.json:1: models: "),
                                  (json.dumps({"models": [synthetic("m")]}), 0, "^$")):
             (self.folder / "mpsd.json").write_text(text)
             done = subprocess.run([str(BIN / "mpsd"), "check"], cwd=self.folder, text=True,
@@ -150,8 +150,10 @@ class CommandLine(unittest.TestCase):
         for arguments in (("--version",), ("version",)):
             done = mpsd(*arguments)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertRegex(done.stdout, r"^mpsd \d+\.\d+\.\d+\n$")
-        self.assertRegex(json.loads(mpsd("version", "--json").stdout)["version"], r"^\d+\.\d+\.\d+")
+            self.assertRegex(done.stdout, r"^mpsd \d+\.\d+\.\d+.*\ncommit \S+\nlibtorch \S+\nbuild .+\n$")
+        report = json.loads(mpsd("version", "--json").stdout)
+        self.assertEqual(list(report), ["version", "commit", "libtorch", "build"])
+        self.assertIn(f"mpsd {report['version']}\n", done.stdout)
         self.assertEqual(mpsd("help", "serve").stdout, mpsd("serve", "--help").stdout)
 
     def test_a_verb_that_is_written_wrongly(self):

@@ -90,7 +90,7 @@ class PlaneCompletions final : public CompletionSource {
   Plane* const plane_;
 };
 
-// Tells the HTTP probes how the models are.
+// Tells the HTTP probes the models' state.
 class DirectoryHealth final : public HealthSource {
  public:
   explicit DirectoryHealth(const ModelDirectory* models) : models_(models) {}
@@ -117,13 +117,13 @@ class DirectoryHealth final : public HealthSource {
   const ModelDirectory* const models_;
 };
 
-// For a person who has started the daemon by hand, or looks into the service manager's log.
+// For a person who started the daemon by hand, or reads the service manager's log.
 void Say(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
 
-// Those that /metrics and the status show.
+// Limits that /metrics and the status show.
 std::vector<std::pair<std::string, double>> LimitsInForce(const LimitsConfig& config) {
   std::vector<std::pair<std::string, double>> limits = LimitSeries(config);
   limits.emplace_back("request_field_bytes", kMaxRequestFieldBytes);
@@ -136,12 +136,12 @@ std::vector<std::pair<std::string, double>> LimitsInForce(const LimitsConfig& co
   return limits;
 }
 
-// What clients may see of a path.
+// The part of a path that clients may see.
 std::string FileNameOf(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// Owns all parts, in the order in which they are made; they end in the opposite order.
+// Owns all parts, in the order in which they are made; they end in the reverse order.
 class Daemon {
  public:
   Daemon(const Config& config, ConfigSource source, std::unique_ptr<LogFile> log_file,
@@ -196,7 +196,7 @@ class Daemon {
     supervisor_.Stop();
   }
 
-  // Opens the files that the config asks for, other than the log. Called before Run().
+  // Opens the config's files, other than the log. Called before Run().
   absl::Status OpenFiles();
 
   int Run(const SignalWaiter& signals);
@@ -225,7 +225,7 @@ class Daemon {
   void DrainAndStop(const SignalWaiter& signals);
 
   const Config& config_;
-  const LimitsConfig limits_;  // those of the config, as far as the memory goes
+  const LimitsConfig limits_;  // the config's, as far as the memory allows
   const Clock* const clock_ = Clock::Real();
   ServerMetrics metrics_;
   AccessMetrics access_metrics_;
@@ -235,7 +235,7 @@ class Daemon {
   MetricsPage page_;
   ResponseCache kept_answers_;
   ResourceTable resources_;
-  SequenceContext sequences_;  // outlives the models, whose sequences have a part of it
+  SequenceContext sequences_;  // outlives the models, whose sequences use it
   ModelDirectory models_;
   DirectoryHealth health_;
   AnswerStep answers_;
@@ -243,7 +243,7 @@ class Daemon {
   PlaneCompletions completions_;
   std::unique_ptr<CudaService> cuda_service_;
   Supervisor supervisor_;
-  DeviceCopies copies_;  // not started where no client's device memory is taken
+  DeviceCopies copies_;  // not started unless clients' device memory is accepted
   HostSurvey survey_;
   TextThreads texts_;
   Gate gate_;
@@ -254,8 +254,8 @@ class Daemon {
   Reloader reloader_;
   MethodTable methods_;
   ClientRegions regions_;
-  std::unique_ptr<TraceLog> traces_;      // null: nothing is traced
-  std::unique_ptr<RequestLog> requests_;  // null: nothing is logged
+  std::unique_ptr<TraceLog> traces_;      // null: no traces
+  std::unique_ptr<RequestLog> requests_;  // null: no request log
   GrpcServer grpc_;
   HttpGate http_gate_{&gate_, &http_refusals_};
   HttpServer http_;
@@ -353,7 +353,7 @@ absl::Status Daemon::ListenForHttp(const std::shared_ptr<CertificateSource>& cer
   return http_.Start(options);
 }
 
-// Called once gRPC listens, and what the doors share is there.
+// Called once gRPC listens and the doors' shared parts exist.
 std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   DoorContext context;
   context.exchange = {&admission_, &metrics_, clock_,
@@ -396,7 +396,7 @@ void Daemon::Announce() {
   notifier_.Ready("serving").IgnoreError();
 }
 
-// Where one of several models answers requests that name none, operators learn which.
+// If several models share a task, tells operators which one answers requests that name none.
 void Daemon::TellUsualModels() {
   for (const UsualModel& usual : UsualModels(models_, [](absl::string_view) { return true; })) {
     if (usual.model_count < 2) continue;
@@ -421,7 +421,7 @@ int Daemon::Run(const SignalWaiter& signals) {
   return code;
 }
 
-// Called before the first worker starts, since workers are its clients.
+// Called before the first worker starts, since workers are the service's clients.
 absl::Status Daemon::StartCudaService() {
   if (!config_.cuda_mps) return absl::OkStatus();
   CudaServiceOptions options;
@@ -455,7 +455,7 @@ absl::Status Daemon::CheckDescriptorLimit() {
   return CheckDescriptors(needs_, descriptors_);
 }
 
-// Memory that processes share is a file to the kernel, too.
+// To the kernel, shared memory is a file too.
 void Daemon::WarnOfFileSizeLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -516,7 +516,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
   return kExitOk;
 }
 
-// The error is the reason to serve nothing.
+// An error is a reason to serve nothing.
 absl::Status Daemon::WaitUntilSettled(const SignalWaiter& signals) {
   StartProgress progress(models_.models().size(), clock_->NowNs());
   absl::Status fault;
@@ -556,8 +556,8 @@ void Daemon::Reload() {
   });
 }
 
-// The config as it is in force until a restart: the addresses stay as they were at the start, and
-// the rules of access are judged by them.
+// The config in force until a restart: the addresses stay as at the start, and access rules are
+// judged by them.
 Config Daemon::UntilRestart(Config config) const {
   config.listen = config_.listen;
   return config;
@@ -583,7 +583,8 @@ void Daemon::Apply(const Config& config) {
   resources_.SetLimits(config.resources, config.device_share);
 }
 
-// Is not ready at once; waits until what is inside has ended; ends the server and then the workers.
+// Reports not ready at once, waits until what is inside has ended, and ends the server and then the
+// workers.
 void Daemon::DrainAndStop(const SignalWaiter& signals) {
   const bool lame_duck = signals.requests() == 1 && lame_duck_ns_ > 0;
   models_.stage = lame_duck ? ServingStage::kLameDuck : ServingStage::kExiting;
@@ -624,7 +625,7 @@ absl::StatusOr<std::string> RunnableWorker() {
   return worker;
 }
 
-// libtorch reads the variable when it is loaded, before a worker knows its model: so the workers
+// libtorch reads the variable when it is loaded, before a worker knows its model; so workers
 // inherit it.
 void SetMpsFallback(bool wanted) {
   setenv("PYTORCH_ENABLE_MPS_FALLBACK", wanted ? "1" : "0", /*overwrite=*/1);

@@ -11,10 +11,10 @@ namespace mpsd {
 
 namespace {
 
-// One thread carries tens of thousands of calls a second; more only where cores are plenty.
+// One thread carries tens of thousands of calls a second; more only with plenty of cores.
 uint32_t DoorThreads() { return std::clamp(platform::UsableCores() / 4, 1U, 8U); }
 
-// A time of 0 stands for no bound.
+// A time of 0 means no bound.
 int64_t OrForever(int64_t time_ns) { return time_ns == 0 ? INT64_MAX : time_ns; }
 
 }  // namespace
@@ -42,8 +42,8 @@ LogLevel LevelOf(const Config& config) {
 
 std::string CudaServiceFolder(const Config& config) { return config.state_dir + "/cuda-mps"; }
 
-// The copier must not be a client of our CUDA service: it opens memory of the daemon's clients,
-// which are no clients of that service either.
+// The copier must not use mpsd's CUDA service: it opens memory of the daemon's clients, who do not
+// use it either.
 DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worker_binary) {
   DeviceCopiesOptions options;
   options.process.binary =

@@ -1,9 +1,8 @@
-// DaemonOptions: what each part of the daemon takes from the config.
+// DaemonOptions: each part's options, from the config.
 //
-// The parts know no Config: each has options, or takes values, of its own, so that it can be built
-// in a test without a document and reads as what it needs. The translations stand here, apart from
-// daemon.cc, which only wires. A value that a part takes as it stands in the config, such as a
-// path, has no function.
+// The parts know no Config: each has its own options or takes values, so that a test can build it
+// without a document. The translations stand here, apart from daemon.cc, which only wires. A value
+// that a part takes unchanged, such as a path, has no function.
 #pragma once
 
 #include <string>
@@ -17,34 +16,33 @@
 
 namespace mpsd {
 
-// Each is pure but where it says so. Main calls them while the daemon is built, and the thread
-// `reloader` calls RulesOf() and LevelOf() once more at each reload: only these take effect without
-// a restart.
+// Pure unless they say otherwise. main calls them while it builds the daemon. At each reload the
+// thread `reloader` calls RulesOf() and LevelOf() again: only these take effect without a restart.
 
-// The roles that each method needs, for Gate::SetRules(). A control socket exists so that control
-// calls are made there only, unless the config has rules of its own.
+// The roles that each method needs, for Gate::SetRules(). Without rules in the config, control
+// calls are only possible on a control socket, if there is one.
 AccessRules RulesOf(const Config& config);
 
-// The clients that may read the descriptors of the services.
+// Clients that may read the descriptors of the services.
 ReflectionAccess ReflectionOf(const Config& config);
 
 // The level of the daemon's log. A client that may control the daemon can change it until the next
 // reload.
 LogLevel LevelOf(const Config& config);
 
-// The folder of CUDA's Multi-Process Service, which belongs to this daemon alone: another daemon on
-// the host has another state folder, and so a service of its own.
+// The folder of CUDA's Multi-Process Service for this daemon alone: another daemon on the host has
+// another state folder, and so its own service.
 std::string CudaServiceFolder(const Config& config);
 
-// The process that copies memory of CUDA devices. Its binary stands beside the worker's. Its
-// environment is this process's, without what it must not have. Reads that environment.
+// The process that copies memory of CUDA devices. Its binary lies beside the worker's. Its
+// environment is this process's, without variables that it must not have. Reads that environment.
 DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worker_binary);
 
-// Everything of the gRPC server but its certificates and observers, which are no values. One queue
-// thread for four cores, 1 to 8 of them. Asks the host for its cores.
+// Options of the gRPC server except certificates and observers, which are no values. One queue
+// thread for four cores, 1 to 8 in all. Asks the host for its cores.
 GrpcServerOptions GrpcOptions(const Config& config, const LimitsConfig& limits);
 
-// Everything of the HTTP server but its certificates. As many threads as gRPC has.
+// Options of the HTTP server except certificates. As many threads as gRPC has.
 HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits);
 
 }  // namespace mpsd

@@ -12,25 +12,24 @@
 namespace mpsd {
 namespace {
 
-// As much as the library takes: a larger block has pages of its own, which go back when it is
-// freed.
+// The library's maximum: a larger block has its own pages, which are returned when it is freed.
 constexpr int kOwnPagesBytes = 32 << 20;
 constexpr int kKeptBytes = 2 * kOwnPagesBytes;
-// When a block of this size is freed, the part of the heap that it lies in looks at its free end.
+// When a block of this size is freed, its part of the heap checks its free end.
 constexpr size_t kLooksAtEndBytes = 128 << 10;
 
 uint32_t HeapParts() { return std::min(platform::UsableCores(), kMostHeapParts); }
 
-// Takes a block of the part that the library has this thread use, and frees it once all do so.
+// Takes and frees a block of this thread's part, once all threads do so.
 void TouchPart(const absl::Notification& all_started) {
   void* volatile block = std::malloc(kLooksAtEndBytes);
   all_started.WaitForNotification();
   std::free(block);
 }
 
-// Has each part give its free end back. No function of the library does so for another part than
-// the first. A thread that begins gets a part that no living thread has, or a new one, as long as
-// there are some; those after them get all parts by turns.
+// Has each part return its free end. The library offers this only for the first part. A new thread
+// gets a part that no living thread has, or a new part, while there are some; later threads get all
+// parts in turn.
 void TrimEnds() {
   mallopt(M_TRIM_THRESHOLD, 0);
   RunTogether(2 * HeapParts(), TouchPart);

@@ -1,4 +1,4 @@
-// HeapTrimmer: gives the heap's freed memory back in quiet moments.
+// HeapTrimmer: returns the heap's freed memory in quiet moments.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace mpsd {
 
-// Owned by the daemon. Lives on the thread `main`, which has nothing else to do while the daemon
-// serves, and looks once every kLookNs. Beside the request's path; a request that comes in the very
-// moment of a trim may wait for the allocator some milliseconds. Only the front end needs it: a
-// worker's large memory is shared memory, which its owner gives back. Cannot fail.
+// Owned by the daemon. Lives on the thread `main`, which is idle while the daemon serves, and looks
+// once every kLookNs. Beside the request's path; a request that coincides with a trim may wait some
+// milliseconds for the allocator. Only the front end needs it: a worker's large memory is shared
+// memory, which its owner returns. Cannot fail.
 class HeapTrimmer {
  public:
   static constexpr int64_t kLookNs = kNsPerSecond;
@@ -20,8 +20,7 @@ class HeapTrimmer {
   // Both outlive it. REQUIRES: the daemon takes no requests yet.
   HeapTrimmer(const Clock* clock, Logger* logger);
 
-  // Trims the heap if TrimPolicy says so, and logs what that returned. `inside` is how many
-  // requests the daemon has.
+  // Trims the heap if TrimPolicy says so, and logs the result. The daemon has `inside` requests.
   void Look(int64_t inside);
 
  private:

@@ -16,7 +16,7 @@
 namespace mpsd {
 namespace {
 
-// So that its last part has a name.
+// Makes the last part a name.
 std::string WithoutLastSlash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
@@ -26,7 +26,7 @@ absl::Status Named(absl::string_view what, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(what, ": ", status.message()));
 }
 
-// A file that has a second name may be another program's.
+// A file with a second name may be another program's.
 bool IsOwnFile(int fd) {
   struct stat status {};
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&

@@ -1,14 +1,14 @@
 // InstanceLock: lets at most one daemon use a state folder.
 //
-// The folder has the daemon's default socket and the temporary folders of its workers: two daemons
-// would take each other's. So RunDaemon() first takes a lock on the file mpsd.lock in it, in which
-// the holder writes the number of its process:
+// The folder has the daemon's default socket and its workers' temporary folders: two daemons would
+// take each other's. So RunDaemon() first locks the file mpsd.lock there, in which the holder
+// writes its process number:
 //
 //   $ mpsd serve
 //   mpsd: mpsd runs already: process 4711 holds /run/mpsd/mpsd.lock; end it, or give this one …
 //
 // The kernel keeps the lock, not the file: after a crash or a kill there is nothing to clean up,
-// and the file that is left means nothing.
+// and a remaining file means nothing.
 #pragma once
 
 #include <string>
@@ -18,16 +18,15 @@
 
 namespace mpsd {
 
-// The lock, as long as the object lives. Taken by main before anything else in the folder is
-// touched, and held until all parts of the daemon are gone. Workers do not inherit it: a worker
-// that outlives the front end by a moment keeps no new daemon from starting. Movable.
-// Thread-compatible.
+// The lock, while the object lives. main takes it before it touches anything else in the folder,
+// and holds it until all parts of the daemon are gone. Workers do not inherit it, so a worker that
+// outlives the front end by a moment blocks no new daemon. Movable. Thread-compatible.
 class InstanceLock {
  public:
-  // Makes the folder if it is missing; see MakePrivateFolder() for what it must be otherwise. No
-  // file but the lock's own is opened or written: neither through a link nor under a second name.
-  // Does not wait for another holder. ALREADY_EXISTS, with the process that holds the lock; any
-  // other error has the path, and is for the operator.
+  // Makes the folder if it is missing; MakePrivateFolder() says what it must otherwise be. Opens or
+  // writes only the lock's own file, neither through a link nor under a second name. Does not wait
+  // for another holder. ALREADY_EXISTS names the process with the lock; other errors have the path,
+  // and are for the operator.
   static absl::StatusOr<InstanceLock> Take(const std::string& state_dir);
 
  private:

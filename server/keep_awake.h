@@ -1,4 +1,4 @@
-// KeepAwake: keeps the host from falling asleep while requests are inside.
+// KeepAwake: keeps the host awake while requests are inside.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace mpsd {
 
-// What the system knows as an assertion against its own idle sleep. A part of the seam to the
-// operating system. Lives on one thread. It ends with the process, whatever becomes of it.
+// An assertion against the system's idle sleep; connects to the operating system. Lives on one
+// thread. It ends with the process in any case.
 class AwakeAssertion {
  public:
   virtual ~AwakeAssertion() = default;
 
-  // From now on the host does not fall asleep by itself. The error says why it still may.
+  // From now on the host does not fall asleep by itself. An error says why it still may.
   virtual absl::Status Take() = 0;
   // The host may sleep again. REQUIRES: Take() was OK.
   virtual void GiveBack() = 0;
 
-  // That of this host; null where nothing needs one: a Linux server does not sleep unasked.
-  // Implemented in awake_assertion_linux.cc and awake_assertion_macos.cc.
+  // This host's; null if it needs none: a Linux server does not sleep unasked. Implemented in
+  // awake_assertion_linux.cc and awake_assertion_macos.cc.
   static std::unique_ptr<AwakeAssertion> OfHost();
 };
 
-// Beside the request's path: the daemon owns it, and its thread `main` looks once a second, while a
-// host that idles takes a minute at least before it sleeps. Without an assertion it does nothing.
-// Where the system refuses one, that is logged once, and the host may sleep. Lives on one thread.
+// Beside the request's path: the daemon owns it, and its thread `main` looks once a second; an idle
+// host takes at least a minute before it sleeps. Does nothing without an assertion. If the system
+// refuses one, that is logged once, and the host may sleep. Lives on one thread.
 //
 //   requests inside   ▁▁▁▇▇▇▁▁▇▇▁▁▁▁▁▁▁▁▁▁
 //   assertion held    ▁▁▁▁▇▇▇▇▇▇▇▇▇▇▇▁▁▁▁▁
@@ -42,8 +42,8 @@ class KeepAwake {
       : assertion_(std::move(assertion)), clock_(clock), logger_(logger) {}
   ~KeepAwake();
 
-  // Takes or gives back the assertion. `inside` is how many requests the daemon has: those of all
-  // models, also those that wait for a batch.
+  // Takes or gives back the assertion. `inside` counts the daemon's requests in all models, waiting
+  // ones included.
   void Look(int64_t inside);
 
  private:

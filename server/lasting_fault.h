@@ -1,4 +1,4 @@
-// LastingFault: whether a model can never serve as the daemon was started.
+// LastingFault: whether a model can never serve in this daemon.
 #pragma once
 
 #include "absl/status/status.h"
@@ -8,9 +8,9 @@
 namespace mpsd {
 
 // FAILED_PRECONDITION "model 'm': why" for the first model that is refused, or whose workers have
-// all failed for good. No attempt would go better then: the file may hold no model, for example.
-// UNAVAILABLE while the last worker of such a model may be on its way out: the caller asks again.
-// OK otherwise, also for a model that loads or whose worker starts again. Called by main, at the
+// all failed for good. A new attempt would fail too: the file may hold no model, for example.
+// UNAVAILABLE while such a model's last worker may be about to end: the caller asks again. OK
+// otherwise, also for a model that loads or whose worker starts again. Called by main, at the
 // start. Thread-safe.
 absl::Status LastingFault(const ModelDirectory& models, const WorkerStatusSource& workers);
 

@@ -1,9 +1,10 @@
-// mpsd: the daemon and its command line. `serve` and `check` are answered here; the verbs that talk
-// to a running daemon are the client's.
+// mpsd: the daemon and its command line. Here are the verbs that need no running daemon, such as
+// `serve` and `check`; the client has the others.
 
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -47,7 +48,7 @@ struct ServeFlags {
   bool reads_config() const { return model_files.empty() && model_repository.empty(); }
 };
 
-// Each mistake of a config is a line of its own.
+// A config's mistakes are one line each.
 int Complain(const absl::Status& status, int exit_code) {
   for (const absl::string_view line : absl::StrSplit(status.message(), '\n')) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(line).c_str());
@@ -76,7 +77,7 @@ absl::StatusOr<Config> ConfigOf(const ServeFlags& flags) {
   return config;
 }
 
-// The addresses of a config file stand in one place.
+// A config file has the addresses in one place.
 absl::Status CheckListenFlags(const ServeFlags& flags) {
   if (!flags.reads_config() || flags.listen == ListenFlags{}) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -85,7 +86,7 @@ absl::Status CheckListenFlags(const ServeFlags& flags) {
                    flags.config, " the key 'listen' says where to listen"));
 }
 
-// Says how to go on where the addresses, or the state folder, are another daemon's.
+// Advice if another daemon has the addresses or the state folder.
 void TellOfOtherAddresses(const ServeFlags& flags, int exit_code) {
   if (flags.reads_config()) return;
   if (exit_code == kExitCannotListen || exit_code == kExitRunsAlready) {
@@ -93,7 +94,7 @@ void TellOfOtherAddresses(const ServeFlags& flags, int exit_code) {
   }
 }
 
-// Finds the config where the command line names nothing to serve, and says which one it is.
+// If the command line names nothing to serve, finds the config and says which one it is.
 absl::Status NameConfig(ServeFlags* flags) {
   if (!flags->config.empty() || !flags->reads_config()) return absl::OkStatus();
   absl::StatusOr<std::string> found = FindConfig(kConfigPlaces);
@@ -104,7 +105,7 @@ absl::Status NameConfig(ServeFlags* flags) {
   return absl::OkStatus();
 }
 
-// Fetches the models that are named as at a hub, and serves their folders.
+// Fetches models with a hub's name, and serves their folders.
 absl::Status PullModels(ServeFlags* flags) {
   for (std::string& file : flags->model_files) {
     if (!cli::IsHubModel(file)) continue;
@@ -120,11 +121,16 @@ int Serve(ServeFlags flags) {
   if (absl::Status room = CheckThreadRoom(ThreadsToServe()); !room.ok()) {
     return Complain(room, kExitConfig);
   }
-  // Before signals wait for the daemon: they end a pull.
+  // Before the daemon waits for signals, so that these end a pull.
   if (absl::Status pulled = PullModels(&flags); !pulled.ok()) return Complain(pulled, kExitConfig);
   const SignalWaiter signals;
   if (absl::Status named = NameConfig(&flags); !named.ok()) return Complain(named, kExitConfig);
   if (absl::Status fit = CheckListenFlags(flags); !fit.ok()) return Complain(fit, cli::kExitUsage);
+  if (!flags.reads_config()) {
+    const auto variable = [](const char* name) { return std::getenv(name); };
+    const absl::Status read = ReadEnvironment(variable, &flags.listen, &flags.model);
+    if (!read.ok()) return Complain(read, cli::kExitUsage);
+  }
   const absl::StatusOr<Config> config = ConfigOf(flags);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
   const int exit_code = RunDaemon(
@@ -167,11 +173,12 @@ int Check(CheckFlags flags) {
   return kExitOk;
 }
 
-// Flags for keys that stand in a config file otherwise.
+// Flags for keys that are otherwise in a config file.
 void AddListenFlags(CLI::App* verb, ListenFlags* flags) {
-  verb->add_option("--host", flags->host, "where to listen; default: 127.0.0.1");
-  verb->add_option("--port", flags->port, "of gRPC; default: 8001");
-  verb->add_option("--http-port", flags->http_port, "of HTTP; default: 8000 and 8002");
+  verb->add_option("--host", flags->host, "where to listen; default: $MPSD_HOST, 127.0.0.1");
+  verb->add_option("--port", flags->port, "of gRPC; default: $MPSD_PORT, 8001");
+  verb->add_option("--http-port", flags->http_port,
+                   "of HTTP; default: $MPSD_HTTP_PORT, $PORT, 8000 and 8002");
   verb->add_flag("--plaintext", flags->plaintext,
                  "let other hosts reach --host without TLS and rules of access");
 }
@@ -299,7 +306,7 @@ void AddToken(CLI::App* app, TokenOptions* options, int* exit_code) {
   });
 }
 
-// What `inspect` tells of the tokenizer that a folder is served with.
+// The facts of `inspect` about the tokenizer with which a folder is served.
 nlohmann::ordered_json TokenizerOf(const std::string& folder) {
   const absl::StatusOr<std::string> absolute = AbsolutePath(folder);
   const std::string path = absolute.ok() ? TokenizerIn(*absolute) : "";
@@ -347,7 +354,7 @@ int Main(int argc, char** argv) {
 }  // namespace mpsd
 
 int main(int argc, char** argv) {
-  // Debian builds Abseil with its deadlock detector on, at some cost for each lock.
+  // Debian builds Abseil with its deadlock detector on, which costs something for each lock.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   return mpsd::Main(argc, argv);
 }

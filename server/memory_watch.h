@@ -11,23 +11,23 @@
 
 namespace mpsd {
 
-// What the system says of its memory. A part of the seam to the operating system. Thread-safe.
+// The system's reports about its memory; connects to the operating system. Thread-safe.
 class PressureSource {
  public:
   virtual ~PressureSource() = default;
 
-  // The level that the system has told last; kNone until it tells one.
+  // The latest level; kNone until the system reports one.
   virtual MemoryPressure Level() const = 0;
 
-  // That of this host; null where the system tells nothing: Linux has none for each process, and
-  // its out-of-memory killer looks at cgroups. Implemented in pressure_source_linux.cc and
+  // This host's; null if the system reports nothing: Linux has no level for each process, and its
+  // out-of-memory killer looks at cgroups. Implemented in pressure_source_linux.cc and
   // pressure_source_macos.cc.
   static std::unique_ptr<PressureSource> OfHost();
 };
 
 // Beside the request's path: the daemon owns it, and its thread `main` looks once a second. The
-// front end listens for all workers: one process hears of a level once, also where a sandbox keeps
-// its workers from the system. Without a source it does nothing. Lives on one thread.
+// front end listens for all workers: one process hears of a level once, even if a sandbox keeps its
+// workers from the system. Does nothing without a source. Lives on one thread.
 class MemoryWatch {
  public:
   // `tell` gets each new level. Metrics and logger outlive it.
@@ -35,7 +35,7 @@ class MemoryWatch {
               ServerMetrics* metrics, Logger* logger)
       : source_(std::move(source)), tell_(std::move(tell)), metrics_(metrics), logger_(logger) {}
 
-  // Tells, counts and logs a level that is not the last one.
+  // Tells, counts and logs a level that differs from the last one.
   void Look();
 
  private:

@@ -1,4 +1,4 @@
-// A dispatch source, which is a part of the system's C library. Not yet run on a Mac.
+// A dispatch source, which is part of the system's C library. Not yet run on a Mac.
 #include <dispatch/dispatch.h>
 
 #include <atomic>
@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// What the source's events write. It lives until the source has called its last one.
+// Written by the source's events. Lives until the source's last call.
 struct Told {
   dispatch_source_t source = nullptr;
   std::atomic<MemoryPressure> level{MemoryPressure::kNone};

@@ -15,7 +15,7 @@
 namespace mpsd {
 namespace {
 
-constexpr const char* kDefaultAddress = "127.0.0.1:8001";  // of the command line's verbs
+constexpr const char* kDefaultAddress = "127.0.0.1:8001";  // default of the command line's verbs
 
 // An address that a client on this host can connect to.
 std::string Reachable(const std::string& address) {
@@ -53,7 +53,7 @@ std::string Row(const RefusedModel& model, size_t width, bool colours) {
                          StateCell("REFUSED", Colour::kRed, colours), "-", "-", model.reason);
 }
 
-// A word as a shell takes it.
+// Quotes a word for a shell.
 std::string ShellWord(const std::string& word) {
   const auto is_plain = [](char c) {
     return absl::ascii_isalnum(c) || strchr("_-.:=/", c) != nullptr;
@@ -62,7 +62,7 @@ std::string ShellWord(const std::string& word) {
   return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
-// The inputs of an `infer` that works; empty where the command line cannot make them up.
+// Inputs for a working `infer`; empty if the command line cannot invent them.
 std::string ExampleInputs(const ServedModel& model) {
   if (model.texts.ok()) return " --text 'How far is it to the sea?'";
   std::string text;
@@ -73,7 +73,7 @@ std::string ExampleInputs(const ServedModel& model) {
   return text;
 }
 
-// For the first model that makes vectors of texts; empty where there is none.
+// For the first model that makes vectors of texts; empty without one.
 std::string EmbeddingExample(const std::string& url, const ModelDirectory& models) {
   for (const TextModel& model : AllTextModels(models)) {
     const bool takes_texts = model.served->IsReady() && model.served->texts.ok();

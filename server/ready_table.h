@@ -1,7 +1,7 @@
-// ReadyTable: the first thing that a person sees who has started the daemon.
+// ReadyTable: the first output for a person who has started the daemon.
 //
-// Printed to stdout once, when every model is settled, whether in service or in failure. People
-// read it, programs do not: they have /readyz, `mpsd ps --json` and the log.
+// Printed to stdout once, when every model is settled, in service or in failure. It is for people;
+// programs have /readyz, `mpsd ps --json` and the log.
 //
 //   mpsd 0.2.0 takes gRPC calls on 127.0.0.1:8001, http on 127.0.0.1:8002
 //
@@ -12,9 +12,9 @@
 //   Try:
 //     mpsd infer resnet --input x=random --server 127.0.0.1:9001
 //
-// A line to try names the server unless that listens where a client looks by itself. WORKERS is
-// processes times lanes. A model that is not ready shows the last words of its first worker, if
-// that has any. A model that is REFUSED shows the reason.
+// A line to try names the server, unless a client finds it by default. WORKERS is processes times
+// lanes. A model that is not ready shows its first worker's last words, if any. A REFUSED model
+// shows the reason.
 #pragma once
 
 #include <string>
@@ -25,19 +25,19 @@
 
 namespace mpsd {
 
-// The rest of the table besides the models. A value.
+// The table's facts besides the models. A value.
 struct ReadyTableFacts {
   std::string program;            // as a person can type it here
   std::vector<std::string> grpc;  // bound addresses, with the ports that the system chose
   size_t plain_count = 0;         // how many of them, the first ones, are without TLS
-  std::vector<std::string> http;  // likewise; empty: none
-  size_t plain_http_count = 0;    // likewise
+  std::vector<std::string> http;  // the same for HTTP; empty: none
+  size_t plain_http_count = 0;    // the same for HTTP
   bool colours = false;           // stdout takes them
 };
 
-// The options with which a verb of the command line reaches the server at the best of its
-// addresses: none for the default address, " --server HOST:PORT" for another one, and with
-// " --tls" where all have TLS. A wildcard address becomes the loopback one of its family. Pure.
+// Options with which the command line's verbs reach the server's best address. They are empty for
+// the default address, else " --server HOST:PORT", with " --tls" if all have TLS. A wildcard
+// address becomes the loopback address of its family. Pure.
 std::string ClientOptions(const ReadyTableFacts& facts);
 
 inline constexpr size_t kMostExamples = 3;

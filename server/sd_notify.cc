@@ -18,7 +18,7 @@
 namespace mpsd {
 namespace {
 
-// How long a full socket of the service manager blocks the caller at most.
+// How long the service manager's full socket may block the caller.
 constexpr timeval kSendTimeout = {.tv_sec = 1, .tv_usec = 0};
 
 absl::Status Error(const char* what) {

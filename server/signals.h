@@ -1,8 +1,7 @@
 // SignalWaiter: turns signals into state that threads can wait for.
 //
-// Almost nothing may be done in a signal handler, so there is none: the signals are blocked in
-// every thread, and one thread takes them with sigwait() and counts. Other threads look at the
-// counts.
+// Signal handlers may do almost nothing, so there is none: the signals are blocked in every thread,
+// and one thread takes them with sigwait() and counts. Other threads look at the counts.
 //
 //   SIGTERM, SIGINT   requests()   1: drain; 2: hurry; more change nothing
 //   SIGHUP            hangups()    a reload, one for all that came since main looked
@@ -23,34 +22,32 @@
 
 namespace mpsd {
 
-// A thread of its own takes SIGTERM and SIGINT (end), SIGHUP (read the config again) and SIGUSR1
-// (the log was rotated, open it again). Made and owned by main, before any other thread, so that
-// every thread inherits the blocked signals; a signal that comes while the config is read is kept.
-// One in a process. Its methods are const: to wait for a signal does not change the waiter.
-// Thread-safe.
+// Its own thread takes SIGTERM and SIGINT (end), SIGHUP (read the config again) and SIGUSR1 (open
+// the rotated log again). Made and owned by main, before any other thread, so that every thread
+// inherits the blocked signals and no signal is lost while the config is read. One in a process.
+// Its methods are const, since waiting does not change it. Thread-safe.
 class SignalWaiter {
  public:
-  // Blocks the signals in the calling thread and in all that it starts from now on.
+  // Blocks the signals in the calling thread and in all that it starts later.
   SignalWaiter();
   // Joins the thread. The signals stay blocked.
   ~SignalWaiter();
 
-  // How many times the daemon was asked to end. The first time it drains, the second time it
-  // hurries.
+  // How often the daemon was asked to end: once to drain, twice to hurry.
   int requests() const;
 
-  // `reopen` is called on the signals' thread for each SIGUSR1. Null: nothing is called. After the
-  // return the function before is not called any more; blocks while it runs.
+  // Sets the function for SIGUSR1, called on the signals' thread; null: none. After the return the
+  // previous function is not called any more; blocks while it runs.
   void OnReopen(std::function<void()> reopen) const;
 
-  // How many times SIGHUP asked to read the config again.
+  // How often SIGHUP asked to read the config again.
   int hangups() const;
 
-  // Blocks until the daemon is asked to end, or hangups() is not `seen`, at most for `limit`.
-  // Returns at once where that is so already: no signal is missed between two calls.
+  // Blocks until the daemon is asked to end, or hangups() differs from `seen`, at most for `limit`.
+  // Returns at once if that is so already, so that no signal is missed between two calls.
   void WaitForNews(int seen, absl::Duration limit) const;
 
-  // Blocks until the daemon was asked to end that many times, at most for `limit`. True when it
+  // Blocks until the daemon was asked to end that often, at most for `limit`. Returns whether it
   // was.
   bool WaitFor(int requests, absl::Duration limit) const;
 

@@ -1,4 +1,4 @@
-// RunTogether: short threads that are all there at one time.
+// RunTogether: short threads that all exist at one time.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace mpsd {
 
-// How many threads there were, and why the system gave no more, if it did not. A value.
+// The number of threads, and why the system gave no more, if so. A value.
 struct ThreadsTogether {
   size_t count = 0;
   std::error_code refusal;
 };
 
 // Starts `count` threads, or as many as the system gives. Each calls `body`, which waits for
-// `all_started` before it ends; all have ended when this returns. Thread-safe.
+// `all_started` before it ends; all have ended on return. Thread-safe.
 ThreadsTogether RunTogether(size_t count,
                             absl::FunctionRef<void(const absl::Notification& all_started)> body);
 

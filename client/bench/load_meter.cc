@@ -1,7 +1,6 @@
 #include "client/bench/load_meter.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -14,18 +13,11 @@ namespace mpsd::bench {
 namespace {
 
 constexpr int64_t kDrainNs = 10 * kNsPerSecond;
-constexpr uint32_t kClientsAChannel = 64;  // a connection has room for twice as many calls
-constexpr uint32_t kOpenChannels = 8;
-constexpr uint32_t kThreadsMax = 8;
 constexpr double kFewestRequests = 20;
 constexpr absl::Duration kLongestWindow = absl::Seconds(10);
 
-// A quarter of the cores: the server may be on the same host.
-uint32_t ThreadCount() {
-  return std::clamp<uint32_t>(std::thread::hardware_concurrency() / 4, 1, kThreadsMax);
-}
-
-traffic::LoadPlan PlanOf(const MeterOptions& options, const Load& load, absl::Duration duration) {
+// The part of a plan that does not depend on the load.
+traffic::LoadPlan PlanOf(const MeterOptions& options, absl::Duration duration) {
   traffic::LoadPlan plan;
   plan.target = options.address;
   plan.connection = options.connection;
@@ -34,15 +26,6 @@ traffic::LoadPlan PlanOf(const MeterOptions& options, const Load& load, absl::Du
   plan.warmup_ns = plan.duration_ns / 5;
   plan.drain_ns = kDrainNs;
   plan.seed = options.requests.seed;
-  plan.threads = ThreadCount();
-  plan.arrivals.rate = load.rate;
-  plan.channels = kOpenChannels;
-  if (load.clients > 0) {
-    plan.arrivals.rate = 0;
-    plan.concurrency = load.clients;
-    plan.threads = std::min(plan.threads, load.clients);
-    plan.channels = (load.clients + kClientsAChannel - 1) / kClientsAChannel;
-  }
   return plan;
 }
 
@@ -61,33 +44,33 @@ absl::StatusOr<absl::Duration> KneeWindow(double rate, absl::Duration duration) 
   return std::max(wanted, duration);
 }
 
-LoadMeter::LoadMeter(MeterOptions options, std::unique_ptr<client::Client> client,
+LoadMeter::LoadMeter(MeterOptions options, std::unique_ptr<LoadTarget> target,
                      std::vector<traffic::PreparedRequest> requests)
-    : options_(std::move(options)), client_(std::move(client)), requests_(std::move(requests)) {}
+    : options_(std::move(options)), target_(std::move(target)), requests_(std::move(requests)) {}
 
 absl::StatusOr<std::unique_ptr<LoadMeter>> LoadMeter::Connect(const MeterOptions& options) {
   const auto deadline = [&] { return absl::Now() + options.timeout; };
-  auto client = client::Client::Connect(options.address, deadline(), options.connection);
-  if (!client.ok()) return client.status();
-  const auto metadata = (*client)->GetModelMetadata(options.model, "", deadline());
+  auto target = ConnectLoadTarget(options.address, options.connection, deadline());
+  if (!target.ok()) return target.status();
+  const auto metadata = (*target)->GetModelMetadata(options.model, deadline());
   if (!metadata.ok()) return metadata.status();
   const auto plan = MakeRequestPlan(*metadata, options.requests);
   if (!plan.ok()) return plan.status();
   auto requests = traffic::PrepareRequests(*plan);
   if (!requests.ok()) return requests.status();
   return std::unique_ptr<LoadMeter>(
-      new LoadMeter(options, *std::move(client), *std::move(requests)));
+      new LoadMeter(options, *std::move(target), *std::move(requests)));
 }
 
 client::ModelRuns LoadMeter::Runs() {
-  return client_->GetModelRuns(options_.model, absl::Now() + options_.timeout)
+  return target_->GetModelRuns(options_.model, absl::Now() + options_.timeout)
       .value_or(client::ModelRuns{});
 }
 
 absl::StatusOr<LoadPoint> LoadMeter::Measure(const Load& load, absl::Duration duration,
                                              const Slo* slo) {
   const client::ModelRuns before = Runs();
-  const auto result = traffic::RunLoad(PlanOf(options_, load, duration), requests_);
+  const auto result = target_->Run(load, PlanOf(options_, duration), requests_);
   if (!result.ok()) return result.status();
   return MakeLoadPoint(load, *result, before, Runs(), slo);
 }

@@ -16,6 +16,7 @@
 #include "client/bench/bench_inputs.h"
 #include "client/bench/knee_search.h"
 #include "client/bench/load_point.h"
+#include "client/bench/load_target.h"
 #include "client/bench/slo.h"
 #include "client/client.h"
 #include "client/traffic/request_set.h"
@@ -56,14 +57,14 @@ class LoadMeter {
       const std::function<bool()>& go_on, const std::function<void(const LoadPoint&)>& seen);
 
  private:
-  LoadMeter(MeterOptions options, std::unique_ptr<client::Client> client,
+  LoadMeter(MeterOptions options, std::unique_ptr<LoadTarget> target,
             std::vector<traffic::PreparedRequest> requests);
 
   // The model's counts; always equal if the server does not tell.
   client::ModelRuns Runs();
 
   const MeterOptions options_;
-  const std::unique_ptr<client::Client> client_;
+  const std::unique_ptr<LoadTarget> target_;
   const std::vector<traffic::PreparedRequest> requests_;
 };
 

@@ -18,8 +18,7 @@
 namespace mpsd::cli {
 namespace {
 
-// Of the rate that clients in a closed loop reach, the first one that the search for the knee
-// tries.
+// The search for the knee starts at this share of the best closed-loop rate.
 constexpr double kFirstOfBest = 0.7;
 
 absl::Status ReadContents(const std::string& path, bench::InputWish* wish) {
@@ -90,7 +89,7 @@ class BenchRun {
     return report_.slo ? FindKnee() : absl::OkStatus();
   }
 
-  // Ends the report; returns the verb's exit code. `ended` may say why the search came to an end.
+  // Ends the report; returns the verb's exit code. `ended` may say why the search ended.
   int Finish(const absl::Status& ended, std::ostream& err) {
     std::string rest;  // beside the lines of loads
     if (json_) rest = bench::BenchJson(report_);
@@ -170,9 +169,6 @@ int RunBench(const BenchOptions& options, std::ostream& out, std::ostream& err) 
   if (!wishes.ok()) {
     const bool usage = absl::IsInvalidArgument(wishes.status());
     return Fail(err, usage ? kExitUsage : kExitNoInput, wishes.status());
-  }
-  if (absl::Status fit = CheckSpeaksGrpc(options.server); !fit.ok()) {
-    return Fail(err, kExitUsage, fit);
   }
   const auto connection = ReadConnectOptions(options.server);
   if (!connection.ok()) return Fail(err, kExitNoInput, connection.status());

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/cli/config_verdict.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/pull_progress.h"
 #include "client/cli/server_options.h"
@@ -17,6 +18,7 @@
 #include "client/hub/hub_cache.h"
 #include "client/hub/hub_settings.h"
 #include "client/hub/pull.h"
+#include "client/tune/private_folder.h"
 #include "proto/base/units.h"
 #include "proto/files/hub_name.h"
 
@@ -53,6 +55,18 @@ absl::StatusOr<hub::PulledModel> PullWith(const hub::HubSettings& settings,
   return model;
 }
 
+// The verdict on each model; the same for all if the worker cannot tell.
+std::vector<ConfigVerdict> VerdictsOf(const std::vector<hub::KeptModel>& models,
+                                      const std::string& worker) {
+  if (models.empty()) return {};
+  std::vector<ConfigFolder> folders;
+  for (const hub::KeptModel& model : models) folders.push_back({model.path, model.files});
+  const auto verdicts = ConfigVerdicts(folders, worker);
+  if (verdicts.ok()) return *verdicts;
+  const std::string why = absl::StrCat("unknown: ", verdicts.status().message());
+  return {models.size(), ConfigVerdict{.text = why}};
+}
+
 std::string JsonLine(const nlohmann::json& object) {
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -82,7 +96,7 @@ int RunPull(const HubOptions& options, std::ostream& out, std::ostream& err) {
                                  {"model", name->Repository()},
                                  {"commit", model->commit},
                                  {"path", model->path},
-                                 {"bytes", model->bytes},
+                                 {"bytes", hub::BytesOf(model->files)},
                                  {"fetched", model->fetched}}));
   }
   return WriteReport(out, err, model->path + "\n");
@@ -92,25 +106,60 @@ int RunModels(const HubOptions& options, std::ostream& out, std::ostream& err) {
   const absl::StatusOr<hub::HubSettings> settings = Settings();
   if (!settings.ok()) return Fail(err, kExitUsage, settings.status());
   const std::vector<hub::KeptModel> models = hub::HubCache(settings->cache).Models();
+  const std::vector<ConfigVerdict> verdicts = VerdictsOf(models, options.worker);
   if (options.json) {
     nlohmann::json report = nlohmann::json::array();
-    for (const hub::KeptModel& model : models) {
+    for (size_t i = 0; i < models.size(); ++i) {
+      const hub::KeptModel& model = models[i];
       report.push_back({{"model", model.name.Repository()},
                         {"commit", model.name.revision},
-                        {"bytes", model.bytes},
-                        {"path", model.path}});
+                        {"bytes", hub::BytesOf(model.files)},
+                        {"path", model.path},
+                        {"task", verdicts[i].task},
+                        {"serves", verdicts[i].text}});
     }
     return WriteReport(out, err, JsonLine(report));
   }
   if (models.empty()) {
     return WriteReport(out, err, absl::StrCat("no models in ", settings->cache, "\n"));
   }
-  Table table({{"MODEL"}, {"REVISION"}, {"SIZE", kRight}, {"FOLDER"}});
-  for (const hub::KeptModel& model : models) {
+  Table table({{"MODEL"}, {"REVISION"}, {"SIZE", kRight}, {"FOLDER"}, {"SERVES"}});
+  for (size_t i = 0; i < models.size(); ++i) {
+    const hub::KeptModel& model = models[i];
     table.AddRow({model.name.Repository(), model.name.revision.substr(0, 12),
-                  BytesText(model.bytes), model.path});
+                  BytesText(hub::BytesOf(model.files)), model.path, verdicts[i].text});
   }
   return WriteReport(out, err, table.Text());
+}
+
+int RunInspectModel(const HubOptions& options, std::ostream& out, std::ostream& err) {
+  const absl::StatusOr<hub::HubName> name = NameOf(options.model);
+  if (!name.ok()) return Fail(err, kExitUsage, name.status());
+  absl::StatusOr<hub::HubSettings> settings = Settings();
+  if (!settings.ok()) return Fail(err, kExitUsage, settings.status());
+  // A cache of configs alone would look like a whole model to others.
+  const absl::StatusOr<tune::PrivateFolder> folder = tune::PrivateFolder::Make();
+  if (!folder.ok()) return Fail(err, kExitCannotWrite, folder.status());
+  if (!settings->offline) settings->cache = folder->path();
+  const hub::PullWatch watch = {[](const hub::PullProgress&) {},
+                                [&err](const std::string& text) { err << text << "\n"; }};
+  const auto model = hub::Pull(*settings, *name, watch, hub::Wanted::kConfigs);
+  if (!model.ok()) return Fail(err, CodeOf(model.status()), model.status());
+  const auto verdicts = ConfigVerdicts({{model->path, model->files}}, options.worker);
+  if (!verdicts.ok()) return Fail(err, kExitNoInput, verdicts.status());
+  const ConfigVerdict& verdict = verdicts->front();
+  const uint64_t bytes = hub::BytesOf(model->files);
+  if (options.json) {
+    return WriteReport(out, err,
+                       JsonLine({{"model", name->Repository()},
+                                 {"commit", model->commit},
+                                 {"bytes", bytes},
+                                 {"task", verdict.task},
+                                 {"routes", verdict.routes},
+                                 {"serves", verdict.text}}));
+  }
+  return WriteReport(
+      out, err, absl::StrCat(name->Repository(), ", ", BytesText(bytes), ": ", verdict.text, "\n"));
 }
 
 int RunRemove(const HubOptions& options, std::ostream& out, std::ostream& err) {

@@ -1,14 +1,14 @@
 // infer_inputs: the tensors that `infer` sends, from files, at random, or from texts.
 //
-// The fourth step of the verb (infer_verb.h): the files are read and the server has described its
-// model by now, and nothing was sent yet. A request has inputs of TensorInputs() or of
-// TextInputs(), never of both; the plan has checked that.
+// The fourth step of the verb (infer_verb.h): the files are read, the server has described its
+// model, and nothing was sent yet. A request has inputs from TensorInputs() or from TextInputs(),
+// never from both; the plan has checked that.
 //
 //   --input a=@a.npy --input b=random --shape b=2,3   TensorInputs(): a of the file, b random
 //   --text "one" --text "two words"                   TextInputs(): text, two rows of BYTES
 //
-// What the server would refuse anyway is left to the server: its error text says what it expects.
-// Only mistakes without which no tensor could be made at all are found here.
+// Most mistakes are left to the server, whose error text says what it expects. Only mistakes that
+// prevent a tensor are found here.
 #pragma once
 
 #include <string>
@@ -22,13 +22,13 @@
 
 namespace mpsd::cli {
 
-// An input of the request, whose bytes the verb keeps until the answer is there.
+// An input of the request. The verb keeps its bytes until the answer.
 struct NamedArray {
   std::string name;
   NpyArray array;
 };
 
-// The arrays of `plan`, in the order of its inputs. `files` are those of ReadInputFiles().
+// The arrays of `plan`, in the order of its inputs. `files` come from ReadInputFiles().
 //
 //   NAME=@FILE    the file's array; with --shape the same elements in that shape; for JSON
 //                 JsonArray(), for a file in another format BytesArray()
@@ -36,16 +36,16 @@ struct NamedArray {
 //   NAME=random   RandomArray() of the model's datatype, in the shape of --shape or else of the
 //                 model, whose open dims become 1, but dim 0 becomes `batch` if that is not 0
 //
-// INVALID_ARGUMENT names the input, where a file has not as many elements as its --shape, or the
-// input takes no --batch. The model must have the input where the model says its datatype. The same
-// `seed` gives the same arrays. Pure, thread-safe.
+// INVALID_ARGUMENT names the input if a file has the wrong number of elements for its --shape, or
+// the input takes no --batch. If the datatype comes from the model, the model must have the input.
+// Equal `seed`s give equal arrays. Pure, thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TensorInputs(const InferPlan& plan,
                                                      std::vector<InputFile> files,
                                                      const client::ModelMetadata& metadata,
                                                      int64_t batch, uint64_t seed);
 
-// The texts as the input "text", BYTES of the shape [n,1], which the server makes tokens of.
-// INVALID_ARGUMENT when the model has no such input. Pure, thread-safe.
+// The texts as the input "text", BYTES of shape [n,1]; the server makes tokens of them.
+// INVALID_ARGUMENT if the model has no such input. Pure, thread-safe.
 absl::StatusOr<std::vector<NamedArray>> TextInputs(absl::Span<const std::string> texts,
                                                    const client::ModelMetadata& metadata);
 

@@ -20,7 +20,6 @@ using Vectors = std::vector<std::vector<double>>;
 
 constexpr size_t kShownValues = 4;
 
-// `value` as printf formats it.
 std::string Formatted(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof(text), format, value);

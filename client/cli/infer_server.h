@@ -16,14 +16,14 @@
 
 namespace mpsd::cli {
 
-// One connection. Calls block until they are answered, but not beyond `deadline`; none is repeated.
-// A server's error has the same code and text over both. Owned by the run of the verb.
+// One connection. Calls block until they are answered, at most until `deadline`; none is repeated.
+// A server's error has the same code and text over both protocols. Owned by the verb's run.
 // Thread-compatible.
 class InferServer {
  public:
   virtual ~InferServer() = default;
 
-  // The model's inputs and outputs. An empty `version` means the highest that is ready.
+  // The model's inputs and outputs. An empty `version` means the highest ready one.
   virtual absl::StatusOr<client::ModelMetadata> GetModelMetadata(const std::string& model,
                                                                  const std::string& version,
                                                                  absl::Time deadline) = 0;

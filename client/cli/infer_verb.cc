@@ -64,7 +64,6 @@ absl::Status CheckCombination(const InferOptions& options, const InferPlan& plan
   return absl::OkStatus();
 }
 
-// Parses each of `values` into `list`.
 template <class Item>
 absl::Status ParseAll(const std::vector<std::string>& values,
                       absl::StatusOr<Item> (*parse)(const std::string&), std::vector<Item>* list) {

@@ -1,4 +1,5 @@
-// infer_verb: the verb `infer`: one request to a running daemon, its answer for people or programs.
+// infer_verb: the verb `infer`: one request to a running daemon, with its answer for people or
+// programs.
 //
 // The steps, and the exit code of a failure in each:
 //
@@ -9,8 +10,8 @@
 //   5. Infer             the request and its answer                 kExitServerError
 //   6. report, then the files of the outputs                        kExitCannotWrite
 //
-// The address says whether the request goes by gRPC or HTTP (infer_server.h). Texts are sent as
-// they are: the server makes tokens of them. The verb opens no file that a server names.
+// The address decides between gRPC and HTTP (infer_server.h). Texts are sent unchanged: the server
+// makes tokens of them. The verb opens no file that a server names.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@
 
 namespace mpsd::cli {
 
-// The options as they stand on the command line, unchecked: verbs.cc fills them while it parses,
-// and MakePlan() checks them.
+// The options as on the command line: verbs.cc fills them while it parses, and MakePlan() checks
+// them.
 struct InferOptions {
   ServerOptions server;
   std::string model;
@@ -42,14 +43,13 @@ struct InferOptions {
   uint64_t seed = 1;
 };
 
-// Where an input's array comes from: an --input.
+// The source of an input's array: an --input.
 struct InputSource {
   std::string name;
-  std::string path;   // its file; empty: there is none
-  std::string words;  // the elements as they were typed; empty, as `path`: random
+  std::string path;   // its file; may be empty
+  std::string words;  // elements as typed; empty, like `path`: random
 };
 
-// The contents of the file of an --input.
 struct InputFile {
   enum class Format { kNpy, kJson, kBytes };
 
@@ -58,23 +58,23 @@ struct InputFile {
   std::string content;  // set for the other formats; the model says what it becomes
 };
 
-// A wanted output, and the file that keeps it: an --output. None at all means every output.
+// A wanted output, and the file for it: an --output. Without any, every output is wanted.
 struct OutputTarget {
   std::string name;
-  std::string path;  // empty: the output is not kept
+  std::string path;  // empty: not kept
 };
 
-// The checked options. Made by MakePlan(), constant afterwards, owned by the run of the verb.
+// The checked options. Made by MakePlan(), then constant, owned by the verb's run.
 struct InferPlan {
   absl::Duration timeout;
   std::vector<InputSource> inputs;
-  std::map<std::string, Dims> shapes;  // by input; each of them is in `inputs`
+  std::map<std::string, Dims> shapes;  // by input; each is in `inputs`
   std::vector<OutputTarget> outputs;
 };
 
-// Checks that there is an --input or a --text, and not both; at most kMaxBatchRows texts; a --shape
-// only for an --input; no dim below 0 and at most kMaxRank dims behind the batch dim.
-// INVALID_ARGUMENT names the wrong option and the form that it should have. Pure, thread-safe.
+// Checks that there is either an --input or a --text, at most kMaxBatchRows texts, and a --shape
+// only for an --input. No dim may be below 0, and at most kMaxRank dims follow the batch dim.
+// INVALID_ARGUMENT names the wrong option and its correct form. Pure, thread-safe.
 absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 
 // Reads the plan's files, in the order of its inputs. An input without a file has an empty one. The
@@ -83,9 +83,9 @@ absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 // Thread-safe.
 absl::StatusOr<std::vector<InputFile>> ReadInputFiles(const InferPlan& plan);
 
-// Does the steps above; writes the answer to `out`, or the error to `err`. Each call to the server
-// has the option `timeout` for itself: connecting, metadata and the inference. Never
-// repeats the request. Returns an ExitCode. Thread-safe.
+// Does the steps above; writes the answer to `out`, or the error to `err`. Connecting, metadata and
+// the inference may take the option `timeout` each. Never repeats the request. Returns an ExitCode.
+// Thread-safe.
 int RunInfer(const InferOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace mpsd::cli

@@ -15,7 +15,9 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/server_options.h"
 #include "client/cli/tokenizer_report.h"
+#include "client/cli/worker_binary.h"
 #include "client/format/table.h"
+#include "client/tune/private_folder.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
@@ -30,25 +32,6 @@ using nlohmann::ordered_json;
 
 // Enough for a large model on a busy machine.
 constexpr int64_t kDescribeNs = 600 * kNsPerSecond;
-
-// Holds everything that the worker unpacks: the worker's sandbox lets it write nowhere else.
-class TemporaryFolder {
- public:
-  TemporaryFolder()
-      : path_((std::filesystem::temp_directory_path() / "mpsd-inspect-XXXXXX").string()) {
-    if (mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::vector<std::string> Arguments(const InspectOptions& options) {
   const std::string path = std::filesystem::absolute(options.file).lexically_normal().string();
@@ -68,7 +51,7 @@ std::vector<std::string> Arguments(const InspectOptions& options) {
   return arguments;
 }
 
-// Why there is nothing for the worker to look at; empty where there is something.
+// Why the worker has nothing to look at; empty if it has.
 std::string FileFault(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -76,17 +59,18 @@ std::string FileFault(const std::string& path) {
   return absl::StrCat("there is no file '", path, "'");
 }
 
-// What the worker writes about the file. On failure `*code` is the verb's exit code.
+// The worker's description of the file. On failure `*code` is the verb's exit code.
 absl::StatusOr<ordered_json> Describe(const InspectOptions& options, ExitCode* code) {
   *code = kExitNoInput;
   const std::string fault = FileFault(options.file);
   if (!fault.empty()) return absl::NotFoundError(fault);
-  const absl::StatusOr<std::string> worker =
-      options.worker.empty() ? WorkerProgram() : options.worker;
+  const absl::StatusOr<std::string> worker = WorkerBinary(options.worker);
   if (!worker.ok()) return worker.status();
-  const TemporaryFolder folder;
+  // Holds everything that the worker unpacks: the worker's sandbox lets it write nowhere else.
+  const absl::StatusOr<tune::PrivateFolder> folder = tune::PrivateFolder::Make();
+  if (!folder.ok()) return folder.status();
   const absl::StatusOr<ChildOutput> output =
-      RunChild(*worker, Arguments(options), kDescribeNs, {{"TMPDIR", folder.path()}});
+      RunChild(*worker, Arguments(options), kDescribeNs, {{"TMPDIR", folder->path()}});
   if (!output.ok()) return output.status();
   const std::string line = LastLine(output->text);
   if (output->exit_code == kExitUsage) *code = kExitUsage;  // the worker's codes are the same
@@ -158,7 +142,7 @@ std::string FactsText(const ordered_json& json) {
   return text;
 }
 
-// How many ids of the tokenizer are no word of the model's, whose facts say how many words it has.
+// How many of the tokenizer's ids exceed the model's number of words, by its facts.
 int64_t IdsBeyondModel(const ordered_json& json, const ordered_json& tokenizer) {
   int64_t words = 0;
   const auto facts = json.find("facts");

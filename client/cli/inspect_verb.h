@@ -1,13 +1,13 @@
-// inspect_verb: the verbs `inspect` and `init`: a description of a model file, and a config for it.
-// mpsd-worker, which has libtorch, loads the file in a process of its own.
+// inspect_verb: the verbs `inspect` and `init`: a model file's description, and a config for it.
+// The file is loaded by mpsd-worker, which has libtorch, in its own process.
 //
 //   inspect ─▶ mpsd-worker --describe PATH, in its sandbox ─▶ a line of JSON ─▶ a report, a config
 //
-// A model's file is code, and this program never opens it: it starts `mpsd-worker --describe PATH`
+// A model's file is code, and this program never opens it. It starts `mpsd-worker --describe PATH`
 // (worker/load/describe.h), which loads the file in its sandbox and writes one line of JSON. The
-// worker may write to a temporary folder only, which is removed when the verb ends. A folder's
-// tokenizer is no code: in service the front end reads it, and no worker does. So the function that
-// reads it is the daemon's, which main() hands in. No daemon needs to run.
+// worker may write only to a temporary folder, which is removed when the verb ends. A folder's
+// tokenizer is no code: in service the front end reads it. So the function that reads it is the
+// daemon's, which main() hands in. No daemon needs to run.
 #pragma once
 
 #include <cstdint>
@@ -29,33 +29,34 @@ struct InspectOptions {
   std::vector<std::string> outputs;
   uint32_t max_batch_size = 0;
   bool json = false;
-  std::string target = "mpsd.json";  // of `init`
+  std::string target = "mpsd.json";  // for `init`
   bool force = false;                // `init` may overwrite the target
 };
 
-// What is to be told of the tokenizer in a model's folder, with the keys of TokenizerFacts()
-// (server/texts); null where there is none.
+// The facts about the tokenizer in a model's folder, with the keys of TokenizerFacts()
+// (server/texts); null without one.
 using TokenizerTeller = std::function<nlohmann::ordered_json(const std::string& folder)>;
 
-// Writes the inputs and outputs of the file, its census, and a config, and of a folder of Hugging
-// Face's its tokenizer: DescriptionText() of the worker's line, or with `json` that line, to which
-// the key "tokenizer" is added, and in it "ids_beyond_model": how many of its ids are no word of
-// the model's. A tokenizer that is refused is told of, and no failure: the model serves without.
+// Writes the file's inputs and outputs, its census, and a config, and for a Hugging Face folder its
+// tokenizer. This is DescriptionText() of the worker's line, or that line with `json`. The line
+// gets the key "tokenizer" with "ids_beyond_model": how many of its ids exceed the model's words. A
+// refused tokenizer is reported and no failure: the model serves without it.
 //
-// Blocks until the worker has loaded the file; kills the worker after ten minutes. kExitNoInput
-// with the reason when there is no such file, it cannot be loaded, or the worker cannot be started;
-// kExitUsage when an input or output is written wrongly. Returns an ExitCode.
+// Blocks until the worker has loaded the file; kills the worker after ten minutes. The code is
+// kExitNoInput, with the reason, if there is no such file, it cannot be loaded, or no worker can be
+// started. The code is kExitUsage for a malformed input or output. Returns an ExitCode.
 int RunInspect(const InspectOptions& options, const TokenizerTeller& tokenizer_of,
                std::ostream& out, std::ostream& err);
 
-// Writes the config to the target, for `mpsd serve --config TARGET`. kExitUsage when the target is
-// there already, unless `force`; that is checked before the file is loaded. kExitCannotWrite when
-// the target cannot be written. Otherwise fails and blocks like RunInspect(). Returns an ExitCode.
+// Writes the config to the target, for `mpsd serve --config TARGET`. The code is kExitUsage if the
+// target exists, unless `force`; this is checked before the file is loaded. The code is
+// kExitCannotWrite if the target cannot be written. Otherwise fails and blocks like RunInspect().
+// Returns an ExitCode.
 int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err);
 
-// The report of `inspect`, from the JSON that it writes: where the model was loaded, its precision,
-// its batches, its operators and parameters, the facts of its family, its tokenizer, a table of its
-// tensors with their open dims, one of its prompts, and the config. Pure.
+// The report of `inspect`, from its JSON. It has the device of the load, precision, batches,
+// operators and parameters, the facts of the model's family, the tokenizer, and the config. It has
+// tables of the tensors with their open dims, and of prompts. Pure.
 std::string DescriptionText(const nlohmann::ordered_json& json);
 
 }  // namespace mpsd::cli

@@ -1,7 +1,7 @@
 // list_verb: the verb `list`: the models that a server of the protocol knows, loaded or not.
 //
-// One call of the protocol's own RepositoryIndex, so any server that has it answers, mpsd or not.
-// `ps` says more of an mpsd: workers, lanes, queues (ps_verb.h).
+// One call of the protocol's RepositoryIndex, so any server that has it answers. For an mpsd `ps`
+// says more: workers, lanes, queues (ps_verb.h).
 //
 //   MODEL   VERSION  STATE        REASON
 //   bert    2        READY        -
@@ -14,7 +14,7 @@
 
 namespace mpsd::cli {
 
-// Asks the server for its models and writes them to `out`, as a table or as JSON, or the error to
+// Asks the server for its models and writes them to `out`, as a table or JSON, or the error to
 // `err`. Connecting and asking may take the option `timeout` each. Returns an ExitCode.
 // Thread-safe.
 int RunList(const ServerOptions& options, std::ostream& out, std::ostream& err);

@@ -36,7 +36,7 @@ std::string UptimeText(int64_t uptime_ms) {
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
 
-// "m 1"; "m" where the versions are not known.
+// "m 1"; "m" if the versions are unknown.
 std::string VersionText(const ModelStatus& model) {
   return model.version.empty() ? model.name : absl::StrCat(model.name, " ", model.version);
 }
@@ -47,7 +47,7 @@ std::string HeadText(const DaemonStatus& daemon, const std::string& address) {
                       daemon.ready ? "ready" : "not ready", ", up ", UptimeText(uptime_ms), "\n");
 }
 
-// Empty for a daemon that has not reloaded since it started.
+// Empty without a reload since the start.
 std::string ReloadText(const client::ReloadStatus& reload) {
   if (reload.time_ms == 0) return "";
   const int64_t age_ms = absl::ToUnixMillis(absl::Now()) - reload.time_ms;
@@ -55,7 +55,7 @@ std::string ReloadText(const client::ReloadStatus& reload) {
                       " ago: ", reload.text, "\n");
 }
 
-// A state may be followed by its reason, which gets a line of its own: "unavailable: it throws".
+// A state without its reason, which gets its own line: "unavailable: it throws".
 std::string ShortState(const ModelStatus& model) {
   return OrDash(model.state.substr(0, model.state.find(':')));
 }
@@ -87,7 +87,7 @@ std::string QuarantineText(const ModelStatus& model) {
       absl::StrJoin(model.refused_contents, "\n  ", describe), "\n");
 }
 
-// What does not fit in a table's column; empty when there is nothing.
+// Remarks that do not fit in a table's column; may be empty.
 std::string RemarksText(const DaemonStatus& daemon) {
   std::string text;
   for (const ModelStatus& model : daemon.models) {
@@ -121,7 +121,7 @@ std::string ModelsText(const DaemonStatus& daemon, bool colours) {
   return table.Text(colours);
 }
 
-// ", driver guard held"; empty where the word says that there is no such thing.
+// ", driver guard held"; empty if there is no such thing.
 std::string Clause(absl::string_view before, const std::string& word) {
   return word.empty() || word == "none" ? "" : absl::StrCat(before, word);
 }
@@ -158,7 +158,7 @@ std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus&
           OrDash(worker.last_exit)};
 }
 
-// A line for each gpu that was passed over, with the models that are elsewhere for it.
+// A line for each gpu that was passed over, with the models that run elsewhere for it.
 std::string DeviceNotesText(const DaemonStatus& daemon) {
   std::map<std::string, std::vector<std::string>> models;
   for (const ModelStatus& model : daemon.models) {

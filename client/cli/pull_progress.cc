@@ -35,7 +35,7 @@ void PullProgressLine::Show(const hub::PullProgress& progress, absl::Time now) {
   if (began_ == absl::InfinitePast()) {
     began_ = now;
     done_at_begin_ = progress.done;
-    if (form_ == Form::kLines) shown_ = now;  // a pull that is short needs no line
+    if (form_ == Form::kLines) shown_ = now;  // a short pull needs no line
   }
   const absl::Duration between = form_ == Form::kLines ? kBetweenLines : kBetweenChanges;
   if (now - shown_ < between) return;

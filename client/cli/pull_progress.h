@@ -1,4 +1,4 @@
-// PullProgressLine: what a person sees of a pull, or a program reads of it.
+// PullProgressLine: shows a pull's progress to a person or a program.
 #pragma once
 
 #include <ostream>
@@ -9,7 +9,7 @@
 
 namespace mpsd::cli {
 
-// Writes progress to one stream: a line that changes on a terminal, else a line in ten seconds, or
+// Writes progress to one stream: a changing line on a terminal, else a line every ten seconds, or
 // JSON events of one line each. Owned by one pull. Lives on the thread that pulls.
 class PullProgressLine {
  public:
@@ -22,7 +22,6 @@ class PullProgressLine {
   void Show(const hub::PullProgress& progress, absl::Time now);
   void Say(const std::string& text);
 
-  // Ends the line that changes.
   void End();
 
  private:

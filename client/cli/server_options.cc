@@ -5,7 +5,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/web/server_url.h"
 #include "proto/base/units.h"
 #include "proto/files/whole_file.h"
 
@@ -18,7 +17,6 @@ bool AsksForTls(const ServerOptions& options) {
   return options.tls || !options.tls_ca.empty() || !options.tls_certificate.empty();
 }
 
-// The steps that both ways to a server share.
 template <class Server>
 absl::StatusOr<std::unique_ptr<Server>> ConnectTo(const std::string& where,
                                                   const ServerOptions& options, absl::Time deadline,
@@ -63,16 +61,8 @@ absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& o
   return read;
 }
 
-absl::Status CheckSpeaksGrpc(const ServerOptions& options) {
-  if (!client::IsServerUrl(options.address)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "this verb speaks gRPC, so --server takes HOST:PORT and not '", options.address, "'"));
-}
-
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code) {
-  *code = kExitUsage;
-  if (absl::Status fit = CheckSpeaksGrpc(options); !fit.ok()) return fit;
   return ConnectTo<client::Client>(options.address, options, deadline, code);
 }
 
@@ -95,7 +85,7 @@ int Fail(std::ostream& err, ExitCode code, const absl::Status& status) {
   err << "mpsd: ";
   if (code == kExitServerError) err << absl::StatusCodeToString(status.code()) << ": ";
   err << std::string(status.message());
-  // The caller's deadline is the option; the server's own texts of this code say so themselves.
+  // The caller's deadline is the option; the server's own texts with this code say so themselves.
   if (status.message() == "Deadline Exceeded") err << ": no answer came within --timeout";
   err << "\n";
   return code;

@@ -1,14 +1,15 @@
-// ServerOptions: the options that all client verbs share, and the first steps that depend on them.
+// ServerOptions: the options that all client verbs share, and the first steps with them.
 //
 // Every verb that talks to a server begins alike:
 //
 //   const auto timeout = ParseTimeout(options.server);
 //   if (!timeout.ok()) return Fail(err, kExitUsage, timeout.status());
 //   ExitCode code = kExitOk;
-//   const auto client = Connect(options.server, absl::Now() + *timeout, &code);
-//   if (!client.ok()) return Fail(err, code, client.status());
+//   const auto server = ConnectInferServer(options.server, absl::Now() + *timeout, &code);
+//   if (!server.ok()) return Fail(err, code, server.status());
 //
-// A verb that talks HTTP has ConnectHttp() instead.
+// ConnectInferServer() chooses between Connect() and ConnectHttp() by the address. A verb whose
+// routes only HTTP has calls ConnectHttp().
 #pragma once
 
 #include <memory>
@@ -25,14 +26,13 @@
 
 namespace mpsd::cli {
 
-// Where a daemon is by default.
 inline constexpr char kDefaultGrpcAddress[] = "127.0.0.1:8001";
 inline constexpr char kDefaultHttpAddress[] = "127.0.0.1:8000";
 
-// The options as they stand on the command line, unchecked. verbs.cc fills them. The token stands
-// in a file and never on the command line, which every user of the host can read.
+// The options as on the command line, unchecked; verbs.cc fills them. The token is in a file and
+// never on the command line, which every user of the host can read.
 struct ServerOptions {
-  // HOST:PORT, where the verb's own protocol is spoken; "unix:/path" of gRPC; or a url.
+  // HOST:PORT for the verb's own protocol; "unix:/path" for gRPC; or a url.
   std::string address = kDefaultGrpcAddress;
   std::string timeout = "30s";  // for each call
   bool json = false;
@@ -44,33 +44,30 @@ struct ServerOptions {
   std::string token_file;
 };
 
-// Reads the files that the options name, each of at most 1 MiB. Naming an authority or a
-// certificate turns TLS on, also without --tls; a key alone does not. White space around the token
-// is dropped, so that a file may end with a newline. Errors name the file. Thread-safe.
+// Reads the files in the options, each of at most 1 MiB. An authority or a certificate turns TLS
+// on, even without --tls; a key alone does not. White space around the token is dropped, so that a
+// file may end with a newline. Errors name the file. Thread-safe.
 absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& options);
 
-// INVALID_ARGUMENT where the address is a url, which says that HTTP is spoken there. Pure.
-absl::Status CheckSpeaksGrpc(const ServerOptions& options);
-
-// Connects as the options say; blocks until `deadline` at the latest. On failure `*code` is the
-// verb's exit code; on success it means nothing: kExitNoInput for a file, kExitUsage for options
-// that Client::Connect() refuses, kExitNotReachable otherwise.
+// Connects as the options say; blocks until `deadline` at the latest. After a failure `*code` is
+// the verb's exit code: kExitNoInput for a file, kExitUsage for options that Client::Connect()
+// refuses, kExitNotReachable otherwise.
 absl::StatusOr<std::unique_ptr<client::Client>> Connect(const ServerOptions& options,
                                                         absl::Time deadline, ExitCode* code);
 
-// The same over HTTP. An address without a scheme is one of https where the options ask for TLS.
+// The same over HTTP. An address without a scheme means https if the options ask for TLS.
 absl::StatusOr<std::unique_ptr<client::HttpClient>> ConnectHttp(const ServerOptions& options,
                                                                 absl::Time deadline,
                                                                 ExitCode* code);
 
-// The option `timeout`, a number with a unit such as "500ms", which must be positive;
-// INVALID_ARGUMENT says why it is not. Thread-safe.
+// The option `timeout`, a positive number with a unit such as "500ms"; INVALID_ARGUMENT says what
+// is wrong. Thread-safe.
 absl::StatusOr<absl::Duration> ParseTimeout(const ServerOptions& options);
 
-// The duration that stands behind the flag; INVALID_ARGUMENT names the flag. Thread-safe.
+// The flag's duration; INVALID_ARGUMENT names the flag. Thread-safe.
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text);
 
-// The failure of a step: its error, and the verb's exit code. False where there is none.
+// A step's failure: its error, and the verb's exit code. False if there is none.
 struct Failure {
   ExitCode code = kExitOk;
   absl::Status status;
@@ -78,12 +75,12 @@ struct Failure {
   explicit operator bool() const { return !status.ok(); }
 };
 
-// Writes "mpsd: TEXT" to `err` and returns `code`, as the last step of a verb that failed. With
-// kExitServerError the text begins with the name of the status code, such as "NOT_FOUND: ". Where
-// the option `timeout` has ended the wait the text says so.
+// Writes "mpsd: TEXT" to `err` and returns `code`, as the last step of a failed verb. With
+// kExitServerError the text begins with the status code's name, such as "NOT_FOUND: ". If the
+// option `timeout` ended the wait, the text says so.
 int Fail(std::ostream& err, ExitCode code, const absl::Status& status);
 
-// Writes a verb's report to `out`, as the last step of one that succeeded. Returns kExitOk once the
+// Writes a verb's report to `out`, as the last step of a successful verb. Returns kExitOk once the
 // system has taken it all, else Fail()s with kExitCannotWrite.
 int WriteReport(std::ostream& out, std::ostream& err, const std::string& report);
 

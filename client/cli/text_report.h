@@ -1,7 +1,7 @@
 // text_report: the output of `embed`, `rerank` and `tokenize`. Pure functions, all thread-safe.
 //
 // The tables are for people and may change. The JSON is for programs: its keys stay, and it is one
-// object on one line. Bytes of a text that are not UTF-8 become U+FFFD.
+// object on one line. Bytes that are not UTF-8 become U+FFFD.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,9 @@
 
 namespace mpsd::cli {
 
-// What was sent to whom, for the reports.
 struct SentTexts {
   std::string model;
-  std::string query;               // of `rerank`
+  std::string query;               // for `rerank`
   std::vector<std::string> texts;  // as many as the answer has rows
   uint64_t cut_count = 0;          // texts that the server has cut
 };
@@ -25,15 +24,15 @@ struct SentTexts {
 // A line for each text with dims, norm and first values; then the model and its tokens.
 std::string EmbedText(const SentTexts& sent, const client::Embeddings& embeddings);
 
-// "model", "tokens", "truncated_texts", "embeddings": [{"text", "embedding"}]. The numbers have the
+// "model", "tokens", "truncated_texts", "embeddings": [{"text", "embedding"}]. Numbers have the
 // fewest digits that read back the same.
 std::string EmbedJson(const SentTexts& sent, const client::Embeddings& embeddings);
 
 // An array FP32 [texts, dims]. Errors of FormatNpy().
 absl::StatusOr<std::string> EmbedNpy(const client::Embeddings& embeddings);
 
-// The `top_count` documents of the highest scores, or all of them where that is 0, each with its
-// place among those that were sent, from 1 on as in a file's lines.
+// The `top_count` documents with the highest scores, or all if it is 0, each with its place among
+// those sent, counted from 1 as in a file's lines.
 std::string RerankText(const SentTexts& sent, const client::Ranking& ranking, size_t top_count);
 
 // "model", "query", "tokens", "truncated_texts", "results": [{"index", "score", "document"}] with
@@ -44,8 +43,8 @@ std::string RerankJson(const SentTexts& sent, const client::Ranking& ranking, si
 // special.
 std::string TokenizeText(const SentTexts& sent, const client::Tokens& tokens);
 
-// "model", "rows": [{"text", "tokens": [{"id", "piece", "special"}]}]; a piece that the server does
-// not say is null.
+// "model", "rows": [{"text", "tokens": [{"id", "piece", "special"}]}]; a piece is null if the
+// server does not say it.
 std::string TokenizeJson(const SentTexts& sent, const client::Tokens& tokens);
 
 }  // namespace mpsd::cli

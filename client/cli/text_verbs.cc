@@ -32,18 +32,18 @@ constexpr size_t kRequestBytes = 1 << 20;                       // a server take
 constexpr absl::Duration kLookEvery = absl::Milliseconds(200);  // whether a model still loads
 constexpr size_t kTokenizeBytes = 8 << 10;  // 64 KiB of JSON, in which a byte may take six
 
-// What one verb asks of the server.
+// One verb's question to the server.
 struct Question {
-  std::string task;  // of the model; empty: any
+  std::string task;  // the model's; empty: any
   std::string target;
-  size_t shared_bytes = 0;  // that go with each text
+  size_t shared_bytes = 0;  // sent with each text
   size_t most_bytes = kRequestBytes;
-  // The body of a request for some of the texts, and what keeps its answer.
+  // Make a request's body for some of the texts, and keep its answer.
   std::function<std::string(const std::string& model, absl::Span<const std::string> texts)> ask;
   std::function<absl::Status(const std::string& body, size_t text_count)> keep;
 };
 
-// The name of the only model of the task. Errors name the candidates.
+// The name of the task's only model. Errors name the candidates.
 absl::StatusOr<std::string> OnlyModel(const std::vector<TextModel>& models,
                                       const std::string& task) {
   std::vector<std::string> names;
@@ -71,8 +71,8 @@ absl::Status CheckTextOptions(const TextOptions& options, const Console& console
   return absl::OkStatus();
 }
 
-// The first model that loads and that texts may be for: the named one, or any where none is named.
-// Empty where there is none.
+// The first loading model that may take the texts: the named one, or any without a name. Empty if
+// there is none.
 std::string LoadingModel(const std::vector<ListedModel>& models, const std::string& name) {
   for (const ListedModel& model : models) {
     if (model.state == "LOADING" && (name.empty() || model.name == name)) return model.name;
@@ -110,7 +110,7 @@ class TextRun {
   const TextOptions& options_;
   const Console& console_;
   absl::Duration timeout_;
-  absl::Time wait_until_;  // for a model that loads
+  absl::Time wait_until_;  // for a loading model
   bool has_told_wait_ = false;
   std::unique_ptr<HttpClient> client_;
   SentTexts sent_;
@@ -162,7 +162,7 @@ Failure TextRun::FindModel(const std::string& task) {
   return failure;
 }
 
-// Whether a model loads that the texts may be for, and there is time to wait for it.
+// Whether a model is loading that may take the texts, and there is time to wait.
 bool TextRun::AwaitsLoading() {
   if (absl::Now() >= wait_until_) return false;
   const auto reply = client_->Call(client::ListRequest(), std::min(Deadline(), wait_until_));
@@ -203,7 +203,7 @@ Failure TextRun::SendAll(const Question& question) {
     }
     if (!status.ok()) {
       ShowProgress(texts.size());
-      // The server counts the texts of a request from 0 on.
+      // The server counts a request's texts from 0.
       const std::string place =
           done_count == 0 ? "" : absl::StrCat("behind the first ", done_count, " texts: ");
       return {kExitServerError, {status.code(), absl::StrCat(place, status.message())}};
@@ -229,7 +229,7 @@ absl::Status TextRun::Send(const Question& question, absl::Span<const std::strin
   return question.keep(reply->body, texts.size());
 }
 
-// One line that is written over again; it is gone when all texts are done.
+// One line that is overwritten; it disappears when all texts are done.
 void TextRun::ShowProgress(size_t done_count) const {
   if (!console_.err_is_terminal || sent_.texts.size() <= kMostRequestRows) return;
   const std::string line = absl::StrCat(done_count, " of ", sent_.texts.size(), " texts");

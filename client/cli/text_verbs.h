@@ -1,6 +1,6 @@
-// text_verbs: the verbs `embed`, `rerank` and `tokenize`: texts to a running server, over its HTTP
-// routes for texts (docs/http.md), which know what a model makes of texts and cut, batch and count
-// as the server's config says.
+// text_verbs: the verbs `embed`, `rerank` and `tokenize`: send texts to a running server's HTTP
+// routes for texts (docs/http.md). These know what a model makes of texts, and cut, batch and count
+// by the server's config.
 //
 // The steps, and the exit code of a failure in each:
 //
@@ -12,10 +12,10 @@
 //   5. the texts are sent, kMostRequestRows at most at a time   kExitServerError
 //   6. report                                                   kExitCannotWrite
 //
-// The report comes when all texts are answered. A request is sent again only if the model refused
-// it because the model still loads. On stderr, beside errors: the model that was found, the model
-// that is waited for, and how many texts the server has cut. A terminal also shows the progress of
-// lists that are more than one request.
+// The report comes when all texts are answered. A request is repeated only if the model refused it
+// because it still loads. Besides errors, stderr shows the model that was found or is waited for,
+// and how many texts the server has cut. A terminal also shows the progress of lists with more than
+// one request.
 #pragma once
 
 #include <cstddef>
@@ -27,19 +27,19 @@
 
 namespace mpsd::cli {
 
-// The options as they stand on the command line, unchecked: verbs.cc fills them.
+// The options as on the command line, unchecked: verbs.cc fills them.
 struct TextOptions {
   ServerOptions server;
-  std::string model;  // empty: the only one of the task
+  std::string model;  // empty: the task's only one
   std::vector<std::string> texts;
-  std::string file;          // with further texts, one a line; "-": stdin
+  std::string file;          // further texts, one a line; "-": stdin
   std::string output_file;   // empty: stdout
-  std::string wait = "60s";  // for a model that loads
-  bool npy = false;          // an array instead of a table; `embed` alone has it
+  std::string wait = "60s";  // for a loading model
+  bool npy = false;          // an array instead of a table; only for `embed`
 };
 
 struct EmbedOptions : TextOptions {
-  std::string prompt;  // its name; empty: the model's default
+  std::string prompt;  // a prompt's name; empty: the model's default
 };
 
 struct RerankOptions : TextOptions {
@@ -47,7 +47,7 @@ struct RerankOptions : TextOptions {
   size_t top_count = 0;  // 0: all
 };
 
-// Where a verb writes. On a terminal stderr shows progress, and stdout takes no .npy.
+// A verb's outputs. On a terminal stderr shows progress, and stdout takes no .npy.
 struct Console {
   std::ostream& out;
   std::ostream& err;
@@ -59,7 +59,7 @@ struct Console {
 // take the option `timeout`. Thread-safe, as the others.
 int RunEmbed(const EmbedOptions& options, const Console& console);
 
-// The texts as documents, the best for the query first: a table or JSON.
+// The texts as documents, the query's best first: a table or JSON.
 int RunRerank(const RerankOptions& options, const Console& console);
 
 // The tokens of texts, uncut: a table or JSON. The model may have any task.

@@ -38,9 +38,8 @@ using tune::TuneConfig;
 
 constexpr uint64_t kMostConfigBytes = 1 << 20;
 constexpr int64_t kCheckNs = 60 * kNsPerSecond;
-constexpr size_t kMostFirstFailures = 2;  // candidates that do not serve, before any that does
+constexpr size_t kMostFirstFailures = 2;  // failing candidates before any that serves
 
-// What the options come to.
 struct TuneTask {
   std::string config_path;
   tune::TrialSetup setup;
@@ -70,7 +69,7 @@ std::string FolderOf(const std::string& path) {
   return std::filesystem::absolute(path, ignored).lexically_normal().parent_path().string();
 }
 
-// The daemon's own words about a config that it would not take.
+// The daemon's own words about a config that it refuses.
 Failure CheckConfig(const std::string& program, const std::string& path) {
   const absl::StatusOr<ChildOutput> checked = RunChild(program, {"check", path}, kCheckNs);
   if (!checked.ok()) return {kExitWrongConfig, checked.status()};
@@ -100,7 +99,7 @@ Failure ReadSetup(const TuneOptions& options, TuneTask* task) {
   return {};
 }
 
-// Why the output could not be written, known before anything is measured.
+// Why the output could not be written, checked before any measurement.
 Failure OutputFault(const TuneOptions& options) {
   if (options.output.empty()) return {};
   std::error_code ignored;
@@ -175,7 +174,7 @@ class TuneRun {
     return Choose(plan.best());
   }
 
-  // Writes the changed config where the user wants it, and says what the best is.
+  // Writes the changed config where the user wants it, and reports the best.
   Failure Write() {
     report_.changes = config_.Changes(report_.best->candidate);
     absl::Status written;
@@ -201,7 +200,7 @@ class TuneRun {
                                   absl::StrCat("the best does not hold ", SloText(report_.slo)))};
   }
 
-  // Ends the report of a run that has measured something.
+  // Ends the report of a run with measurements.
   void Finish() {
     if (options_.json && !report_.trials.empty()) out_ << TuneJson(report_);
   }
@@ -216,7 +215,7 @@ class TuneRun {
     if (!options_.json) out_ << TrialLine(trial) << std::flush;
   }
 
-  // Why no further candidate will do better than this one, which failed.
+  // Why no further candidate will do better than this failed one.
   Failure FaultOf(const Trial& trial) const {
     if (trial.state == TrialState::kWrongRequests) {
       return {kExitUsage, absl::InvalidArgumentError(trial.reason)};
@@ -231,7 +230,7 @@ class TuneRun {
                                                 "' cannot be measured: ", trials.front().reason))};
   }
 
-  // What has been tried twice is as the last try says.
+  // After two tries the last one counts.
   Failure Choose(const std::optional<Candidate>& best) {
     for (const Trial& trial : report_.trials) {
       if (best && trial.candidate == *best && trial.rate() > 0) report_.best = trial;

@@ -68,7 +68,7 @@ bool AppendReal(DataType datatype, const Json& element, std::string* bytes) {
   }
 }
 
-// False where the element is none of the datatype.
+// False if the element is not of the datatype.
 bool AppendElement(DataType datatype, const Json& element, std::string* bytes) {
   switch (datatype) {
     case DataType::kBool:
@@ -98,7 +98,7 @@ bool AppendElement(DataType datatype, const Json& element, std::string* bytes) {
   }
 }
 
-// The model's shape with its open dims filled; nothing where `count` elements do not fill them.
+// The model's shape with its open dims filled; nothing if `count` elements do not fill them.
 std::optional<Dims> FilledShape(Dims shape, uint64_t count) {
   int64_t* last_open = nullptr;
   uint64_t others = 1;
@@ -115,7 +115,7 @@ std::optional<Dims> FilledShape(Dims shape, uint64_t count) {
   return shape;
 }
 
-// Puts the elements of nested lists behind each other. `dims` is the shape so far, `depth` that of
+// Puts the elements of nested lists in a row. `dims` is the shape so far, `depth` is that of
 // `json`; the first list of a depth says its dim.
 absl::Status Flatten(const Json& json, size_t depth, Dims* dims, std::vector<const Json*>* list) {
   if (!json.is_array()) {
@@ -168,7 +168,7 @@ absl::StatusOr<NpyArray> WordsArray(absl::string_view words, const client::Tenso
   } else {
     for (const absl::string_view word : absl::StrSplit(words, ',')) {
       Json value = Json::parse(word.begin(), word.end(), nullptr, /*allow_exceptions=*/false);
-      // A word that is no JSON is shown as it was typed.
+      // A word that is no JSON is shown as typed.
       if (value.is_discarded() || value.is_structured()) value = Json(std::string(word));
       values.push_back(std::move(value));
     }

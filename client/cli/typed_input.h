@@ -1,4 +1,4 @@
-// typed_input: a tensor that a person types, or keeps in a file of JSON. Pure functions, all
+// typed_input: a tensor that a person types, or keeps in a JSON file. Pure functions, all
 // thread-safe.
 //
 //   --input x=1,2,3          WordsArray   "1,2,3"

@@ -28,7 +28,7 @@
 namespace mpsd::cli {
 namespace {
 
-// What a verb needs of any server.
+// Options for any server.
 void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
   verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
@@ -46,10 +46,7 @@ void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
       ->envname("MPSD_TOKEN_FILE");
 }
 
-constexpr char kEitherAddress[] =
-    "the server: HOST:PORT or unix:PATH of gRPC, or http(s)://HOST:PORT";
-
-// `environment` names the variable that says the server where the command line does not.
+// `environment` names the variable for the server, used if the command line has none.
 void AddServerOption(CLI::App* verb, ServerOptions* options, const char* environment,
                      const char* help) {
   verb->add_option("--server,--address", options->address, help)
@@ -57,17 +54,17 @@ void AddServerOption(CLI::App* verb, ServerOptions* options, const char* environ
       ->capture_default_str();
 }
 
-void AddCommonOptions(CLI::App* verb, ServerOptions* options,
-                      const char* help = "the server: HOST:PORT or unix:PATH of gRPC") {
+void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   const bool has_grpc_address = std::getenv("MPSD_ADDRESS") != nullptr;
-  AddServerOption(verb, options, has_grpc_address ? "MPSD_ADDRESS" : "MPSD_SERVER", help);
+  AddServerOption(verb, options, has_grpc_address ? "MPSD_ADDRESS" : "MPSD_SERVER",
+                  "the server: HOST:PORT or unix:PATH of gRPC, or http(s)://HOST:PORT");
   options->colours = TakesColours(STDOUT_FILENO);
   verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--tls", options->tls, "with TLS; trusts the system's authorities");
   AddAccessOptions(verb, options);
 }
 
-// Takes one value for each occurrence of the option, even if the value begins like an option.
+// Takes one value for each occurrence of the option, even if it begins like an option.
 void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values, const char* help) {
   verb->add_option(name, *values, help)
       ->expected(1)
@@ -81,7 +78,7 @@ void SetExamples(CLI::App* verb, absl::string_view lines) {
 }
 
 void AddInferVerb(CLI::App& app, int* exit_code) {
-  // CLI11 keeps the callback, and its options with it, as long as the application lives.
+  // CLI11 keeps the callback with its options while the application lives.
   const auto options = std::make_shared<InferOptions>();
   CLI::App* verb = app.add_subcommand("infer", "send one request to a running daemon");
   verb->add_option("model", options->model, "the model's name")->required();
@@ -98,7 +95,7 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
   verb->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
   verb->add_option("--model-version", options->version, "default: the highest that is ready");
   verb->add_option("--id", options->id, "the request's id");
-  AddCommonOptions(verb, &options->server, kEitherAddress);
+  AddCommonOptions(verb, &options->server);
   SetExamples(verb,
               "mpsd infer minilm --text 'How do I renew my passport?'\n"
               "mpsd infer resnet --input x=random --batch 8\n"
@@ -113,7 +110,7 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
   verb->add_flag(
       "--why", options->why,
       "why workers ended: the last exit, the last lines that they wrote, the next start");
-  AddCommonOptions(verb, &options->server, kEitherAddress);
+  AddCommonOptions(verb, &options->server);
   SetExamples(verb,
               "mpsd ps\n"
               "mpsd ps minilm --why");
@@ -123,7 +120,7 @@ void AddPsVerb(CLI::App& app, int* exit_code) {
 void AddListVerb(CLI::App& app, int* exit_code) {
   const auto options = std::make_shared<ServerOptions>();
   CLI::App* verb = app.add_subcommand("list", "show the models that a running server knows");
-  AddCommonOptions(verb, options.get(), kEitherAddress);
+  AddCommonOptions(verb, options.get());
   verb->callback([options, exit_code] { *exit_code = RunList(*options, std::cout, std::cerr); });
 }
 
@@ -207,7 +204,7 @@ void AddForgiveVerb(CLI::App& app, int* exit_code) {
   CLI::App* verb = app.add_subcommand(
       "forgive", "have a model take again the contents that crashed its workers");
   verb->add_option("model", options->model, "the model's name")->required();
-  AddCommonOptions(verb, &options->server, kEitherAddress);
+  AddCommonOptions(verb, &options->server);
   verb->callback([options, exit_code] { *exit_code = RunForgive(*options, std::cout, std::cerr); });
 }
 
@@ -289,7 +286,8 @@ namespace {
 
 void AddFileOptions(CLI::App* verb, InspectOptions* options) {
   verb->add_option("FILE", options->file,
-                   "a model file, .pt or .pt2, or a folder of Hugging Face's")
+                   "a model file, .pt or .pt2, or a folder of Hugging Face's; to inspect also "
+                   "ORG/NAME at a hub")
       ->type_name(kFileValue)
       ->required();
   AddList(verb, "--input", &options->inputs,
@@ -314,6 +312,11 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
       ->capture_default_str();
   inspect->add_flag("--json", options->json, "write JSON");
   inspect->callback([options, tokenizer_of, exit_code] {
+    if (IsHubModel(options->file)) {
+      const HubOptions model = {.model = options->file, .json = options->json};
+      *exit_code = RunInspectModel(model, std::cout, std::cerr);
+      return;
+    }
     *exit_code = RunInspect(*options, tokenizer_of, std::cout, std::cerr);
   });
   const auto target = std::make_shared<InspectOptions>();
@@ -331,7 +334,7 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
 
 namespace {
 
-// What is wrong with a word where a verb is expected; empty: it is a verb.
+// Why a word is no verb; empty if it is one.
 std::string VerbFault(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -342,7 +345,7 @@ std::string VerbFault(const CLI::App& app, const std::string& word) {
   return absl::StrCat("there is no verb '", word, "'", DidYouMean(word, verbs, "there are"));
 }
 
-// Why the parser could make nothing of a word; empty: there is no such word.
+// The parser's complaint about an unknown word; empty if there is none.
 std::string FlagFault(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   const CLI::App& place = parsed.empty() ? app : *parsed.front();
@@ -359,7 +362,7 @@ std::string FlagFault(const CLI::App& app) {
   return absl::StrCat(name, " has no flag '", word, "'", DidYouMean(word, flags, "it has"));
 }
 
-// `help VERB` as CLI11 understands it: `VERB --help`.
+// Turns `help VERB` into CLI11's `VERB --help`.
 std::vector<const char*> WithoutHelpVerb(std::vector<const char*> words) {
   if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
   if (words.size() == 2) return {words[0], "--help"};

@@ -1,4 +1,4 @@
-// verbs: the verbs of `mpsd` that talk to a running daemon, for main() to add to its command line.
+// verbs: the verbs of `mpsd` that talk to a running daemon or a hub, for main()'s command line.
 //
 //   CLI::App app("...");
 //   int exit_code = 0;
@@ -15,13 +15,12 @@
 //   mpsd::cli::AddHelpVerb(app);
 //   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
 //
-// Each verb is a subcommand whose callback does the work while the command line is parsed. It
-// writes to stdout and stderr, and sets `*exit_code` (exit_code.h). All are called on main's
-// thread.
+// Each verb is a subcommand whose callback does the work during parsing. It writes to stdout and
+// stderr, and sets `*exit_code` (exit_code.h). All are called on main's thread.
 //
-// This is the only file of the folder that knows the names of flags: a verb gets a struct of
-// options and two streams (infer_verb.h, ps_verb.h, …), so tests run verbs without a
-// command line. The daemon's own verbs, such as `serve`, are server/main.cc's; `app` may have both.
+// Only this file of the folder knows the names of flags. A verb gets a struct of options and two
+// streams (infer_verb.h, ps_verb.h, …), so tests run verbs without a command line. The daemon's own
+// verbs, such as `serve`, are in server/main.cc; `app` may have both.
 //
 // `exit_code` outlives `app`, and `app` owns the options.
 #pragma once
@@ -33,8 +32,8 @@
 
 namespace mpsd::cli {
 
-// infer MODEL --input NAME=@FILE.npy|random | --text TEXT ...: one request, and its answer. Options
-// that may be repeated take one value each time, even a value that begins with a dash.
+// infer MODEL --input NAME=@FILE.npy|random | --text TEXT ...: one request, and its answer.
+// Repeatable options take one value each time, even one that begins with a dash.
 void AddInferVerb(CLI::App& app, int* exit_code);
 
 // ps [MODEL] [--why] [--json]: the models and workers of a daemon.
@@ -46,22 +45,22 @@ void AddListVerb(CLI::App& app, int* exit_code);
 // bench MODEL [--clients N,…] [--rate R,…] [--slo p99=20ms]: latency and rate under load.
 void AddBenchVerb(CLI::App& app, int* exit_code);
 
-// tune MODEL --slo p99=20ms [--output FILE]: the config with which a model serves the most, found
-// with daemons of its own.
+// tune MODEL --slo p99=20ms [--output FILE]: finds the config with which a model serves the most,
+// with its own daemons.
 void AddTuneVerb(CLI::App& app, int* exit_code);
 
-// forgive MODEL [--json]: has a model take again the contents that crashed its workers.
+// forgive MODEL [--json]: has a model accept again the contents that crashed its workers.
 void AddForgiveVerb(CLI::App& app, int* exit_code);
 
-// embed TEXT …, rerank QUERY TEXT … and tokenize TEXT …: what a model makes of texts, over HTTP.
+// embed TEXT …, rerank QUERY TEXT … and tokenize TEXT …: a model's results for texts, over HTTP.
 void AddTextVerbs(CLI::App& app, int* exit_code);
 
-// pull ORG/NAME, models and rm ORG/NAME, which need no daemon: models from a hub, kept on this
-// host.
+// pull ORG/NAME, models and rm ORG/NAME, which need no daemon: models from a hub in this host's
+// cache.
 void AddHubVerbs(CLI::App& app, int* exit_code);
 
-// inspect FILE and init FILE, which need no daemon: what a model file takes and gives, and a config
-// that serves it. `tokenizer_of` is the daemon's, and tells of a folder's tokenizer.
+// inspect FILE and init FILE, which need no daemon: a model file's inputs and outputs, and a config
+// for it. `tokenizer_of` is the daemon's, and reports a folder's tokenizer.
 void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* exit_code);
 
 // completion SHELL and man [VERB]: of all verbs that `app` has. `schema` is config/schema.json, and
@@ -74,10 +73,9 @@ void SetExamples(CLI::App* verb, absl::string_view lines);
 // help [VERB]: the same as --help of the application or of that verb.
 void AddHelpVerb(CLI::App& app);
 
-// Parses the command line, which runs the verb that it names. Returns `*exit_code` as the verb left
-// it; kExitOk after --help; kExitUsage, with the reason on stderr, when the command line is wrong,
-// in which case no verb ran. A first word that is no verb is answered with the nearest one, no word
-// at all with the help.
+// Parses the command line, and so runs its verb. Returns `*exit_code` as the verb left it; kExitOk
+// after --help; kExitUsage, with the reason on stderr, for a wrong command line, without running a
+// verb. For an unknown first word it suggests the nearest verb, without any word it shows the help.
 int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code);
 
 }  // namespace mpsd::cli

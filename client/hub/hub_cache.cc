@@ -40,15 +40,17 @@ bool IsCommit(const std::string& text) {
          });
 }
 
-uint64_t BytesBelow(const fs::path& folder) {
-  uint64_t bytes = 0;
+std::vector<HubFile> FilesBelow(const fs::path& folder) {
+  std::vector<HubFile> files;
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     std::error_code none;
-    if (fs::is_regular_file(at->path(), none)) bytes += fs::file_size(at->path(), none);
+    if (!fs::is_regular_file(at->path(), none)) continue;
+    files.push_back({at->path().lexically_relative(folder).generic_string(), "",
+                     fs::file_size(at->path(), none)});
   }
-  return bytes;
+  return files;
 }
 
 std::vector<fs::path> FoldersIn(const fs::path& folder) {
@@ -76,8 +78,8 @@ std::string HubCache::SnapshotPath(const HubName& name, const std::string& commi
   return absl::StrCat(root_, "/", FolderOf(name), "/snapshots/", commit);
 }
 
-uint64_t HubCache::BytesOf(const HubName& name, const std::string& commit) const {
-  return BytesBelow(SnapshotPath(name, commit));
+std::vector<HubFile> HubCache::FilesOf(const HubName& name, const std::string& commit) const {
+  return FilesBelow(SnapshotPath(name, commit));
 }
 
 std::optional<std::string> HubCache::CommitOf(const HubName& name) const {
@@ -153,7 +155,7 @@ std::vector<KeptModel> HubCache::Models() const {
       model.name.name = *last;
       model.name.revision = snapshot.filename().string();
       model.path = snapshot.string();
-      model.bytes = BytesBelow(snapshot);
+      model.files = FilesBelow(snapshot);
       models.push_back(std::move(model));
     }
   }

@@ -24,7 +24,7 @@ namespace mpsd::hub {
 struct KeptModel {
   HubName name;  // `revision` is the commit
   std::string path;
-  uint64_t bytes = 0;  // size of the files that the snapshot links to
+  std::vector<HubFile> files;  // without their ids
 };
 
 // Several processes may use one cache at once, Python's huggingface_hub too. Thread-compatible.
@@ -37,8 +37,8 @@ class HubCache {
   std::string BlobPath(const HubName& name, const std::string& id) const;
   std::string SnapshotPath(const HubName& name, const std::string& commit) const;
 
-  // The size of the files that the snapshot links to.
-  uint64_t BytesOf(const HubName& name, const std::string& commit) const;
+  // The files that the snapshot links to, without their ids.
+  std::vector<HubFile> FilesOf(const HubName& name, const std::string& commit) const;
 
   // The commit that `name.revision` names, as far as the cache knows.
   std::optional<std::string> CommitOf(const HubName& name) const;

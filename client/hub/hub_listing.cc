@@ -119,6 +119,12 @@ bool IsNeeded(absl::string_view path) {
 
 }  // namespace
 
+uint64_t BytesOf(const std::vector<HubFile>& files) {
+  uint64_t bytes = 0;
+  for (const HubFile& file : files) bytes += file.bytes;
+  return bytes;
+}
+
 absl::StatusOr<HubListing> ReadListing(absl::string_view json) {
   if (CheckJsonBounds(json, kMostDepth, kMostValues) != JsonBound::kWithin) {
     return Wrong("is too large");

@@ -19,6 +19,9 @@ struct HubFile {
   uint64_t bytes = 0;
 };
 
+// The size of all of them together. Pure.
+uint64_t BytesOf(const std::vector<HubFile>& files);
+
 struct HubListing {
   std::string commit;  // 40 hexadecimal digits
   std::vector<HubFile> files;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/hub/blob_writer.h"
 #include "client/hub/hub_cache.h"
@@ -32,7 +33,7 @@ absl::Status CannotWrite(const std::string& path) {
 }
 
 // The size of the file at `path`; 0 where there is none.
-uint64_t BytesOf(const std::string& path) {
+uint64_t SizeOf(const std::string& path) {
   struct stat status {};
   const bool is_file = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
   return is_file ? static_cast<uint64_t>(status.st_size) : 0;
@@ -40,11 +41,27 @@ uint64_t BytesOf(const std::string& path) {
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
+// The files that say what a model is; a tokenizer and a list of weights may be large.
+std::vector<HubFile> ConfigsOf(const std::vector<HubFile>& files) {
+  std::vector<HubFile> configs;
+  for (const HubFile& file : files) {
+    const bool is_config = absl::EndsWith(file.path, "config.json") ||
+                           absl::EndsWith(file.path, "transformers.json") ||
+                           file.path == "modules.json";
+    if (is_config) configs.push_back(file);
+  }
+  return configs;
+}
+
 // One pull: what Pull() says, step by step.
 class PullRun {
  public:
-  PullRun(const HubSettings& settings, const HubName& name, const PullWatch& watch)
-      : cache_(settings.cache), client_(settings, watch.say), name_(name), watch_(watch) {}
+  PullRun(const HubSettings& settings, const HubName& name, const PullWatch& watch, Wanted wanted)
+      : cache_(settings.cache),
+        client_(settings, watch.say),
+        name_(name),
+        watch_(watch),
+        wanted_(wanted) {}
 
   absl::StatusOr<PulledModel> Run() {
     const absl::StatusOr<HubListing> listing = client_.List(name_);
@@ -53,10 +70,11 @@ class PullRun {
     if (!files.ok()) return files.status();
     model_.commit = listing->commit;
     model_.path = cache_.SnapshotPath(name_, listing->commit);
-    for (const HubFile& file : *files) model_.bytes += file.bytes;
-    progress_.bytes = model_.bytes;
-    if (absl::Status room = CheckRoom(*files); !room.ok()) return room;
-    for (const HubFile& file : *files) {
+    model_.files = *files;
+    const std::vector<HubFile> fetched = wanted_ == Wanted::kAll ? *files : ConfigsOf(*files);
+    progress_.bytes = BytesOf(fetched);
+    if (absl::Status room = CheckRoom(fetched); !room.ok()) return room;
+    for (const HubFile& file : fetched) {
       absl::Status status = Bring(file);
       if (status.ok()) status = cache_.Link(name_, model_.commit, file);
       if (!status.ok()) return status;
@@ -74,7 +92,7 @@ class PullRun {
     uint64_t missing = 0;
     for (const HubFile& file : files) {
       if (Exists(cache_.BlobPath(name_, file.id))) continue;
-      missing += file.bytes - std::min(file.bytes, BytesOf(PartOf(file)));
+      missing += file.bytes - std::min(file.bytes, SizeOf(PartOf(file)));
     }
     const std::optional<uint64_t> free = cache_.FreeBytes();
     if (missing == 0 || !free.has_value() || *free >= missing + kSpareBytes) {
@@ -107,7 +125,7 @@ class PullRun {
     const std::string part = PartOf(file);
     const UniqueFd fd(open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (!fd.valid()) return CannotWrite(part);
-    uint64_t from = BytesOf(part);
+    uint64_t from = SizeOf(part);
     if (from > file.bytes) from = 0;
     bool in_parts = true;
     absl::Status status;
@@ -159,6 +177,7 @@ class PullRun {
   HubClient client_;
   const HubName name_;
   const PullWatch& watch_;
+  const Wanted wanted_;
   PulledModel model_;
   PullProgress progress_;
   uint64_t whole_ = 0;  // bytes of the files that are in the cache
@@ -177,16 +196,16 @@ absl::StatusOr<PulledModel> FromCache(const HubSettings& settings, const HubName
     return absl::NotFoundError(
         absl::StrCat("it is not in ", settings.cache, ", and HF_HUB_OFFLINE is set"));
   }
-  model.bytes = cache.BytesOf(name, model.commit);
+  model.files = cache.FilesOf(name, model.commit);
   return model;
 }
 
 }  // namespace
 
 absl::StatusOr<PulledModel> Pull(const HubSettings& settings, const HubName& name,
-                                 const PullWatch& watch) {
+                                 const PullWatch& watch, Wanted wanted) {
   absl::StatusOr<PulledModel> model =
-      settings.offline ? FromCache(settings, name) : PullRun(settings, name, watch).Run();
+      settings.offline ? FromCache(settings, name) : PullRun(settings, name, watch, wanted).Run();
   if (model.ok()) return model;
   const absl::string_view text = model.status().message();
   if (text.find(name.Repository()) != absl::string_view::npos) return model;

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/hub/hub_listing.h"
 #include "client/hub/hub_settings.h"
 #include "proto/files/hub_name.h"
 
@@ -29,9 +31,12 @@ struct PullWatch {
 struct PulledModel {
   std::string path;  // the snapshot's folder
   std::string commit;
-  uint64_t bytes = 0;    // size of all files together
-  uint64_t fetched = 0;  // bytes that came over the network now
+  std::vector<HubFile> files;  // all that mpsd needs of the model
+  uint64_t fetched = 0;        // bytes that came over the network now
 };
+
+// Which files Pull() fetches: all that mpsd needs, or the small ones that say what the model is.
+enum class Wanted { kAll, kConfigs };
 
 // Fetches the files that mpsd needs and the cache lacks. Each file is checked against the id that
 // the hub lists, and has its name in the cache only once it is whole and right. A killed pull
@@ -41,6 +46,6 @@ struct PulledModel {
 // Errors begin with the model's name. HubClient and NeededFiles() make most of them. DATA_LOSS: the
 // file system has no room or cannot be written. INTERNAL: a file's content is wrong.
 absl::StatusOr<PulledModel> Pull(const HubSettings& settings, const HubName& name,
-                                 const PullWatch& watch);
+                                 const PullWatch& watch, Wanted wanted = Wanted::kAll);
 
 }  // namespace mpsd::hub

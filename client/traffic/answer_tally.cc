@@ -9,9 +9,14 @@ AnswerTally::AnswerTally(const LoadPlan& plan, const std::vector<PreparedRequest
 
 void AnswerTally::Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
                         grpc::StatusCode code, grpc::ByteBuffer* answer) {
+  const bool right = code == grpc::StatusCode::OK && check_.Right(request, answer);
+  CountChecked(window, now_ns, intended_ns, code, right);
+}
+
+void AnswerTally::CountChecked(const Window& window, int64_t now_ns, int64_t intended_ns,
+                               grpc::StatusCode code, bool right) {
   const bool in_window = window.Holds(now_ns);
   const bool ok = code == grpc::StatusCode::OK;
-  const bool right = ok && check_.Right(request, answer);
   const int64_t latency_ns = now_ns - intended_ns;
   const bool good = right && (plan_.slo_ns == 0 || latency_ns <= plan_.slo_ns);
   if (in_window) {

@@ -31,6 +31,10 @@ class AnswerTally {
   void Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
              grpc::StatusCode code, grpc::ByteBuffer* answer);
 
+  // The same for an answer that its pump has checked.
+  void CountChecked(const Window& window, int64_t now_ns, int64_t intended_ns,
+                    grpc::StatusCode code, bool right);
+
   // Counts an answer without a request.
   void CountUnasked() { ++counts_.wrong; }
 

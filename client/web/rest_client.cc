@@ -17,6 +17,24 @@ std::string TextAt(const Json& entry, const char* key) {
   return text.is_string() ? text.get<std::string>() : "";
 }
 
+// The count at a key; 0 where there is none.
+uint64_t NumberAt(const Json& entry, const char* key) {
+  const Json& number = Field(entry, key);
+  return number.is_number_unsigned() ? number.get<uint64_t>() : 0;
+}
+
+absl::StatusOr<ModelRuns> ReadModelRuns(absl::string_view body) {
+  const Json answer = ParseAnswer(body);
+  const Json& versions = Field(answer, "model_stats");
+  if (!versions.is_array()) return WrongAnswer("is no statistics");
+  ModelRuns runs;
+  for (const Json& version : versions) {
+    runs.rows += NumberAt(version, "inference_count");
+    runs.batches += NumberAt(version, "execution_count");
+  }
+  return runs;
+}
+
 }  // namespace
 
 HttpRequest ListRequest() { return {"POST", "/v2/repository/index"}; }
@@ -31,6 +49,15 @@ absl::StatusOr<std::vector<ListedModel>> ReadListedModels(absl::string_view body
     if (models.back().name.empty()) return WrongAnswer("has a model without a name");
   }
   return models;
+}
+
+HttpRequest InferHttpRequest(const InferRequest& request) {
+  InferBody body = WriteInferBody(request);
+  return {
+      "POST",
+      absl::StrCat(ModelPath(request.model, request.version), "/infer"),
+      std::move(body.bytes),
+      {{"Content-Type", "application/octet-stream"}, {kJsonLength, absl::StrCat(body.json_bytes)}}};
 }
 
 absl::StatusOr<std::vector<ListedModel>> RestClient::ListModels(absl::Time deadline) {
@@ -53,6 +80,12 @@ absl::StatusOr<ModelMetadata> RestClient::GetModelMetadata(const std::string& mo
   return ReadModelMetadata(reply->body);
 }
 
+absl::StatusOr<ModelRuns> RestClient::GetModelRuns(const std::string& model, absl::Time deadline) {
+  const auto reply = http_->Call({"GET", ModelPath(model, "") + "/stats"}, deadline);
+  if (!reply.ok()) return reply.status();
+  return ReadModelRuns(reply->body);
+}
+
 absl::StatusOr<uint32_t> RestClient::ForgiveContents(const std::string& model,
                                                      absl::Time deadline) {
   const std::string path = absl::StrCat("/mpsd/models/", Escaped(model), "/forgive");
@@ -65,13 +98,7 @@ absl::StatusOr<uint32_t> RestClient::ForgiveContents(const std::string& model,
 }
 
 absl::StatusOr<InferReply> RestClient::Infer(const InferRequest& request, absl::Time deadline) {
-  InferBody body = WriteInferBody(request);
-  const auto reply = http_->Call({"POST",
-                                  absl::StrCat(ModelPath(request.model, request.version), "/infer"),
-                                  std::move(body.bytes),
-                                  {{"Content-Type", "application/octet-stream"},
-                                   {kJsonLength, absl::StrCat(body.json_bytes)}}},
-                                 deadline);
+  const auto reply = http_->Call(InferHttpRequest(request), deadline);
   if (!reply.ok()) return reply.status();
   const auto length = reply->headers.find(kJsonLengthLower);
   return ReadInferReply(reply->body, length == reply->headers.end() ? "" : length->second);

@@ -25,6 +25,10 @@ namespace mpsd::client {
 HttpRequest ListRequest();
 absl::StatusOr<std::vector<ListedModel>> ReadListedModels(absl::string_view body);
 
+// The request for an inference, whose tensors go as bytes. REQUIRES: none of them lies in a region.
+// Pure.
+HttpRequest InferHttpRequest(const InferRequest& request);
+
 // Calls one at a time over the connection that it owns. Each blocks until it is answered, but not
 // beyond `deadline`, which the server sees too. Errors are those of HttpClient::Call(); an answer
 // that is none, or contradicts itself, is INTERNAL. Never repeats a request. Owned by the program.
@@ -43,6 +47,9 @@ class RestClient {
 
   // The state of a daemon of mpsd.
   absl::StatusOr<DaemonStatus> GetDaemonStatus(absl::Time deadline);
+
+  // How much the model has run, in all its versions. NOT_FOUND when the server has no such model.
+  absl::StatusOr<ModelRuns> GetModelRuns(const std::string& model, absl::Time deadline);
 
   // Has a daemon of mpsd take again the contents that a model refuses. Returns how many they were.
   absl::StatusOr<uint32_t> ForgiveContents(const std::string& model, absl::Time deadline);

@@ -1,17 +1,26 @@
 #!/usr/bin/env bash
 # Fetches libtorch into DIR/libtorch: headers and the shared objects that torch_cpu needs.
 #   libtorch.sh DIR [cuda]
+#   libtorch.sh DIR VERSION    another one, of libtorch_wheels.txt, into DIR/libtorch-VERSION
 # Linux x86-64: the CUDA wheel of torch without its CUDA dependencies, plus the two small CUDA
 # wheels that torch_cpu is linked against, with the headers of CUDA's runtime in
 # DIR/libtorch/cuda-include, which worker/cuda is compiled with. With "cuda" also libtorch_cuda, and what it needs in
 # DIR/nvidia, which is where the wheel's libraries look. Other platforms: their own torch wheel.
 # What was there stays until everything has arrived.
 set -euo pipefail
-. "$(dirname "${BASH_SOURCE[0]}")/checksum.sh"
+here=$(dirname "${BASH_SOURCE[0]}")
+. "$here/checksum.sh"
 dir=$1
 kind=${2:-cpu}
 version=2.11.0
-target=$dir/libtorch
+name=libtorch
+case $kind in
+  [0-9]*)
+    version=$kind kind=cpu
+    name=libtorch-$version
+    ;;
+esac
+target=$dir/$name
 stamp=$target/.complete-$version-headers
 if [ -e "$stamp" ] && { [ "$kind" = cpu ] || [ -e "$stamp-cuda" ]; }; then exit 0; fi
 
@@ -48,6 +57,26 @@ nvidia-nvjitlink==13.0.88 manylinux2010_x86_64
 nvidia-nvtx==13.0.85 manylinux1_x86_64
 4936d1d6780fbe68db454f5e72a42ff64d1fd6397df9f363ae786930fd5c1cd4'
 
+# The CUDA of torch 2.8 to 2.10.
+cuda_12_wheels='nvidia-cuda-runtime-cu12==12.8.90 manylinux2014_x86_64
+adade8dcbd0edf427b7204d480d6066d33902cab2a4707dcfc48a2d0fd44ab90
+nvidia-cuda-nvcc-cu12==12.8.93 manylinux2010_x86_64
+2d6dc36fb7cb5ac9c0b8825bc13d193c35487a315664007287d0126531238011
+nvidia-cuda-cupti-cu12==12.8.90 manylinux2014_x86_64
+ea0cb07ebda26bb9b29ba82cda34849e73c166c18162d3913575b0c9db9a6182'
+
+# Of another version than the one above: its hash, and the CUDA that it is built with.
+cuda=13
+if [ "$name" != libtorch ]; then
+  torch_sha=
+  read -r torch_sha cuda <<<"$(awk -v version="$version" '$1 == version {print $2, $3}' \
+    "$here/libtorch_wheels.txt")"
+  if [ -z "$torch_sha" ] || [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ]; then
+    echo "libtorch.sh: no libtorch $version is known for $(uname -s) $(uname -m)" >&2
+    exit 1
+  fi
+fi
+
 work=$dir/.libtorch.new
 downloads=$work/downloads
 rm -rf "$work"
@@ -65,17 +94,24 @@ fetch() { # NAME==VERSION PLATFORM SHA256: download one wheel; it must be the pi
   rmdir "$work/one"
 }
 
+fetch_all() { # LIST
+  local wheel platform sha
+  while read -r wheel platform && read -r sha; do
+    fetch "$wheel" "$platform" "$sha" </dev/null
+  done <<<"$1"
+}
+
 case "$(uname -s)-$(uname -m)-$kind" in
   Linux-x86_64-*)
-    fetch "torch==$version" manylinux_2_28_x86_64 $torch_sha
-    fetch nvidia-cuda-runtime==13.0.96 manylinux2014_x86_64 $runtime_sha
-    fetch nvidia-cuda-crt==13.0.88 manylinux2014_x86_64 $crt_sha
-    fetch nvidia-cuda-cupti==13.0.85 manylinux_2_25_x86_64 $cupti_sha
-    if [ "$kind" = cuda ]; then
-      while read -r name platform && read -r sha; do
-        fetch "$name" "$platform" "$sha" </dev/null
-      done <<<"$cuda_wheels"
+    fetch "torch==$version" manylinux_2_28_x86_64 "$torch_sha"
+    if [ "$cuda" = 12 ]; then
+      fetch_all "$cuda_12_wheels"
+    else
+      fetch nvidia-cuda-runtime==13.0.96 manylinux2014_x86_64 $runtime_sha
+      fetch nvidia-cuda-crt==13.0.88 manylinux2014_x86_64 $crt_sha
+      fetch nvidia-cuda-cupti==13.0.85 manylinux_2_25_x86_64 $cupti_sha
     fi
+    if [ "$kind" = cuda ]; then fetch_all "$cuda_wheels"; fi
     ;;
   Darwin-arm64-cpu)
     fetch "torch==$version" macosx_14_0_arm64 $mac_torch_sha
@@ -87,10 +123,10 @@ case "$(uname -s)-$(uname -m)-$kind" in
     ;;
 esac
 
-python3 - "$downloads" "$work" "$kind" <<'PY'
+python3 - "$downloads" "$work" "$kind" "$name" <<'PY'
 import pathlib, shutil, sys, zipfile
 
-downloads, work, kind = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+downloads, work, kind, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), *sys.argv[3:]
 skipped = ("libtorch_python",)
 if kind == "cpu":
     skipped += ("libtorch_cuda", "libtorch_nvshmem", "libcaffe2_nvrtc")
@@ -99,12 +135,13 @@ if kind == "cpu":
 def targets(wheel, parts):
     """Where in `work` a wheel's file goes: the CUDA libraries of torch_cpu beside it, too."""
     if parts[0] == "torch" and parts[1] in ("include", "lib"):
-        yield pathlib.Path("libtorch", *parts[1:])
+        yield pathlib.Path(folder, *parts[1:])
     name = wheel.name.replace("-", "_")
-    if name.startswith(("nvidia_cuda_runtime", "nvidia_cuda_crt")) and "include" in parts:
-        yield pathlib.Path("libtorch/cuda-include", *parts[parts.index("include") + 1:])
+    if "include" in parts and (name.startswith(("nvidia_cuda_runtime", "nvidia_cuda_crt"))
+                               or name.startswith("nvidia_cuda_nvcc") and "crt" in parts):
+        yield pathlib.Path(folder, "cuda-include", *parts[parts.index("include") + 1:])
     if parts[-1].startswith(("libcudart.so", "libcupti.so")):
-        yield pathlib.Path("libtorch/lib", parts[-1])
+        yield pathlib.Path(folder, "lib", parts[-1])
     if kind == "cuda" and parts[0] == "nvidia" and ".so" in parts[-1]:
         yield pathlib.Path(*parts)
 
@@ -121,7 +158,8 @@ for wheel in downloads.glob("*.whl"):
                 with archive.open(name) as source, open(path, "wb") as sink:
                     shutil.copyfileobj(source, sink, 1 << 20)
 PY
-rm -rf "$downloads" "$target" "$dir/nvidia"
+rm -rf "$downloads" "$target"
+if [ "$name" = libtorch ]; then rm -rf "$dir/nvidia"; fi
 mv "$work"/* "$dir"
 rmdir "$work"
 touch "$stamp"

@@ -32,6 +32,7 @@ debian_test_packages=(
   libclang-rt-14-dev                  # libFuzzer, for tests/fuzz
   libobjc4                            # 12.2 / 14.2: a runtime of Objective-C, for tests/worker/metal
   ruby                                # 3.1 / 3.2: reads the formula of deploy/homebrew
+  debhelper                           # 13: for the test of packages
 )
 debian_bench_packages=(
   wrk                                 # 4.1: loads the door of HTTP

@@ -20,15 +20,15 @@ namespace {
 // How often a request looks for its model. A model is not replaced more often meanwhile.
 constexpr int kMostLooks = 3;
 
-// The time that the client allows by a parameter; 0: any.
+// The client's time limit by a parameter; 0: none.
 int64_t ClientsTimeoutNs(const InferMessage& message, const QueuePolicy& policy) {
   const bool says_one = message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs;
   const bool counts = policy.timeout_ns == 0 || policy.allow_timeout_override;
   return says_one && counts ? message.timeout_us * kNsPerUs : 0;
 }
 
-// How long the request may wait, and its answer may take. Where a request yields instead of ending,
-// the client's parameter says only how soon.
+// How long the request and its answer may take. If the request yields instead of ending, the
+// client's parameter only says how soon.
 void ApplyPolicy(const QueuePolicy& policy, const InferMessage& message, Request* request) {
   const int64_t client_ns = ClientsTimeoutNs(message, policy);
   int64_t wait_ns = policy.timeout_ns;
@@ -42,7 +42,7 @@ void ApplyPolicy(const QueuePolicy& policy, const InferMessage& message, Request
   if (wait_ns > 0) request->LimitWait(request->arrival_ns + wait_ns);
 }
 
-// The steps of a request that is inside go on while the server exits.
+// The steps of a request inside go on while the server exits.
 absl::Status CheckServing(ServingStage stage, const Request& request) {
   if (request.is_step) return absl::OkStatus();
   if (stage == ServingStage::kStarting) return absl::UnavailableError("Server not ready");
@@ -50,18 +50,18 @@ absl::Status CheckServing(ServingStage stage, const Request& request) {
   return absl::OkStatus();
 }
 
-// Whether the request's texts were encoded with the tokenizer of this generation.
+// Whether this generation's tokenizer encoded the request's texts.
 bool HasTokens(const Request& request, const ServedModel& model) {
   return request.tokens != nullptr && model.texts.ok() && request.tokens->encoder == *model.texts;
 }
 
-// The bytes of the texts that are yet to be encoded for this generation.
+// Bytes of the texts that this generation still has to encode.
 uint64_t BytesToEncode(const InferMessage& message, const ServedModel& model,
                        const Request& request) {
   return HasTexts(message, model) && !HasTokens(request, model) ? TextBytes(message, model) : 0;
 }
 
-// The tokens that the request's texts had are not among those of its call any more.
+// The request's former tokens no longer count for its call.
 void Uncount(const InferMessage& message, const Request& request) {
   if (message.texts.call_tokens == nullptr) return;
   message.texts.call_tokens->fetch_sub(request.token_count, std::memory_order_relaxed);
@@ -98,7 +98,7 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request,
   if (!model.ok()) return model.status();
   request->model = *model;
   request->metrics = &(*model)->metrics;
-  // A model that has lost all its workers keeps its queue: a new worker starts in a moment.
+  // A model without workers keeps its queue: a new worker starts in a moment.
   if (absl::Status status = CheckLoaded(**model); !status.ok()) return status;
   if ((*model)->spec.decoupled && !message.takes_many) {
     return absl::UnimplementedError(
@@ -111,7 +111,7 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request,
                                                 " bytes; at most ", bounds_.bytes, " are served")),
         message.id);
   }
-  // A tokenizer that cannot be used needs no time to say so.
+  // An unusable tokenizer says so at once.
   if (text_bytes > kInlineTextBytes && (*model)->texts.ok()) {
     *handled = Handled::kAwaitsTexts;
     return absl::OkStatus();
@@ -119,7 +119,7 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request,
   return Enter(message, model->get(), request, handled);
 }
 
-// Where another generation encodes the texts again, what they had before counts no more.
+// If another generation encodes the texts again, the former count does not apply.
 absl::Status Admission::CountTokens(const InferMessage& message, const Request& request,
                                     uint64_t count) const {
   uint64_t others = 0;
@@ -168,7 +168,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   if (!has_texts && message.texts.prompt_name.has_value() && model->texts.ok()) {
     return absl::InvalidArgumentError("'prompt_name' is there, but rows of tokens have no prompt");
   }
-  // A generation that was replaced since may have made tokens of what this one takes as it is.
+  // A replaced generation may have encoded an input that this one takes as it is.
   if (!has_texts) request->ForgetTexts();
   absl::Status status;
   if (has_texts && !HasTokens(*request, *model)) {
@@ -178,7 +178,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   status = Validate(has_texts ? request->tokens->message : message, *model, request);
   if (status.ok()) status = WithId(CountRows(request), message.id);
   if (!status.ok()) return status;
-  // One that is given a kept answer has ended, and may be in use for the next call.
+  // A request with a kept answer has ended, and may be in use for the next call.
   const bool may_be_kept =
       model->cache != nullptr && !model->spec.decoupled && !request->inputs_may_change;
   if (may_be_kept && model->cache->TryAnswer(request)) return absl::OkStatus();

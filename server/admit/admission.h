@@ -13,21 +13,19 @@
 namespace mpsd {
 
 // Steps 3 to 6 of a request's life, on the thread that read the message. An exchange hands the
-// message over; a RequestQueue has the request afterwards.
+// message over; afterwards a RequestQueue has the request.
 //
 //   the daemon serves → the model is found, and loaded → the deadline lies ahead → [EncodeTexts()]
 //     → Validate() → RateTable::Take() → [AnswerCache::TryAnswer()] → ApplyPadding()
 //     → RequestQueue::Reserve() → RowWriter::Fill() → RequestQueue::Commit()
 //
-// A request of texts is encoded first, with the tokenizer of the generation that was found, and is
-// one of tokens from then on.
+// A request with texts is first encoded with the tokenizer of the generation that was found, and
+// then has tokens. A request that gets a kept answer ends there: no pool is touched.
 //
-// A request that is given a kept answer ends there: no pool is touched.
-//
-// The first step that fails ends the request: its status is the client's answer. Up to Reserve()
-// no pool has been touched, so that a flood of bad requests costs the models nothing. From
-// Reserve() on the queue owes the reply. Where Reserve() found no room yet, the queue has the
-// payload copied later, and commits the request itself.
+// The first step that fails ends the request: its status is the client's answer. Before Reserve()
+// no pool is touched, so a flood of bad requests costs the models nothing. From Reserve() on the
+// queue owes the reply. If Reserve() found no room yet, the queue has the payload copied later, and
+// commits the request itself.
 //
 //   the server starts or exits, the model is not loaded   UNAVAILABLE
 //   there is no such model                                NOT_FOUND
@@ -41,28 +39,27 @@ namespace mpsd {
 //   Reserve(): the queue or its memory is full            RESOURCE_EXHAUSTED, with a time to return
 //   Reserve(): no worker will serve before the deadline   UNAVAILABLE
 //
-// A model may be replaced between the look-up and Reserve(). The closed queue answers ABORTED then,
-// and the look-up is made again: three times in all, and then the client gets UNAVAILABLE. The
-// parameter "timeout" of a message may bring the deadline forward, never put it off; how far it
-// counts, and how long the request may wait, is for the policy of its priority's level to say.
+// A model may be replaced between the look-up and Reserve(). The closed queue then answers ABORTED,
+// and the look-up is repeated; after three the client gets UNAVAILABLE. A message's parameter
+// "timeout" may shorten the deadline, never extend it. The policy of its priority level says how
+// far it counts, and how long the request may wait.
 //
-// Texts of more than kInlineTextBytes together would hold up the thread's other calls. Handle()
-// says kAwaitsTexts then, with request->model set to the generation whose tokenizer is wanted, and
-// TextThreads encode them. Where another generation has replaced that one meanwhile, they are
-// encoded again.
+// Texts of more than kInlineTextBytes together would delay the thread's other calls. Handle() then
+// returns kAwaitsTexts, with request->model set to the generation whose tokenizer is needed, and
+// TextThreads encode them. If another generation has taken over meanwhile, they are encoded again.
 //
 // Knows no transport and no worker. Owned by the daemon. Never blocks. Thread-safe: has no state of
 // its own, and any number of queue threads are inside at a time.
 class Admission final : public InferHandler {
  public:
-  // What the texts of one request may be: limits.text_bytes and limits.text_tokens.
+  // Limits of one request's texts: limits.text_bytes and limits.text_tokens.
   struct TextBounds {
     uint64_t bytes = 0;
-    uint64_t tokens = 0;  // of all requests of a call, where a TextWishes says so
+    uint64_t tokens = 0;  // for all requests of a call, if a TextWishes says so
   };
 
-  // The referents outlive the admission, and the admission outlives the requests it admitted: they
-  // point to its RowWriter.
+  // The referents outlive the admission, and it outlives the requests that it admitted: they point
+  // to its RowWriter.
   Admission(const ModelDirectory* models, const Clock* clock, TextThreads* texts, RateTable* rates,
             const TextBounds& bounds)
       : models_(models), clock_(clock), texts_(texts), rates_(rates), bounds_(bounds) {}
@@ -71,19 +68,19 @@ class Admission final : public InferHandler {
   void EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) override;
 
  private:
-  // Both set `*handled` where it is not kCopied. Admit() finds the generation; Enter() checks the
+  // Both set `*handled` if it is not kCopied. Admit() finds the generation; Enter() checks the
   // message against it and brings the request into its queue.
   absl::Status Admit(const InferMessage& message, Request* request, Handled* handled) const;
   absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request,
                      Handled* handled) const;
-  // INVALID_ARGUMENT where the call has more tokens than it may, with `count` of this request whose
-  // texts were encoded before or not.
+  // INVALID_ARGUMENT if the call has too many tokens, with `count` of this request, whose texts may
+  // have been encoded before.
   absl::Status CountTokens(const InferMessage& message, const Request& request,
                            uint64_t count) const;
-  // RESOURCE_EXHAUSTED where the tenant has had as many rows as it may. Steps of a request, and a
-  // request that another generation takes, were counted before.
+  // RESOURCE_EXHAUSTED if the tenant has used up its rows. Steps of a request, and a request that
+  // another generation takes, were counted before.
   absl::Status CountRows(Request* request) const;
-  // Gives a request of texts the tokens of its model.
+  // Encodes a request's texts with its model's tokenizer.
   absl::Status Encode(const InferMessage& message, Request* request,
                       absl::FunctionRef<absl::Status()> go_on) const;
 

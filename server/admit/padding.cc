@@ -8,8 +8,8 @@
 namespace mpsd {
 namespace {
 
-// The most that one row of all inputs may take. A dim of 0 lets the client send any other dims, and
-// padding replaces the 0. The bound keeps products with kMaxBatchRows far from overflow.
+// Limit of one row of all inputs. A dim of 0 allows any other dims, and padding replaces the 0. The
+// bound keeps products with kMaxBatchRows far from overflow.
 constexpr uint64_t kMaxPaddedRowBytes = 1ULL << 40;
 
 absl::Status PadDim(const PadRule& rule, RequestInput* input) {

@@ -19,7 +19,7 @@ void Fill(char* target, uint64_t bytes, const char* element, size_t element_byte
   }
 }
 
-// Writes the part of one row below dim `dim`: the slices that the client sent, then padding.
+// Writes one row's part below dim `dim`: the client's slices, then padding.
 void WriteDim(PayloadReader* source, const RequestInput& input, size_t dim, uint64_t padded_bytes,
               const char* pad_element, char* target) {
   const size_t element_bytes = ElementBytes(input.datatype);
@@ -49,8 +49,7 @@ void WriteDim(PayloadReader* source, const RequestInput& input, size_t dim, uint
        element_bytes);
 }
 
-// The bits of `value` in IEEE half precision, rounded to nearest even; 0 or infinity outside the
-// normal range.
+// `value` in IEEE half precision, rounded to nearest even; 0 or infinity outside the normal range.
 uint16_t HalfBits(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = bits >> 16 & 0x8000;

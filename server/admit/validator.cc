@@ -16,10 +16,10 @@
 namespace mpsd {
 namespace {
 
-// For each input of the spec, in its order, the message's input of that name.
+// The message's input for each input of the spec, in the spec's order.
 using InputOrder = absl::InlinedVector<const InputMessage*, 4>;
 
-// Makes the refusals of one model.
+// Makes one model's refusals.
 class Refusals {
  public:
   explicit Refusals(const ServedModel& model) : for_model_(" for model '" + model.name + "'") {}
@@ -43,7 +43,7 @@ std::string Quoted(const std::vector<absl::string_view>& names) {
                       "]");
 }
 
-// Of the inputs that clients send: how many there are, and how many must be there.
+// Numbers of inputs that clients send: all, and required ones.
 struct InputCounts {
   size_t all = 0;
   size_t required = 0;
@@ -85,7 +85,7 @@ bool LacksRequired(const ServedModel& model, const InputOrder& order) {
   return false;
 }
 
-// Finds the message's inputs in the spec's order. The entry of one that is left out is null.
+// Finds the message's inputs in the spec's order; null for one that is left out.
 absl::Status Order(const InferMessage& message, const ServedModel& model, InputOrder* order) {
   const std::vector<TensorSpec>& specs = model.spec.inputs;
   const InputCounts counts(model);
@@ -153,7 +153,7 @@ absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
   return absl::OkStatus();
 }
 
-// The first input that the client sends says how many rows the request has.
+// The first input that the client sends determines the number of rows.
 bool IsFirst(const Request& request) {
   return std::count_if(request.inputs.begin(), request.inputs.end(),
                        [](const auto& input) { return input.payload != nullptr; }) == 1;
@@ -222,8 +222,7 @@ absl::Status CheckInput(const InputMessage& input, size_t index, const InferMess
   return CheckBytes(input, tensor, model, message.id, &request->inputs.back());
 }
 
-// Nothing of an input that is left out is known; of one that the front end supplies all but its
-// bytes.
+// An input that is left out has no facts; one that the front end supplies lacks only its bytes.
 void AddUnsent(const ServedModel& model, size_t index, Request* request) {
   const TensorSpec& tensor = model.spec.inputs[index];
   RequestInput& input = request->inputs.emplace_back();

@@ -1,4 +1,4 @@
-// Validator: checks a message against its model's spec, and refuses in words that clients match on.
+// Validator: checks a message against its model's spec, with refusals that clients match on.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace mpsd {
 
-// Step 3 of a request: the border between what a client said and what the rest of the daemon
-// believes. Before it stand the transport's readers, which know bytes and no model; behind it the
-// sizes, counts and indices of a request are believed, and a false one is a CHECK.
+// Step 3 of a request: the border between a client's words and the daemon's beliefs. Before it are
+// the transport's readers, which know bytes and no model. Behind it the sizes, counts and indices
+// of a request are believed, and a false one is a CHECK.
 //
-// What holds after OK:
+// After OK:
 //   1. request->inputs has one entry for each input of the spec, in its order, of its datatype. The
 //      entry of an optional input that is left out says so, and has no dims and no payload. One
 //      that the front end supplies has dims and no payload yet, and no message may have it.
@@ -36,8 +36,8 @@ namespace mpsd {
 absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request);
 
 // `status` with the request's id before its text. Clients of the protocol expect the id in refusals
-// of the request itself and of a full queue, and in no others. Returns `status` as it is when it is
-// OK or there is no id. Keeps the payloads of `status`, and with them the time to try again. Pure.
+// of the request itself and of a full queue, and nowhere else. Returns `status` unchanged if it is
+// OK or there is no id. Keeps its payloads, and with them the time to try again. Pure.
 absl::Status WithId(const absl::Status& status, absl::string_view id);
 
 }  // namespace mpsd

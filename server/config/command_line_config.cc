@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
@@ -171,6 +172,33 @@ absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool expl
   config.model_repository = *std::move(path);
   if (explicit_control) config.model_control = ModelControlMode::kExplicit;
   return config;
+}
+
+absl::Status ReadEnvironment(const std::function<const char*(const char*)>& variable,
+                             ListenFlags* listen, ModelFlags* model) {
+  const auto value = [&variable](const char* name) {
+    const char* const text = variable(name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  const auto read_port = [&value](const char* name, std::optional<uint16_t>* port) {
+    const std::string text = value(name);
+    uint32_t number = 0;
+    if (port->has_value() || text.empty()) return absl::OkStatus();
+    if (!absl::SimpleAtoi(text, &number) || number > UINT16_MAX) {
+      return absl::InvalidArgumentError(absl::StrCat(name, "='", text, "' is no port"));
+    }
+    *port = static_cast<uint16_t>(number);
+    return absl::OkStatus();
+  };
+  if (listen->host.empty()) listen->host = value("MPSD_HOST");
+  absl::Status status = read_port("MPSD_PORT", &listen->port);
+  status.Update(read_port("MPSD_HTTP_PORT", &listen->http_port));
+  status.Update(read_port("PORT", &listen->http_port));
+  listen->plaintext = listen->plaintext || value("MPSD_PLAINTEXT") == "1";
+  if (model->device == ModelFlags().device && !value("MPSD_DEVICE").empty()) {
+    model->device = value("MPSD_DEVICE");
+  }
+  return status;
 }
 
 absl::Status SetAddresses(const ListenFlags& flags, Config* config) {

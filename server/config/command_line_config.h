@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,7 +39,6 @@ inline constexpr std::string_view kConfigPlaces[] = {"mpsd.json", "/etc/mpsd/mps
 // once: a reload reads the same file again, even if an earlier place has a file by then.
 absl::StatusOr<std::string> FindConfig(absl::Span<const std::string_view> places);
 
-// The flags of `serve` about the models.
 struct ModelFlags {
   std::vector<TensorSpec> inputs;  // with whole shapes
   uint32_t max_batch_size = 0;     // 0: not said
@@ -80,6 +80,18 @@ struct ListenFlags {
 
   bool operator==(const ListenFlags&) const = default;
 };
+
+// Fills in what no flag says from the environment, so that a container needs no command line:
+//
+//   MPSD_HOST, MPSD_PORT          --host, --port
+//   MPSD_HTTP_PORT, else PORT     --http-port
+//   MPSD_PLAINTEXT=1              --plaintext
+//   MPSD_DEVICE                   --device
+//
+// `variable` gives a variable's value, or null; an empty one says nothing. INVALID_ARGUMENT names a
+// variable that is no port.
+absl::Status ReadEnvironment(const std::function<const char*(const char*)>& variable,
+                             ListenFlags* listen, ModelFlags* model);
 
 // Sets the addresses as the flags say. With another gRPC port the name of the state folder includes
 // the port, so that a second daemon can run beside the first. INVALID_ARGUMENT names the flag if

@@ -169,7 +169,6 @@ struct ListenConfig {
 // names of metrics.
 enum class Compat { kNone, kTriton };
 
-// The log and the request log.
 struct LogConfig {
   std::string level = "info";
   std::string file;      // empty: stderr

@@ -1,4 +1,4 @@
-// AnsweringList: requests of a decoupled model of which one answer is on its way.
+// AnsweringList: requests of a decoupled model with one answer on its way.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace mpsd {
 
 // Owned by a pool. Thread-compatible: guarded by the pool's mutex. A request is in it from the
-// answer's completion until Pool::Continue() says that the answer is taken. It cannot end before,
-// since its reply is in use; but it can be given up, and then ends when it is taken out.
+// answer's completion until Pool::Continue() says that the answer is taken. Until then it cannot
+// end, since its reply is in use. It can be given up, and then ends when it is taken out.
 class AnsweringList {
  public:
   // `queue` has the requests' rows, and outlives the list.
@@ -26,14 +26,14 @@ class AnsweringList {
     list_.InsertByDeadline(request);
   }
 
-  // The answer is taken. The caller returns the request to its line, or ends it when it was given
-  // up (Request::given_up says how).
+  // The answer is taken. The caller returns the request to its line, or ends it as
+  // Request::given_up says.
   void Remove(Request* request) {
     MPSD_CHECK(request->state == RequestState::kAnswering);
     list_.Remove(request);
   }
 
-  // The request will end so, unless it was given up before. Its rows end now.
+  // Gives the request this ending, unless it was given up before. Its rows end now.
   void GiveUp(Request* request, const absl::Status& status) {
     MPSD_CHECK(request->state == RequestState::kAnswering && !status.ok());
     if (!request->given_up.ok()) return;
@@ -41,7 +41,7 @@ class AnsweringList {
     request->given_up = status;
   }
 
-  // Gives up the requests whose deadline is not after `until_ns`.
+  // Gives up the requests with a deadline up to `until_ns`.
   void GiveUpExpired(int64_t until_ns, const absl::Status& status) {
     for (size_t i = 0; i < list_.size(); ++i) {
       if (list_.at(i)->deadline_ns > until_ns) return;
@@ -51,7 +51,7 @@ class AnsweringList {
 
   bool empty() const { return list_.empty(); }
 
-  // For the pool's invariants: the requests here, and the rows that they hold.
+  // For the pool's invariants: visits the requests here, with the rows that they hold.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (size_t i = 0; i < list_.size(); ++i) {

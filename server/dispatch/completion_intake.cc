@@ -17,8 +17,8 @@
 namespace mpsd {
 namespace {
 
-// When a client may try again whose answer needs a worker with more memory: starts take longer, but
-// none knows how long.
+// When a client may retry whose answer needs a worker with more memory. Starts take longer, but
+// nobody knows how long.
 constexpr int64_t kRoomierWorkerNs = kNsPerSecond;
 
 // The model has seen the request, and may have noted it.
@@ -65,7 +65,7 @@ void CompletionIntake::TakeOf(uint32_t worker, DeferredWork* work) {
   }
 }
 
-// False when the worker was caught lying.
+// False if the worker was caught lying.
 bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
   const uint32_t worker = inflight_->lanes()[lane].worker;
   LanePort* port = inflight_->port(lane);
@@ -127,7 +127,7 @@ void CompletionIntake::CountCompletion(const InflightBatch& batch, uint32_t work
   if (absl::IsDeadlineExceeded(batch.completed.failure)) metrics.skipped_batches.fetch_add(1);
 }
 
-// A batch that failed or was skipped says nothing about those that run.
+// A batch that failed or was skipped says nothing about others' times.
 void CompletionIntake::NoteTime(InflightTable::Position position, const InflightBatch& batch,
                                 int64_t now_ns) {
   const int64_t took_ns = inflight_->NoteRun(position, now_ns);
@@ -135,8 +135,8 @@ void CompletionIntake::NoteTime(InflightTable::Position position, const Inflight
   slow_workers_->Note(position.lane, batch.formed.row_count, took_ns, batch.curve);
 }
 
-// The rows end, unless the request is to have a further answer. Requests that have not ended yet
-// get their reply, or a part of it, from PoolCarrier::Carry().
+// The rows end, unless the request gets a further answer. PoolCarrier::Carry() gives replies, or
+// parts of them, to requests that have not ended.
 void CompletionIntake::EndEntries(InflightBatch* batch, int64_t now_ns, DeferredWork* work) {
   CompletedBatch& completed = batch->completed;
   completed.spec = &model_->spec;
@@ -160,10 +160,10 @@ void CompletionIntake::EndEntries(InflightBatch* batch, int64_t now_ns, Deferred
   returns_->Answered(static_cast<uint32_t>(answered), now_ns);
 }
 
-// The outputs did not fit: the requests go again with a larger lease, or each alone where a lease
-// that holds the outputs of all cannot be had. One that was alone waits for a larger worker.
-// The estimate grows by powers of two, so the retries end, whatever the worker says. The requests
-// are ahead of younger ones, whose small answers could make the estimate come down meanwhile.
+// The outputs did not fit. The requests go again with a larger lease, or each alone if no lease can
+// hold all outputs. A request that was alone waits for a larger worker. The estimate grows by
+// powers of two, so retries end, whatever the worker says. The requests are ahead of younger ones,
+// whose small answers could lower the estimate.
 void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes,
                                             const WorkerLink& link, DeferredWork* work) {
   std::vector<BatchEntry>& entries = batch->formed.entries;
@@ -192,8 +192,8 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
   std::erase_if(entries, [](const BatchEntry& entry) { return entry.row_count == 0; });
 }
 
-// A client that has some answers of one worker is not given the others of another, and a request
-// with a pin runs once only.
+// A client with some answers of one worker gets no others from another, and a request with a pin
+// runs only once.
 bool CompletionIntake::MayWait(const Request& request, const absl::Status& refusal) const {
   return RetryAfterNs(refusal).has_value() && request.pin == 0 && request.answers == 0;
 }

@@ -1,4 +1,4 @@
-// CompletionIntake: from the lanes to the completed batches.
+// CompletionIntake: takes completed batches from the lanes.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@
 namespace mpsd {
 
 // Step 11 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
-// believes nothing of a worker that it has not checked: a lie condemns the worker, and no
-// completion of a condemned worker is taken.
+// checks everything that a worker says: a lie condemns the worker, and no completion of a condemned
+// worker is taken.
 //
-// What becomes of a batch whose completion is true:
+// A batch with a true completion ends in one of these ways:
 //   answered          its requests end, and get their replies from PoolCarrier
 //   answered in part  (decoupled models) its requests wait in the AnsweringList
 //   needs more room   the lease was too small: its requests join their lines again, the estimate
 //                     grows; refused where the worker has no lease so large, until another worker
 //                     has, and for ever beyond `max_answer_bytes`
 //   abandoned         nobody waits for it: its rows end
-// In each case the slot is free again, and so are the resources that the batch held: the lane may
-// get its next batch.
+// In each case the slot is free again, and so are the batch's resources: the lane may get its next
+// batch.
 class CompletionIntake {
  public:
   // All outlive the intake.
@@ -51,7 +51,7 @@ class CompletionIntake {
         estimate_(estimate),
         max_answer_bytes_(max_answer_bytes) {}
 
-  // Take what has completed, of all workers or of one.
+  // Take completions of all workers, or of one.
   void Take(DeferredWork* work);
   void TakeOf(uint32_t worker, DeferredWork* work);
 
@@ -81,8 +81,8 @@ class CompletionIntake {
   const uint64_t max_answer_bytes_;
 };
 
-// How a request ends whose outputs take so many bytes, more than any worker can hold. A larger
-// worker may come, but the request cannot wait for it:
+// The ending of a request whose outputs no worker can hold. A larger worker may come, but the
+// request cannot wait for it:
 absl::Status LargerWorkerStarts(uint64_t bytes);
 // No larger worker can come:
 absl::Status NoMemoryForOutputs(uint64_t bytes);

@@ -1,4 +1,4 @@
-// CompletionRate: how fast a pool answers, and so when a refused client may come again.
+// CompletionRate: how fast a pool answers, and so when a refused client may return.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace mpsd {
 
-// A request that is refused because the queue is full carries a delay (RetryInfo), so that clients
-// come back when there is room, and not all at once. Owned by a pool's queue, which asks when it
-// refuses; CompletionIntake counts the requests that ended with their batch, and Pool::Tick()
-// measures. Thread-compatible: guarded by the pool's mutex. It reads no clock.
+// A request that is refused for a full queue carries a delay (RetryInfo), so that clients come back
+// when there is room, and not all at once. Owned by a pool's queue, which asks when it refuses.
+// CompletionIntake counts the requests that ended with their batch, and Pool::Tick() measures.
+// Thread-compatible: guarded by the pool's mutex. It reads no clock.
 //
 //   queued requests   rate         delay
 //   256               not known    100 ms: kUnknownRetryNs
@@ -22,17 +22,17 @@ namespace mpsd {
 class CompletionRate {
  public:
   static constexpr int64_t kWindowNs = 100 * kNsPerMs;
-  // The bounds of a delay, and the delay while no rate is known.
+  // Bounds of a delay, and the delay while no rate is known.
   static constexpr int64_t kMinRetryNs = kNsPerMs;
   static constexpr int64_t kMaxRetryNs = 5 * kNsPerSecond;
   static constexpr int64_t kUnknownRetryNs = 100 * kNsPerMs;
 
-  // So many more requests have ended with their batch, in an answer or an error. Those that expired
+  // So many more requests ended with their batch, in an answer or an error. Requests that expired
   // in the queue do not count.
   void Count(uint64_t requests) { answered_ += requests; }
 
   // Measures the rate once kWindowNs have passed since the last measure; the first call begins the
-  // first window. Each measure counts for half of the rate, but the first after none for all of it.
+  // first window. Each measure counts for half of the rate, the first for all of it.
   void Measure(int64_t now_ns) {
     if (!std::exchange(measures_, true)) since_ns_ = now_ns;
     const int64_t window_ns = now_ns - since_ns_;
@@ -43,8 +43,8 @@ class CompletionRate {
     since_ns_ = now_ns;
   }
 
-  // How long a client that is refused now should wait: until a quarter of the queue has drained. If
-  // the client came sooner, it would most likely be refused again.
+  // How long a client that is refused now should wait: until a quarter of the queue has drained.
+  // Sooner it would probably be refused again.
   int64_t RetryDelayNs(uint32_t queued_requests) const {
     if (requests_per_ns_ <= 0) return kUnknownRetryNs;
     const double delay_ns = std::max(1.0, queued_requests / 4.0) / requests_per_ns_;
@@ -55,7 +55,7 @@ class CompletionRate {
  private:
   uint64_t answered_ = 0;  // since since_ns_
   bool measures_ = false;  // the first window has begun
-  int64_t since_ns_ = 0;   // the beginning of the window
+  int64_t since_ns_ = 0;   // start of the window
   double requests_per_ns_ = 0;
 };
 

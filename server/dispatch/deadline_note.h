@@ -8,8 +8,8 @@
 
 namespace mpsd {
 
-// To be called for each request whose batch is back at `now_ns`. A deadline that the client did not
-// give is none that a forecast has to keep. A request that is late as foreseen says nothing.
+// Called for each request whose batch is back at `now_ns`. No forecast must keep a deadline that
+// the client did not give. A request that was expected to be late says nothing.
 inline void NoteAnswered(const Request& request, int64_t now_ns, AdmissionMargin* margin) {
   if (request.patience_ns > 0) return;
   if (!request.is_tried) {
@@ -18,8 +18,8 @@ inline void NoteAnswered(const Request& request, int64_t now_ns, AdmissionMargin
   margin->NoteAnswer(request.arrival_ns, request.answer_deadline_ns(), now_ns);
 }
 
-// To be called for each request that ends without an answer because of its deadline or its client.
-// One whose wait is limited besides, and has not ended, may have ended because of that limit.
+// Called for each request that ends unanswered because of its deadline or client. If its wait is
+// also limited and has not ended, that limit may have ended the request.
 inline void NoteUnanswered(const Request& request, int64_t now_ns, AdmissionMargin* margin) {
   if (request.patience_ns > 0 || request.final_deadline_ns != 0 || request.is_tried) return;
   margin->NoteEnd(request.arrival_ns, request.deadline_ns, now_ns);

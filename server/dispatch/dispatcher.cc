@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// What one batch counts in the mean of the last few.
+// Weight of one batch in the mean of the last few.
 constexpr double kUsualShare = 1.0 / 4;
 
 }  // namespace
@@ -71,8 +71,8 @@ SchedulerSnapshot Dispatcher::Snapshot(int64_t now_ns) const {
           .returns = returns_->Expect(now_ns)};
 }
 
-// False where a batch found no output room that others wait for too. Suspects without room wait for
-// their worker alone, and requests with a pin for their lane: they are passed over.
+// False if a batch found no output room and others wait for room too. Suspects wait only for their
+// worker, and requests with a pin only for their lane, so these are passed over.
 bool Dispatcher::RunOrPass(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
   const bool may_pass = decision.line == SchedulerDecision::kSuspects || IsPinned(decision);
   return Run(decision, now_ns, work) || may_pass;
@@ -98,15 +98,15 @@ void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, Deferre
                     [&](const Request* request) { return request->deadline_ns > now_ns; });
   model_->metrics.given_up_requests.fetch_add(static_cast<uint64_t>(given_up),
                                               std::memory_order_relaxed);
-  // Those that are given up are as good as late.
+  // A request that is given up is as good as late.
   for (const Request* request : dropped_) {
     NoteUnanswered(*request, request->deadline_ns, margin_);
   }
   work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
 }
 
-// False when the worker's output area has no room: the requests are back in their line. Where
-// resources are lacking nothing is done, and the views say so.
+// False if the worker's output area has no room: the requests are back in their line. If resources
+// are missing nothing is done, and the views say so.
 bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
   const uint32_t worker = inflight_->lanes()[decision.lane].worker;
   const bool suspects = decision.line == SchedulerDecision::kSuspects;
@@ -140,7 +140,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   return true;
 }
 
-// How long the first of those without a deadline of their own has waited.
+// How long the first request without its own deadline has waited.
 void Dispatcher::NoteWait(const FormedBatch& formed, int64_t now_ns) {
   const auto is_patient = [](const BatchEntry& entry) {
     return entry.request->patience_ns > 0 && entry.request->answers == 0;
@@ -169,8 +169,8 @@ void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, Def
   MPSD_FAILPOINT("dispatch.after_ring");
 }
 
-// Requests with a pin run once only, and so fail together where the outputs of their batch do not
-// fit: their batches are no larger than what fits for certain.
+// Requests with a pin run only once, so they fail together if the outputs of their batch do not
+// fit. Their batches are no larger than what certainly fits.
 uint32_t Dispatcher::MostRows(const SchedulerDecision& decision, const WorkerLink& link) const {
   const uint64_t row_bytes = estimate_->row_bytes();
   if (row_bytes == 0 || !IsPinned(decision)) return decision.max_rows;

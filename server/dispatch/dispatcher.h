@@ -1,4 +1,4 @@
-// Dispatcher: carries out what the scheduler decides, from the queue to the lanes.
+// Dispatcher: carries out the scheduler's decisions, from the queue to the lanes.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,15 @@
 namespace mpsd {
 
 // Step 7 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
-// takes no decision of its own, and wakes no lane: that is deferred.
+// decides nothing, and wakes no lane: that is deferred.
 //
-// A batch goes this way: take the resources that it needs (PoolClaims) → form it from its line →
-// lease room for its outputs → write the record of a free slot → push the slot's number into the
-// lane's ring → note the lane's bell in DeferredWork. Where no room is to be had the batch's
-// requests are put back into their lines as they were, and the scheduler is told that this worker
-// has no room; where resources are lacking it is told so before a batch is formed.
+// A batch's way:
+//    take the resources that it needs (PoolClaims) → form it from its line → lease room for its
+//    outputs → write the record of a free slot → push the slot's number into the lane's ring →
+//    note the lane's bell in DeferredWork
+//
+// Without room the batch's requests go back into their lines, and the scheduler learns that this
+// worker has none. It also learns of missing resources, before a batch is formed.
 class Dispatcher {
  public:
   // All outlive the dispatcher. Makes no batch before `held_requests` wait for the first time.
@@ -46,19 +48,19 @@ class Dispatcher {
         claims_(claims),
         held_requests_(held_requests) {}
 
-  // Gives batches to lanes until the scheduler has the pool wait, or a batch of a line finds no
-  // room for its outputs: then the next drain or tick tries again. Reads the clock only where a
-  // request waits; DispatchAt() is for callers that have read it.
+  // Gives batches to lanes until the scheduler has the pool wait, or a line's batch finds no room
+  // for its outputs: the next drain or tick then tries again. Reads the clock only if a request
+  // waits; DispatchAt() is for callers that have read it.
   void Dispatch(DeferredWork* work);
   void DispatchAt(int64_t now_ns, DeferredWork* work);
 
-  // Requests have left the queue otherwise: where none is left, the pool waits for nothing.
+  // Requests have left the queue otherwise: once none is left, the pool waits for nothing.
   void NoteLeft(DeferredWork* work);
 
-  // Takes a batch whose replies were given, for the next one.
+  // Takes a batch whose replies were given, for use as the next one.
   void Recycle(std::unique_ptr<InflightBatch> batch);
 
-  // What the scheduler sees at that time.
+  // The scheduler's view at that time.
   SchedulerSnapshot Snapshot(int64_t now_ns) const;
 
  private:
@@ -85,9 +87,9 @@ class Dispatcher {
   StandingQueue* const standing_;
   const OutputEstimate* const estimate_;
   PoolClaims* const claims_;
-  uint32_t held_requests_;  // 0: no more
+  uint32_t held_requests_;  // 0: none
   uint64_t next_batch_ = 1;
-  double usual_rows_ = 1;     // of a batch
+  double usual_rows_ = 1;     // mean rows of recent batches
   bool room_missed_ = false;  // since ClearOutputRoom()
   std::vector<std::unique_ptr<InflightBatch>> spare_batches_;
   std::vector<Request*> dropped_;  // scratch

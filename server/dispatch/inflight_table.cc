@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// Where nobody waits for the batch any more it is abandoned, and the lane may skip it.
+// If nobody waits for the batch any more it is abandoned, and the lane may skip it.
 void CancelIfDead(InflightBatch* batch, BatchRecord* record) {
   if (batch->life.state() == SlotState::kAbandoned) return;
   const std::vector<BatchEntry>& entries = batch->formed.entries;

@@ -1,4 +1,4 @@
-// InflightTable: the workers of a pool, their lanes, and the batch in each of their slots.
+// InflightTable: a pool's workers, their lanes, and the batch in each of their slots.
 #pragma once
 
 #include <array>
@@ -19,22 +19,20 @@
 
 namespace mpsd {
 
-// Step 7 of a request's life until step 11. Owned by a pool. Thread-compatible: guarded by the
-// pool's mutex. It ends no request and takes no decision; workers() and lanes() are what a
-// scheduler sees. Workers and lanes are named by their index, which holds until the next Attach()
-// or Remove().
+// Steps 7 to 11 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's
+// mutex. It ends no request and decides nothing. Workers and lanes are named by their index, valid
+// until the next Attach() or Remove(). A scheduler sees workers() and lanes().
 //
-// Invariants, which CheckInvariants() holds it to:
+// Invariants, which CheckInvariants() checks:
 //  1. A running request is in exactly one entry of one batch here.
 //  2. A slot holds a batch exactly while a lane may still read its rows or write its lease: the
 //     batch is running, or abandoned. An abandoned batch has no request.
-//  3. The views count what the slots hold; a lane has at most kMaxLaneDepth batches, so neither of
-//     its rings can be full.
+//  3. The views count what the slots hold. A lane has at most kMaxLaneDepth batches, so its rings
+//     are never full.
 //  4. A worker's lanes are neighbours, in the order of the workers.
 //  5. At most one worker that takes batches is kept for suspects.
 class InflightTable {
  public:
-  // A batch in its slot.
   struct Position {
     uint32_t lane = 0;
     uint32_t slot = 0;
@@ -42,13 +40,12 @@ class InflightTable {
 
   struct Worker {
     std::shared_ptr<WorkerLink> link;
-    bool condemned = false;  // caught lying: nothing of it is believed
+    bool condemned = false;  // caught lying: nothing that it says is believed
     uint64_t answered_requests = 0;
     Slowness slowness;
     bool joined_late = false;  // the pool had run batches before it came
   };
 
-  // Both outlive the table.
   InflightTable(ServedModel* model, PoolKeeper* keeper) : model_(model), keeper_(keeper) {}
 
   // REQUIRES: no batch is in it.
@@ -66,32 +63,31 @@ class InflightTable {
   // the keeper.
   void Condemn(uint32_t worker, const std::string& reason);
 
-  // The worker gets no batch any more.
   void Quiesce(uint32_t worker) { views_[worker].takes_batches = false; }
 
-  // The worker gets suspects only. REQUIRES: what Scheduler says of kKeepWorker.
+  // The worker gets only suspects. REQUIRES: what Scheduler says of kKeepWorker.
   void Keep(uint32_t worker);
 
-  // What a scheduler sees of the worker. Each part of the pool writes there what it alone knows:
-  // Dispatcher the room for outputs, PoolClaims the resources, SlowWorkers how slow the worker is
-  // and when it is tried again. The rest is the table's.
+  // The scheduler's view of the worker. Each part of the pool writes what it alone knows:
+  // Dispatcher the room for outputs, PoolClaims the resources, SlowWorkers the slowness and the
+  // next trial. The rest is the table's.
   WorkerView* view(uint32_t worker) { return &views_[worker]; }
 
   // REQUIRES: the lane has fewer than kMaxLaneDepth batches.
   uint32_t FreeSlot(uint32_t lane) const;
 
-  // The lane has the batch from now on, and is expected to run it for that long, on a worker that
-  // is not slow. A batch without a suspect ends the keeping of its worker. The others are passed
-  // over. REQUIRES: the slot is free, the batch is running.
+  // The lane has the batch from now on, expected to run that long on a worker that is not slow. A
+  // batch without a suspect ends its worker's keeping. Other workers are passed over. REQUIRES: the
+  // slot is free, the batch is running.
   void Start(Position position, std::unique_ptr<InflightBatch> batch, int64_t expected_ns);
 
-  // The batch came back at that time. Returns how long the lane had it and no other before it.
+  // The batch came back at that time. Returns how long the lane ran it, without earlier batches.
   int64_t NoteRun(Position position, int64_t now_ns);
 
   // The batch has left its slot. REQUIRES: there is one, and no lane may touch it any more.
   std::unique_ptr<InflightBatch> TakeOut(Position position);
 
-  // The batch in a slot; null when there is none.
+  // The batch in a slot; null if there is none.
   InflightBatch* At(Position position) const {
     return lanes_[position.lane].slots[position.slot].get();
   }
@@ -100,17 +96,16 @@ class InflightTable {
   // the request. REQUIRES: it is running.
   void Abandon(Request* request);
 
-  // The same for all whose deadline is not after `until_ns`.
+  // The same for all with a deadline up to `until_ns`.
   void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
 
-  // Calls visit(Position, InflightBatch*) for each batch, lane by lane. `visit` may take out the
-  // batch that it is called for.
+  // Calls visit(Position, InflightBatch*) for each batch, lane by lane. `visit` may take out its
+  // batch.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (uint32_t lane = 0; lane < lanes_.size(); ++lane) ForEachOf(lane, visit);
   }
 
-  // The same for one lane.
   template <typename Visit>
   void ForEachOf(uint32_t lane, Visit visit) const {
     for (uint32_t slot = 0; slot < kRingEntries; ++slot) {
@@ -118,7 +113,6 @@ class InflightTable {
     }
   }
 
-  // The worker has answered so many requests more.
   void CountAnswered(uint32_t worker, uint64_t requests) {
     workers_[worker].answered_requests += requests;
   }
@@ -135,16 +129,16 @@ class InflightTable {
  private:
   struct Lane {
     LanePort* port = nullptr;
-    int64_t last_back_ns = 0;  // when a batch came back last
+    int64_t last_back_ns = 0;  // when the last batch came back
     std::array<std::unique_ptr<InflightBatch>, kRingEntries> slots;
   };
 
   ServedModel* const model_;
   PoolKeeper* const keeper_;
   std::vector<Worker> workers_;
-  std::vector<WorkerView> views_;  // of workers_
+  std::vector<WorkerView> views_;  // one for each of workers_
   std::vector<Lane> lanes_;
-  std::vector<LaneView> lane_views_;  // of lanes_
+  std::vector<LaneView> lane_views_;  // one for each of lanes_
   bool has_run_ = false;              // a batch came back
 };
 

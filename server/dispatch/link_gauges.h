@@ -1,4 +1,4 @@
-// LinkGauges: what a pool shows of its workers' links: answers that lie there, what lanes count.
+// LinkGauges: a pool's gauges of its workers' links: answers there, and lanes' counts.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace mpsd {
 
-// Owned by a pool. Thread-compatible: guarded by the pool's mutex. Counts the links of dead workers
-// too, for as long as answers lie in them: an answer that a client has not read yet keeps its
-// bytes, and so it stays on the gauges, whatever has become of the worker that wrote it.
+// Owned by a pool. Thread-compatible: guarded by the pool's mutex. Includes links of dead workers
+// while answers lie in them. An unread answer keeps its bytes, and so stays on the gauges after its
+// worker's death.
 class LinkGauges {
  public:
   explicit LinkGauges(ModelMetrics* metrics)
@@ -29,7 +29,7 @@ class LinkGauges {
     past_.push_back(link);
   }
 
-  // Adds up what the lanes have counted.
+  // Adds up the lanes' counts.
   void NoteCounts(const InflightTable& inflight) {
     const auto workers = static_cast<uint32_t>(inflight.workers().size());
     for (uint32_t worker = 0; worker < workers; ++worker)

@@ -189,7 +189,7 @@ void Pool::EndExpired(int64_t until_ns, absl::StatusCode code, const char* text,
   if (code == absl::StatusCode::kDeadlineExceeded) {
     for (const Request* request : *taken) NoteUnanswered(*request, until_ns, &parts_.margin);
   }
-  // A status is made only where there is a request to end, since it takes memory from the heap.
+  // A status takes heap memory, so it is made only if there is a request to end.
   if (!taken->empty()) work->EndAll(taken, absl::Status(code, text));
   if (!parts_.answering.empty()) parts_.answering.GiveUpExpired(until_ns, absl::Status(code, text));
 }

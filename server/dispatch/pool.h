@@ -1,4 +1,4 @@
-// Pool: the queue of one model and the lanes that serve it, behind one mutex.
+// Pool: one model's queue and the lanes that serve it, behind one mutex.
 #pragma once
 
 #include <cstddef>
@@ -23,43 +23,43 @@
 namespace mpsd {
 
 // Takes a request from its rows to its batch, and the batch from its lane to the reply: steps 4 to
-// 7 and 11 of a request's life (ARCHITECTURE.md has the steps, and a glossary). The ServedModel
-// owns the pool, and each request holds its model, so the pool is still there at the last Cancel().
-// Thread-safe: any thread calls any method.
+// 7 and 11 of a request's life (see ARCHITECTURE.md). The ServedModel owns the pool, and each
+// request holds its model, so the pool still exists at the last Cancel(). Thread-safe: any thread
+// calls any method.
 //
 // A pool has three faces, by who calls it:
 //   Pool itself     accept/ and admit/ (RequestQueue), and the threads that look for completions
 //   memory()        the supervisor, which gives it segments for rows and takes them back
 //   workers()       the supervisor, whose workers come and go
-// PoolParts has the state that all three work on, and the invariants. Each method finds out under
-// the mutex what has to be done, and PoolCarrier does it after.
+// PoolParts has the state that all three use, and the invariants. Each method finds out under the
+// mutex what must be done, and PoolCarrier does it after.
 //
 // A pool never starts or ends a worker, copies a payload under its mutex, or knows how a reply is
-// written. It calls the rest of the daemon through the interfaces PoolKeeper, RowFiller (of a
-// request), CompletionSink and PoolWatcher only.
+// written. It calls the rest of the daemon only through the interfaces PoolKeeper, RowFiller (a
+// request's), CompletionSink and PoolWatcher.
 //
-// The end of a pool: Close(), so that nothing new comes; FailAll() if what is inside must not be
-// waited for; until inside() is 0 and busy() is false; then it may be destroyed.
+// To end a pool: Close(), so that nothing new comes; FailAll(), if nobody may wait for what is
+// inside. Once inside() is 0 and busy() is false, it may be destroyed.
 class Pool final : public RequestQueue {
  public:
-  // `scheduler` decides which batch is next; null means a PredictiveScheduler with these
-  // options. All pointers outlive the pool.
+  // `scheduler` decides which batch is next; null means a PredictiveScheduler with these options.
+  // All pointers outlive the pool.
   Pool(ServedModel* model, const PoolOptions& options, const Clock* clock, CompletionSink* replies,
        PoolKeeper* keeper, std::unique_ptr<const Scheduler> scheduler = nullptr);
 
   // REQUIRES: no request is inside, no batch runs.
   ~Pool() override;
 
-  // The watcher is told of lanes and time from now on. It outlives the pool. REQUIRES: called at
-  // most once, before another thread knows the pool.
+  // Tells the watcher of lanes and time from now on. It outlives the pool. REQUIRES: called at most
+  // once, before another thread knows the pool.
   void Watch(PoolWatcher* watcher) { parts_.watcher = watcher; }
 
   PoolMemory* memory() { return &memory_; }
   PoolWorkers* workers() { return &workers_; }
 
-  // ---- accept/ and admit/: RequestQueue (server/request) has the contracts ----
-  // Reserve() → the caller fills the rows → Commit(). Between a decoupled model's answers comes
-  // Continue(). Cancel() at any time. Each of them may end the request before it returns.
+  // ---- accept/ and admit/: RequestQueue (server/request) has the contracts ---- The order is
+  // Reserve() → the caller fills the rows → Commit(). Continue() comes between a decoupled model's
+  // answers, Cancel() at any time. Each may end the request before it returns.
   absl::Status Reserve(Request* request, RowTargets* targets) override;
   void Commit(Request* request) override;
   void Continue(Request* request) override;
@@ -70,35 +70,35 @@ class Pool final : public RequestQueue {
 
   // ---- the threads that wait for completions ----
 
-  // Takes what has completed, dispatches, and gives the replies. Returns how many batches
-  // completed. `after_timeout`: the caller was not woken by a bell, but slept too long. Then each
-  // completion that a lane had announced before NoteAnnounced() is a wake-up that was lost, and
-  // mpsd_timeout_wakeups_total counts it: a bug, whichever side has it.
+  // Takes completions, dispatches, and gives the replies. Returns the number of completed batches.
+  // `after_timeout`: no bell woke the caller, which slept too long. Then each completion announced
+  // before NoteAnnounced() is a lost wake-up, counted by mpsd_timeout_wakeups_total: a bug on
+  // either side.
   size_t Drain(bool after_timeout = false);
 
-  // Remembers what each lane has announced by now, for the next Drain(true). Called by the last
-  // thread that goes to sleep, when its sleep has timed out, so that a completion that comes after
-  // the look is not taken for a lost one. REQUIRES: SetParked(true) is in force.
+  // Remembers each lane's announcements so far, for the next Drain(true). The last thread to go to
+  // sleep calls it when its sleep has timed out. So a completion that comes after the look does not
+  // count as a lost wake-up. REQUIRES: SetParked(true) is in force.
   void NoteAnnounced();
 
   // True: the caller is about to sleep, so workers ring the bell for each completion. False: a
-  // thread is awake and looks by itself, so they need not. Plane calls it, and counts the threads.
+  // thread is awake and looks itself. Plane calls it, and counts the threads.
   void SetParked(bool parked);
 
   // ---- time, and the end ----
 
-  // Ends requests whose deadline has passed, wherever they are, and dispatches what is due. Called
-  // every few milliseconds.
+  // Ends requests past their deadline, wherever they are, and dispatches what is due. Called every
+  // few milliseconds.
   void Tick();
 
-  // Ends all requests as UNAVAILABLE with this text. A request whose answer is on its way ends when
-  // that answer is taken. New requests may still come: see Close().
+  // Ends all requests as UNAVAILABLE with this text. A request with an answer on its way ends when
+  // that is taken. New requests may still come: see Close().
   void FailAll(const char* text);
 
   // Requests inside: from Reserve() until their ending is decided.
   int64_t inside() const { return parts_.inside.get(); }
 
-  // True while a lane has a batch, even if all requests of the batch have ended.
+  // Whether a lane has a batch, even if all its requests have ended.
   bool busy() const {
     return parts_.model->metrics.running_batches.load(std::memory_order_relaxed) > 0;
   }
@@ -110,8 +110,8 @@ class Pool final : public RequestQueue {
   absl::Status Admit(Request* request, uint64_t bytes, RowTargets* targets, int64_t* tick_by_ns)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.mu);
 
-  // Ends all requests with a deadline that is not after `until_ns`, those that are answered in part
-  // once the answer is taken.
+  // Ends all requests with a deadline up to `until_ns`. A partly answered one ends once its answer
+  // is taken.
   void EndExpired(int64_t until_ns, absl::StatusCode code, const char* text, DeferredWork* work)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.mu);
 

@@ -28,7 +28,7 @@ void PoolCarrier::Carry(DeferredWork* work) {
 
 void PoolCarrier::Commit(Request* request) {
   DeferredWork work(&parts_->inside);
-  // Nobody else touches the rows yet, so that they are read without the mutex.
+  // Nobody else touches the rows yet, so they are read without the mutex.
   request->content = SampleContent(*request);
   Quarantine* quarantine = &parts_->quarantine;
   const bool quarantined =
@@ -46,13 +46,13 @@ void PoolCarrier::Commit(Request* request) {
       work.End(request, WorkerLoss::CrashedItsWorker());
       parts_->model->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
     }
-    // Also without the request: a claim that waited for it alone waits no more.
+    // Needed even without the request: a claim that waited for it alone stops waiting.
     parts_->dispatcher.DispatchAt(now_ns, &work);
   }
   Carry(&work);
 }
 
-// A row that the model has refused is an answer too: the worker has lived.
+// A row that the model has refused is an answer too: the worker has survived.
 void PoolCarrier::RememberAnswered(const CompletedBatch& batch) {
   if (!batch.failure.ok() || batch.part == AnswerPart::kOneOfMany) return;
   for (const BatchEntry& entry : batch.entries) {
@@ -67,7 +67,7 @@ void PoolCarrier::RememberStruck(DeferredWork* work) {
   parts_->loss.EndStruckRows(request);
 }
 
-// The batches' own references on their leases go; answers may hold others.
+// The batches drop their own references on leases; answers may hold others.
 void PoolCarrier::Recycle(DeferredWork* work) {
   if (work->completed.empty()) return;
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {

@@ -11,26 +11,25 @@ namespace mpsd {
 
 // Owned by a Pool, used by each of its faces. Thread-safe: any thread carries its own DeferredWork.
 //
-// What is slow happens here and nowhere else: a lane is woken (a system call), replies are given
-// (payloads are copied out of the worker's segment), the rows of requests that waited for memory
-// are filled (payloads are copied in). Some of that must go through the mutex once more: a batch's
-// memory comes back, a filled request joins its line.
+// Slow work happens only here. Lanes are woken (a system call). Replies are given (payloads are
+// copied out of the worker's segment). Rows of requests that waited for memory are filled (payloads
+// are copied in). Then a batch's memory is returned, or a filled request joins its line, once more
+// under the mutex.
 //
-// The order matters, and Carry() keeps it:
+// Carry() keeps this order:
 //   1. lanes are woken first, so that the device works while the rest is done;
 //   2. answers are noted and go out, then a struck request's content is remembered;
 //   3. only then requests are failed: a client that is told of a crash and asks again is refused;
 //   4. rows are filled last. Commit() may find more to do, and carries it itself.
 class PoolCarrier {
  public:
-  // Both outlive the carrier.
   PoolCarrier(PoolParts* parts, CompletionSink* replies) : parts_(parts), replies_(replies) {}
 
-  // Does all of `work`, which is used up. May block as long as a reply's copy takes.
+  // Does and uses up all of `work`. May block as long as a reply's copy takes.
   void Carry(DeferredWork* work) ABSL_LOCKS_EXCLUDED(parts_->mu);
 
-  // The rows of a reserved request are filled: it joins its line, or ends if the client has
-  // cancelled it meanwhile or if it holds what has crashed a worker.
+  // A reserved request's rows are filled. It joins its line. Or it ends, if the client has
+  // cancelled it meanwhile or its content has crashed a worker.
   void Commit(Request* request) ABSL_LOCKS_EXCLUDED(parts_->mu);
 
  private:

@@ -41,7 +41,7 @@ void PoolClaims::Show(const OnDevice& on) {
   }
 }
 
-// All those that the pool has there while none of its workers is missing.
+// All the pool's lanes there while none of its workers is missing.
 uint32_t PoolClaims::LanesOn(const std::string& device) const {
   const std::vector<std::string>& devices = model_->facts.devices;
   const auto is_on_it = [&](const std::string& other) { return OneNameOf(other) == device; };
@@ -74,7 +74,7 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
   if (table_->TryTake(on->claim)) {
     *claim = on->claim;
     NoteTurn(on);
-    // Others may have waited behind this claim. One that has not waited was before nobody.
+    // Others may have waited behind this claim. A claim that has not waited was before nobody.
     const bool has_waited = std::exchange(on->waits, false);
     Show(*on);
     if (has_waited) TellOthers(work);

@@ -1,4 +1,4 @@
-// PoolClaims: what the lanes of one pool need of the resources that models share, and hold.
+// PoolClaims: the shared resources that one pool's lanes need and hold.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 
 namespace mpsd {
 
-// Owned by a pool. Thread-compatible: guarded by the pool's mutex. Between the Dispatcher, which
-// runs a batch only once it has taken what the batch needs, and the ResourceTable. A pool that
-// needs nothing pays for a look at an empty list.
+// Owned by a pool. Thread-compatible: guarded by the pool's mutex. Stands between the Dispatcher,
+// which runs a batch only once it has taken the batch's needs, and the ResourceTable. A pool
+// without needs only pays for a look at an empty list.
 //
-// What a lack means for the scheduler: the workers of that device have no resources, and so no lane
-// (WorkerView::has_resources), until the next pass. A pass is one call of Dispatcher::DispatchAt():
-// a claim that waits and in which nobody asked for anything waits no more, since it would keep
-// other pools from their turn for nothing. How long a turn takes is in the views as well
-// (ExpectedTurnNs), so that nobody is let in whom others' turns would make too late.
+// Without resources the scheduler gets no lane on that device's workers
+// (WorkerView::has_resources), until the next pass. A pass is one call of Dispatcher::DispatchAt().
+// At the end of a pass, a claim that nobody asked for stops waiting: it would block other pools for
+// no reason. The views also say how long a turn takes (ExpectedTurnNs), so that no request is
+// admitted that others' turns would make late.
 class PoolClaims {
  public:
-  // All outlive this. `table` may be null where `needs` are empty.
+  // All outlive this. `table` may be null if `needs` is empty.
   PoolClaims(const Clock* clock, ResourceTable* table, const LaneNeeds& needs, ServedModel* model,
              InflightTable* inflight)
       : clock_(clock), table_(table), needs_(needs), model_(model), inflight_(inflight) {}
@@ -34,24 +34,22 @@ class PoolClaims {
   // REQUIRES: no batch holds anything.
   ~PoolClaims();
 
-  // A worker has come.
   void Attach(uint32_t worker);
 
   void BeginPass();
   void EndPass(DeferredWork* work);
 
-  // Takes what a batch on that worker needs; `claim` is what the batch then holds. False: there is
-  // not enough now, and the views say so.
+  // Takes what a batch on that worker needs; the batch then holds `claim`. False if there is not
+  // enough now; the views then say so.
   bool Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work);
 
-  // The batch holds it no more, if it has held any.
+  // The batch no longer holds its claim, if any.
   void GiveBack(InflightBatch* batch, DeferredWork* work);
 
   // The same for a batch that does not begin after all.
   void PutBack(InflightBatch* batch, DeferredWork* work);
 
  private:
-  // The workers of one device.
   struct OnDevice {
     std::string device;
     ResourceClaim* claim = nullptr;
@@ -66,7 +64,7 @@ class PoolClaims {
   OnDevice* Find(const ResourceClaim* claim);
   void NoteTurn(OnDevice* on);
   uint32_t LanesOn(const std::string& device) const;
-  // In the views of its workers.
+  // Updates the views of its workers.
   void Show(const OnDevice& on);
   void TellOthers(DeferredWork* work) const;
 

@@ -1,4 +1,4 @@
-// PoolMemory: the face of a pool that gets slab segments and gives them back.
+// PoolMemory: a pool's face for getting and returning slab segments.
 #pragma once
 
 #include <cstdint>
@@ -12,44 +12,42 @@
 namespace mpsd {
 
 // Owned by a Pool. Called by the supervisor, which makes the segments, hands them to the workers
-// and keeps the budget of all models. Thread-safe. Never maps, makes or unmaps a segment
-// itself, and never asks a worker: the REQUIRES below are the caller's to keep.
+// and keeps the budget of all models. Thread-safe. Never maps, makes or unmaps a segment itself,
+// and never asks a worker: the caller keeps the REQUIRES below.
 //
-// Bounds: the pool asks for no segment once it has kMaxSlabSegments of them, nor where the rows
-// that found no room would take it beyond MaxSlabBytes() (server/batch). Add() and Refuse() carry
-// out what they found on the caller's thread: Add() copies the payloads of requests that waited.
+// The pool asks for no segment beyond kMaxSlabSegments, nor if the rows without room would take it
+// beyond MaxSlabBytes() (server/batch). Add() and Refuse() carry out what they find on the caller's
+// thread: Add() copies payloads of waiting requests.
 //
-// The life of a segment: made and mapped by every worker → Add() → serves rows → RetireIdle(): it
-// takes no rows any more → the last worker has unmapped it → Remove().
+// The life of a segment: made and mapped by every worker → Add() → serves rows → RetireIdle():
+// takes no rows any more → unmapped by the last worker → Remove().
 class PoolMemory {
  public:
-  // Both outlive this.
   PoolMemory(PoolParts* parts, PoolCarrier* carrier) : parts_(parts), carrier_(carrier) {}
 
   // Gives the pool memory for rows: waiting requests get theirs. Number 0 is the first segment, and
-  // stays. REQUIRES: the model's spec is complete, and every worker that is attached has mapped the
+  // stays. REQUIRES: the model's spec is complete, and every attached worker has mapped the
   // segment.
   void Add(OwnedSegment segment, uint32_t number = 0);
 
-  // The growth request: the bytes of a further segment, since rows found no room. Nothing when none
-  // is needed. The caller answers with Add() or Refuse().
+  // The growth request: bytes of a further segment, since rows found no room; nothing if none is
+  // needed. The caller answers with Add() or Refuse().
   std::optional<uint64_t> TakeGrowthRequest();
 
-  // There is no more memory for now: requests that wait for it are refused as RESOURCE_EXHAUSTED.
+  // No more memory for now: requests that wait for it are refused as RESOURCE_EXHAUSTED.
   void Refuse();
 
-  // Retires a segment that has held nothing for `idle_calls` calls of this: it takes no rows any
-  // more. Returns its number. Never the first segment, and at most one a call.
+  // Retires a segment that held nothing during `idle_calls` calls: it takes no more rows. Returns
+  // its number. Never the first segment, and at most one a call.
   std::optional<uint32_t> RetireIdle(uint32_t idle_calls);
 
-  // Gives a retired segment back; its bytes are the caller's to give back to the budget. REQUIRES:
+  // Returns a retired segment; the caller gives its bytes back to the budget. REQUIRES:
   // RetireIdle() returned the number, and no worker has it mapped.
   OwnedSegment Remove(uint32_t number);
 
-  // The segments as a worker is told of them, in the order of their numbers.
+  // The segments as workers are told of them, sorted by number.
   std::vector<SlabSegment> Descriptors() const;
 
-  // Bytes of all segments.
   uint64_t Bytes() const;
 
  private:

@@ -67,7 +67,7 @@ void PoolQueue::ReturnHeld(uint64_t lease_bytes) {
   });
   for (Request* request : fitting) {
     held_.Remove(request);
-    request->suspect = true;  // it runs alone, so that it is not computed in vain with others
+    request->suspect = true;  // runs alone, so that others are not computed in vain
     batcher_.Enqueue(request);
   }
 }

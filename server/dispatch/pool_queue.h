@@ -1,4 +1,4 @@
-// PoolQueue: what waits in a pool, its limits, and the memory that rows lie in.
+// PoolQueue: a pool's waiting requests, their limits, and the memory for rows.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace mpsd {
 
-// Steps 4 to 6 of a request's life, and back when a batch is lost. Owned by a pool.
-// Thread-compatible: guarded by the pool's mutex. It never ends a request, and knows no worker.
+// Steps 4 to 6 of a request's life, also after a batch is lost. Owned by a pool. Thread-compatible:
+// guarded by the pool's mutex. It never ends a request, and knows no worker.
 //
-// A request is counted from Admit() until a call takes it out. It waits for memory, or its rows are
+// A request counts from Admit() until a call takes it out. It waits for memory, or its rows are
 // being filled ("reserved"), or it is in a line of the batcher. Or it is held back for a worker
 // that can hold its answer.
 //
-// Invariants, which CheckInvariants() holds it to:
+// Invariants, which CheckInvariants() checks:
 //  1. The ledger counts the waiting, reserved, queued and held requests together.
 //  2. Waiting requests have no rows; reserved, queued and held ones have.
 //  3. The batcher's and the ledger's own invariants.
@@ -35,8 +35,8 @@ class PoolQueue {
             const Clock* clock);
 
   // Reserves rows for a new request of `bytes` bytes, or lets it wait for memory that may come
-  // (`targets->later`). QueueLedger::FullError() when a limit is reached or no memory is to be
-  // expected. Sets `tick_by_ns` when memory was asked for.
+  // (`targets->later`). QueueLedger::FullError() if a limit is reached or no memory can be
+  // expected. Sets `tick_by_ns` if memory was asked for.
   absl::Status Admit(Request* request, uint64_t bytes, RowTargets* targets, int64_t* tick_by_ns);
 
   // A reserved request's rows are filled: it joins its line.
@@ -45,21 +45,21 @@ class PoolQueue {
   // A request joins its line again, with the rows that it has.
   void Return(Request* request);
 
-  // A request that has run stays here until a worker with a lease of its output_bytes comes. False
-  // after HoldNoMore(): none will come.
+  // Holds a request that has run until a worker with a lease of its output_bytes comes. False after
+  // HoldNoMore(): none will come.
   bool Hold(Request* request);
   void HoldNoMore() { may_hold_ = false; }
 
-  // Held requests whose answers a lease of so many bytes can hold join the suspects.
+  // Held requests whose answers fit a lease of so many bytes join the suspects.
   void ReturnHeld(uint64_t lease_bytes);
 
-  // Takes out a request that waits, is queued or is held. The caller ends it.
+  // Takes out a waiting, queued or held request. The caller ends it.
   void Remove(Request* request);
 
-  // Take out requests, which the caller ends: all whose deadline is not after `until_ns`; the same
-  // of a rank of one line, or SchedulerDecision::kSuspects; of all that wait; of all held ones; and
-  // all queued ones that hold the same as `request`. Requests that yield are delayed instead.
-  // TakeExpiredOf() returns how many were.
+  // Take out requests, which the caller ends. TakeExpired() takes all with a deadline up to
+  // `until_ns`, TakeExpiredOf() those of a line's rank or of SchedulerDecision::kSuspects. The
+  // others take all waiting ones, all held ones, and all queued ones with the content of `request`.
+  // Requests that yield are delayed instead. TakeExpiredOf() returns their number.
   void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
   uint32_t TakeExpiredOf(uint32_t line, uint32_t rank, int64_t until_ns,
                          std::vector<Request*>* expired);
@@ -75,7 +75,7 @@ class PoolQueue {
   // Batcher::Form() requires.
   void Form(uint32_t line, uint32_t max_rows, FormedBatch* batch);
 
-  // The requests of a batch that no lane got are in their lines again.
+  // The requests of a batch that no lane got return to their lines.
   void PutBack(FormedBatch* formed);
 
   void EndRows(const RowPlace& place, uint32_t rows) { batcher_.EndRows(place, rows); }
@@ -86,14 +86,14 @@ class PoolQueue {
   SlabTable* slabs() { return batcher_.slabs(); }
   SlabGrowth* growth() { return &growth_; }
 
-  // Closes idle slabs, and then retires a segment that has idled: SlabTable::RetireIdle().
+  // Closes idle slabs, and then retires an idle segment: SlabTable::RetireIdle().
   std::optional<uint32_t> RetireIdle(uint32_t idle_calls);
 
-  // Shows on the gauges what the slabs take.
+  // Updates the gauges of the slabs.
   void NoteSlabs();
 
-  // CHECKs the class's invariants, and returns the queue's requests with the rows that they hold.
-  // Slow: for tests.
+  // CHECKs the class's invariants, and returns the queue's requests with their rows. Slow: for
+  // tests.
   QueueLedger::Sum CheckInvariants() const;
 
  private:
@@ -110,7 +110,7 @@ class PoolQueue {
   GaugeShare slabs_gauge_;
   GaugeShare segment_bytes_gauge_;
   Batcher batcher_;
-  RequestRanks waiting_;  // admitted, for whose rows there is no room yet
+  RequestRanks waiting_;  // admitted, without room for their rows yet
   RequestRanks held_;     // their answers need a worker with more memory
   bool may_hold_ = true;
   SlabGrowth growth_;

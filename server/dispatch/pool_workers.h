@@ -1,4 +1,4 @@
-// PoolWorkers: the face of a pool that workers join and leave.
+// PoolWorkers: a pool's face for workers that join and leave.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,14 @@
 namespace mpsd {
 
 // Owned by a Pool. Called by the supervisor, which starts, watches and ends the processes.
-// Thread-safe. A worker is named by its number within the model (WorkerLink::worker()); a process
-// that replaces another has the same number and a later epoch. Never starts or ends a worker: when
-// the pool catches a worker lying, it tells PoolKeeper and gives the worker nothing more.
+// Thread-safe. A worker is named by its number within the model (WorkerLink::worker()); a replacing
+// process has the same number and a later epoch. Never starts or ends a worker: if the pool catches
+// one lying, it tells PoolKeeper and gives the worker nothing more.
 //
-// Each method holds the pool's mutex for a moment. Attach(), ExpectAt() and
-// Detach() then carry out what they found (PoolCarrier), so lanes are woken and replies given on
-// the supervisor's thread.
+// Each method holds the pool's mutex for a moment. Attach(), ExpectAt() and Detach() then carry out
+// what they found (PoolCarrier): they wake lanes and give replies on the supervisor's thread.
 //
-// What Detach() finds of a dead worker, and what becomes of it:
+// Detach() handles what a dead worker leaves:
 //   a completion that was published   answered once it was checked, unless the worker has lied
 //   every other batch                 WorkerLoss judges each of its requests
 //   answers that clients still read   keep the link, and so the worker's segment
@@ -30,38 +29,37 @@ namespace mpsd {
 // The order of a worker's life here: LinkOptions() → Attach() → maybe Quiesce() → Detach().
 class PoolWorkers {
  public:
-  // Both outlive this.
   PoolWorkers(PoolParts* parts, PoolCarrier* carrier) : parts_(parts), carrier_(carrier) {}
 
-  // What the link of a worker with so many lanes has to be made with. REQUIRES: the model's spec is
+  // The options for the link of a worker with so many lanes. REQUIRES: the model's spec is
   // complete.
   WorkerLink::Options LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes,
                                   AreaKind kind = AreaKind::kUsual) const;
 
-  // The worker serves from now on, and gets batches before this returns. REQUIRES: none of the same
-  // number is attached, and the worker has mapped every segment of PoolMemory::Descriptors().
+  // The worker serves from now on, and gets batches before this returns. REQUIRES: no worker with
+  // its number is attached, and it has mapped every segment of PoolMemory::Descriptors().
   void Attach(std::shared_ptr<WorkerLink> link);
 
-  // The worker gets no batch any more; it finishes those that it has.
+  // The worker gets no more batches; it finishes those that it has.
   void Quiesce(uint32_t worker);
 
-  // True when an answer has come that is larger than the largest lease of that worker.
+  // Whether an answer has come that exceeds the worker's largest lease.
   bool IsTooSmall(uint32_t worker) const;
 
-  // There is no memory for a larger worker, and none is tried before `until_ns`. Requests that are
-  // held back for one end. Until then answers that need one are refused for good.
+  // There is no memory for a larger worker, and none is tried before `until_ns`. Requests held back
+  // for one end. Until then answers that need one are refused for good.
   void KeepSize(int64_t until_ns);
 
-  // What a worker has done; empty when it is not attached.
+  // The worker's progress; empty if it is not attached.
   WorkerProgress Progress(uint32_t worker) const;
 
-  // While no worker is attached, none will serve before `when_ns`: requests whose deadline is not
-  // after that are refused, and those that wait end. INT64_MIN: a worker may come at any moment.
+  // While no worker is attached, none will serve before `when_ns`. Requests with an earlier
+  // deadline are refused, and waiting ones end. INT64_MIN: a worker may come at any moment.
   void ExpectAt(int64_t when_ns);
 
-  // What the worker completed before it died is answered; its other requests go again, or end.
-  // Returns what its death was put down to. REQUIRES: the worker is confirmed dead, since another
-  // may write to its rows from now on.
+  // Answers what the worker completed before it died; its other requests go again, or end. Returns
+  // what its death was put down to. REQUIRES: the worker is confirmed dead, since another may write
+  // to its rows from now on.
   Conviction Detach(uint32_t worker, WorkerEnd end);
 
  private:

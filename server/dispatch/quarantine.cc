@@ -11,14 +11,14 @@ namespace {
 
 constexpr uint64_t kPieceBytes = 64;
 
-// The part that all rows share. A pin says which lane a request has, not what it holds.
+// Hashes what all rows share. A pin names a lane and is no content.
 uint64_t HashShapes(const Request& request) {
   const absl::Span<const int64_t> key(request.key);
   return absl::HashOf(request.rows,
                       key.first(key.size() - (request.pin != 0 && !key.empty() ? 1 : 0)));
 }
 
-// Pieces of equal size and distance, the first and the last bytes among them.
+// Hashes pieces of equal size and distance, including the first and last bytes.
 uint64_t HashPieces(uint64_t hash, absl::string_view rows) {
   constexpr uint64_t kPieces = kSampledBytes / kPieceBytes;
   const uint64_t last = rows.size() - kPieceBytes;
@@ -71,7 +71,7 @@ bool Quarantine::NoteDeath(uint64_t sample, int64_t now_ns) {
   return is_second;
 }
 
-// Whether another thread sees the note a moment later does not matter: deaths are minutes apart.
+// Another thread may see the note a moment later: deaths are minutes apart.
 void Quarantine::NoteAnswered(uint64_t sample) {
   answered_[sample % kMaxAnswered].store(sample, std::memory_order_relaxed);
   if (deaths_size_.load(std::memory_order_relaxed) == 0) return;

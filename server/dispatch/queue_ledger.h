@@ -1,4 +1,4 @@
-// QueueLedger: how much waits in a pool, of each priority level and tenant, against its limits.
+// QueueLedger: how much waits in a pool, by priority level and tenant, against its limits.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,17 @@
 namespace mpsd {
 
 // Part of a PoolQueue, which counts each request that comes and goes. It holds no request. Each
-// priority level has a limit of its own, so that one that overflows leaves room for the others.
-// Where callers are told apart one tenant has at most as much as is left for all others: so one
-// alone gets half of each limit, and N that flood the queue leave a part of 1 / (N + 1).
-// Thread-compatible: guarded by the pool's mutex.
+// priority level has its own limit, so that an overflowing level leaves room for others. A known
+// tenant may use at most as much as is left for all others. So one alone gets half of each limit,
+// and N that flood the queue leave 1 / (N + 1). Thread-compatible: guarded by the pool's mutex.
 //
-// Invariants, which CheckInvariants() holds it to:
-//  1. What is counted of all is the sum of the levels, and that of the tenants.
-//  2. What is counted of a level is the sum of all tenants' parts of it.
+// Invariants, which CheckInvariants() checks:
+//  1. The total equals the sum over the levels, and over the tenants.
+//  2. A level's count equals the sum over its tenants.
 class QueueLedger {
  public:
   struct Limits {
-    std::vector<uint32_t> requests = {kDefaultQueueRequests};  // of each priority level
+    std::vector<uint32_t> requests = {kDefaultQueueRequests};  // by priority level
     uint64_t bytes = kDefaultQueueBytes;
   };
 
@@ -39,18 +38,17 @@ class QueueLedger {
 
   explicit QueueLedger(const Limits& limits) : limits_(limits), levels_(limits.requests.size()) {}
 
-  // Whether a limit refuses this new request of `bytes` bytes.
   bool IsFull(const Request& request, uint64_t bytes) const;
 
-  // How a request is refused that finds no room, with the time to come again.
+  // The refusal of a request that finds no room, with the time to come again.
   absl::Status FullError() const;
 
-  // A request has come, `sign` 1, or has gone, -1. Its bytes, rows, level and tenant stay what they
-  // are between the two calls.
+  // A request has come (`sign` 1) or gone (-1). Its bytes, rows, level and tenant do not change
+  // between the two calls.
   void Count(const Request& request, int sign);
 
-  // Of the requests that are served before such a new one: those of higher priority levels, those
-  // of its own level and tenant, and of each other tenant of that level the equal share.
+  // Rows that are served before such a new request. They are those of higher priority levels, of
+  // its own level and tenant, and of each other tenant of that level an equal share.
   uint64_t RowsBefore(const Request& request) const;
 
   uint32_t requests() const { return all_.requests; }
@@ -58,7 +56,7 @@ class QueueLedger {
   uint64_t most_bytes() const { return limits_.bytes; }
   CompletionRate* rate() { return &rate_; }
 
-  // CHECKs the class's invariants, and returns all that is counted. Slow: for tests.
+  // CHECKs the class's invariants, and returns everything counted. Slow: for tests.
   Sum CheckInvariants() const;
 
  private:
@@ -75,7 +73,7 @@ class QueueLedger {
   CompletionRate rate_;
   Sum all_;
   std::vector<Sum> levels_;
-  std::vector<Tenant> tenants_;  // those that ever had a request here
+  std::vector<Tenant> tenants_;  // tenants that ever had a request here
 };
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// SlowWorkers: finds out which workers of a pool are slow, and shows it to the scheduler.
+// SlowWorkers: finds a pool's slow workers, and shows them to the scheduler.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace mpsd {
 
-// Owned by a pool. Thread-compatible: guarded by the pool's mutex. The times of batches go through
-// it to the curve of their line, from which a worker is kept that is slow, or that is still warming
-// up. It decides nothing of what runs where: the scheduler does, by WorkerView::slowness.
+// Owned by a pool. Thread-compatible: guarded by the pool's mutex. Times of batches pass it on the
+// way to their line's curve; it keeps those of slow and warming workers from the curve. The
+// scheduler decides what runs where, by WorkerView::slowness.
 //
 //   batch ─▶ Note() ─┬─▶ LatencyCurve                      unless slow, or warming up
 //                    └─▶ Slowness of its worker ─▶ Judge() ─▶ WorkerView of every worker
 //
-// A worker that joined a pool which had run batches before warms up on its first kWarmUpRuns of
-// each lane: those of a fresh process fill caches. Of a pool that begins all are fresh, and what
-// they take is all that is known.
+// A worker that joins a pool which has run batches warms up during the first kWarmUpRuns of each
+// lane, since a fresh process fills caches. In a new pool all workers are fresh, and their times
+// are all that is known.
 class SlowWorkers {
  public:
   static constexpr uint32_t kWarmUpRuns = 4;
@@ -26,12 +26,12 @@ class SlowWorkers {
   // The table outlives this.
   explicit SlowWorkers(InflightTable* inflight) : inflight_(inflight) {}
 
-  // A batch of so many rows came back from the lane, which took that long for it. REQUIRES: the
-  // lane's port has counted it.
+  // A batch of so many rows came back from the lane, which took that long. REQUIRES: the lane's
+  // port has counted it.
   void Note(uint32_t lane, uint32_t rows, int64_t took_ns, LatencyCurve* curve);
 
-  // Compares the workers anew: one has come, or gone. Returns what they usually take, as a multiple
-  // of the curve; 1 while nobody knows.
+  // Compares the workers anew after one has come or gone. Returns their usual time, as a multiple
+  // of the curve; 1 while unknown.
   double Judge();
 
  private:

@@ -64,7 +64,7 @@ LossVerdict WorkerLoss::Judge(Request* request, WorkerEnd end, bool was_alone) {
   ++request->dispatches;
   bool has_crashed_before = request->crashes > 0;
   if (crashed) ++request->crashes;
-  // Also where another request has brought the same.
+  // Counts even if another request has brought the same content.
   if (crashed && was_alone && quarantine_->NoteDeath(request->content, clock_->NowNs())) {
     has_crashed_before = true;
   }
@@ -72,8 +72,9 @@ LossVerdict WorkerLoss::Judge(Request* request, WorkerEnd end, bool was_alone) {
                     request->answers, request->pin != 0});
 }
 
-// The request ends, and with it all queued ones that hold the same. Its rows stay until
-// PoolCarrier::Carry() has hashed them, which may take longer than the mutex should be held.
+// Ends the request, and with it all queued ones with the same content. Its rows stay until
+// PoolCarrier::Carry() has hashed them, because hashing may take longer than the mutex should be
+// held.
 Conviction WorkerLoss::Strike(Request* request, DeferredWork* work) {
   MPSD_CHECK(work->struck == nullptr);
   work->End(request, CrashedItsWorker());

@@ -1,4 +1,4 @@
-// WorkerLoss: what a dead worker leaves behind goes again, or ends.
+// WorkerLoss: has a dead worker's requests run again, or ends them.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,22 @@
 
 namespace mpsd {
 
-// Carries out what loss_policy.h says, for each request of each batch that the worker had. Owned by
-// a pool. Thread-compatible: guarded by the pool's mutex. Rows that go again stay where they are:
-// no payload is copied a second time.
+// Carries out loss_policy.h for each request of each batch that the worker had. Owned by a pool.
+// Thread-compatible: guarded by the pool's mutex. Rows that go again stay in place: no payload is
+// copied twice.
 //
-// What an entry of a lost batch can be, and how it goes on:
+// The entries of a lost batch, and what follows:
 //   a hole, whose request has ended   its rows end
 //   kAgain, kAgainSuspect             joins its line, or the suspects, in the order of deadlines
 //   kWorkerLost                       its rows end; UNAVAILABLE "worker lost"
 //   kStrike                           INTERNAL "request crashed its worker"; its rows end later
 //
-// A request that is struck takes all queued requests along that hold the same: a client that sends
-// a deadly request a hundred times costs two workers. Its rows stay live until PoolCarrier has
-// hashed them for the quarantine, without the mutex; EndStruckRows() ends them. Where its content
-// has been answered before, the request ends alone: the next one that holds it may be answered.
+// A struck request takes all queued requests with the same content along: a client that sends a
+// deadly request a hundred times costs two workers. Its rows stay live until PoolCarrier has hashed
+// them for the quarantine, without the mutex; then EndStruckRows() ends them. If its content was
+// answered before, the request ends alone: the next one with that content may be answered.
 class WorkerLoss {
  public:
-  // All outlive this.
   WorkerLoss(ServedModel* model, const Clock* clock, PoolQueue* queue, InflightTable* inflight,
              PoolClaims* claims, Quarantine* quarantine)
       : model_(model),
@@ -43,19 +42,19 @@ class WorkerLoss {
         claims_(claims),
         quarantine_(quarantine) {}
 
-  // Takes all batches of a worker that is confirmed dead, and gives them to `work` without their
-  // entries, so that their leases come back; the resources that they held are free. Returns what
-  // the death was put down to: one request at most. REQUIRES: the completions that the worker
-  // published were taken.
+  // Takes all batches of a worker that is confirmed dead, and frees their resources. `work` gets
+  // the batches without their entries, so that their leases come back. Returns what the death was
+  // put down to: at most one request. REQUIRES: the completions that the worker published were
+  // taken.
   Conviction TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work);
 
-  // What is in the rows of a struck request is known: the rows end.
+  // A struck request's content is known: its rows end.
   void EndStruckRows(const Request& request);
 
-  // How a request ends that has crashed its worker, or holds the same as one that has.
+  // The ending of a request that has crashed its worker, or has the content of one.
   static absl::Status CrashedItsWorker();
 
-  // The rows of struck requests that are still live.
+  // Live rows of struck requests.
   uint64_t struck_rows() const { return struck_rows_; }
 
  private:

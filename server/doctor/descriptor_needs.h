@@ -1,4 +1,4 @@
-// DescriptorNeeds: how many descriptors the front end needs, before it runs short of them.
+// DescriptorNeeds: how many descriptors the front end needs.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +8,33 @@
 
 namespace mpsd {
 
-// Estimates, a little high, of what lies open once all models serve.
-inline constexpr uint64_t kOwnDescriptors = 24;     // logs, listeners, gRPC's and our own polling
+// High estimates of the open descriptors once all models serve.
+inline constexpr uint64_t kOwnDescriptors = 24;     // logs, listeners, polling of gRPC and mpsd
 inline constexpr uint64_t kModelDescriptors = 3;    // a slab segment, its file
 inline constexpr uint64_t kWorkerDescriptors = 10;  // sockets, pipes, segments
-inline constexpr uint64_t kFewestConnections = 8;   // with which a daemon is of use
-inline constexpr uint64_t kSpareDescriptors = 32;   // for restarts, reloads and what is in between
+inline constexpr uint64_t kFewestConnections = 8;   // fewest connections of a useful daemon
+inline constexpr uint64_t kSpareDescriptors = 32;   // for restarts, reloads and transitions
 
 struct DescriptorNeeds {
   uint64_t models = 0;
   uint64_t workers = 0;
-  uint64_t connections = 0;  // that clients may have
+  uint64_t connections = 0;  // limit for clients
 
-  // Without any client.
   uint64_t ToServe() const {
     return kOwnDescriptors + kModelDescriptors * models + kWorkerDescriptors * workers;
   }
   uint64_t InAll() const { return ToServe() + kSpareDescriptors + connections; }
 };
 
-// FAILED_PRECONDITION, with the figures, when so few descriptors do not even do for the workers and
+// FAILED_PRECONDITION, with the figures, if the descriptors do not even suffice for the workers and
 // a few clients. Pure.
 absl::Status CheckDescriptors(const DescriptorNeeds& needs, uint64_t descriptors);
 
-// How many connections a door may have that wants so many. The connections of all doors leave the
-// descriptors that workers need, also for a worker that starts in place of a dead one. Pure.
+// How many of the wanted connections a door may have. The connections of all doors leave enough
+// descriptors for workers, also for one that replaces a dead one. Pure.
 uint32_t ConnectionsThatFit(uint32_t wanted, const DescriptorNeeds& needs, uint64_t descriptors);
 
-// What the operator is told when all connections that clients may have do not fit; empty when they
-// do. Pure.
+// A warning if not all connections that clients may have fit; else empty. Pure.
 std::string DescriptorWarning(const DescriptorNeeds& needs, uint64_t descriptors);
 
 }  // namespace mpsd

@@ -13,7 +13,7 @@
 namespace mpsd {
 namespace {
 
-// The first macOS in which a process waits for a word of shared memory: 14.4, whose kernel is 23.4.
+// The first macOS in which a process can wait for a word of shared memory: 14.4, kernel 23.4.
 constexpr std::pair<int, int> kFirstDarwin = {23, 4};
 
 std::string Told(const absl::Status& status) {
@@ -27,7 +27,7 @@ bool IsTooOld(const std::string& release) {
   std::pair<int, int> version = {0, 0};
   if (parts.size() < 2 || !absl::SimpleAtoi(parts[0], &version.first) ||
       !absl::SimpleAtoi(parts[1], &version.second)) {
-    return false;  // it does not look like a version of Darwin
+    return false;  // no version of Darwin
   }
   return version < kFirstDarwin;
 }

@@ -1,4 +1,4 @@
-// Diagnose: what the doctor makes of what it has seen. Pure; Examine() does the looking.
+// Diagnose: judges what the doctor has seen. Pure; Examine() does the looking.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace mpsd {
 
-// The memory below which a daemon and one worker with libtorch do not fit.
+// With less memory a daemon and one worker with libtorch do not fit.
 inline constexpr uint64_t kFewestMemoryBytes = 1ULL << 30;
 
-// The room for regions that clients register by name: one of each of sixteen clients, with a few
-// images in it. A container has 64 MiB where nobody asks for more.
+// Room for regions that clients register by name: one from each of sixteen clients, with a few
+// images. By default a container has 64 MiB.
 inline constexpr uint64_t kFewestNamedMemoryBytes = 128ULL << 20;
 
-// The findings about all that was examined, always in the same order: the host, what the config
-// wants of it, the worker. Pure.
+// The findings about everything examined, always in the same order: the host, the config's demands,
+// the worker. Pure.
 std::vector<Finding> Diagnose(const Examination& seen);
 
-// What nobody has tried, and how to try it: the doctor loads no model and runs nothing on a gpu.
-// Pure.
+// Things that nobody has tried, and how to try them: the doctor loads no model and runs nothing on
+// a gpu. Pure.
 std::vector<std::string> NotTried(const Examination& seen);
 
-// The verdict of the worst finding; kOk where there is none. Pure.
+// The verdict of the worst finding; kOk without findings. Pure.
 Verdict WorstOf(const std::vector<Finding>& findings);
 
 }  // namespace mpsd

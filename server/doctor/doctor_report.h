@@ -9,8 +9,7 @@
 
 namespace mpsd {
 
-// A line for each finding, a line with the remedy below those that need one, and then what was not
-// tried:
+// A line for each finding, followed by its remedy if it needs one, and then what was not tried:
 //
 //   OK    host: Linux 6.1.0 x86_64, 2 cores, pages of 4 KiB
 //   WARN  sandbox: landlock is not there
@@ -26,9 +25,8 @@ std::string FindingsText(const std::vector<Finding>& findings,
 std::string FindingsJson(const std::vector<Finding>& findings,
                          const std::vector<std::string>& not_tried);
 
-// `findings_text` between the version and what only a developer reads: the worker's answers as it
-// wrote them, and the environment that libtorch reads. Holds no token and no content of a request.
-// Pure.
+// `findings_text` between the version and details for developers: the worker's answers as it wrote
+// them, and the environment that libtorch reads. Holds no token and no request content. Pure.
 std::string ReportText(const Examination& seen, const std::string& findings_text);
 
 }  // namespace mpsd

@@ -25,7 +25,7 @@ std::string WorkerPath(const DoctorOptions& options) {
   return WorkerProgram().value_or("mpsd-worker");
 }
 
-// The config's file, or nothing where the command line names none and none is in its places.
+// The config's file; nothing if the command line names none and none is in its usual places.
 std::string ConfigFileOf(const DoctorOptions& options) {
   if (!options.config.empty()) return options.config;
   return FindConfig(kConfigPlaces).value_or("");

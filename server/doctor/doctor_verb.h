@@ -1,8 +1,8 @@
-// doctor_verb: the verb `doctor`: whether mpsd can serve on this host, and what to do where not.
+// doctor_verb: the verb `doctor`: whether mpsd can serve on this host, and what to do if not.
 //
 // For an operator before the first start, and for a report about a host that nobody else can reach.
-// It reads the config that `mpsd serve` would read, or takes the defaults where there is none. No
-// daemon needs to run; where one does, its addresses are taken, which is a warning and no failure.
+// Reads the config that `mpsd serve` would read, or takes the defaults. No daemon needs to run. If
+// one does, its addresses are taken, which is a warning and no failure.
 #pragma once
 
 #include <ostream>
@@ -10,11 +10,11 @@
 
 namespace mpsd {
 
-// What `mpsd doctor` exits with besides 0: the codes of sysexits.h.
+// Exit codes of `mpsd doctor` besides 0, from sysexits.h.
 inline constexpr int kExitUnfit = 71;     // a finding is FAIL
 inline constexpr int kExitNoReport = 73;  // the report cannot be written
 
-// The options as they stand on the command line; server/main.cc fills them.
+// The command line's options; server/main.cc fills them.
 struct DoctorOptions {
   std::string config;          // empty: as `mpsd serve` finds one
   std::string report;          // a file to write; empty: none
@@ -24,9 +24,9 @@ struct DoctorOptions {
   std::string worker;          // empty: WorkerProgram()
 };
 
-// Writes the findings to `out`, and the report to its file. A finding that is FAIL makes it return
-// kExitUnfit, whatever becomes of the report; a report that cannot be written is kExitNoReport,
-// with the reason on `err`. Blocks as Examine() does. Returns the exit code.
+// Writes the findings to `out`, and the report to its file. Returns the exit code: kExitUnfit if a
+// finding is FAIL, whatever becomes of the report; kExitNoReport if the report cannot be written,
+// with the reason on `err`. Blocks as Examine() does.
 int RunDoctor(const DoctorOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace mpsd

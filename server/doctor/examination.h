@@ -1,4 +1,4 @@
-// Examination: what `mpsd doctor` has seen of the host, before anything of it is judged.
+// Examination: what `mpsd doctor` has seen of the host, not judged yet.
 //
 //   Examine() ── looks and tries ──▶ Examination ── Diagnose(), pure ──▶ findings
 //
@@ -16,45 +16,45 @@
 
 namespace mpsd {
 
-// An address of the config, and whether a daemon could listen on it now.
+// An address of the config, and whether a daemon could listen there now.
 struct ExaminedAddress {
   std::string address;
   absl::Status free;
 };
 
-// What mpsd-worker, the only program with libtorch, said of it.
+// Facts from mpsd-worker, the only program with libtorch.
 struct ExaminedWorker {
   std::string path;
-  absl::Status answered;     // of `mpsd-worker --devices`; nothing below is known otherwise
+  absl::Status answered;     // result of `mpsd-worker --devices`; unless OK the rest is unknown
   std::string runtime;       // "torch 2.11.0"
   std::string runtime_kind;  // a name of RuntimeKind
   std::vector<std::string> devices;
-  std::string passed_over;   // the device that "auto" does not mean, and why; empty: none
+  std::string passed_over;   // the device that "auto" does not mean, and why; or empty
   absl::Status sandboxed;    // whether a process here could give up the rights of "strict"
   std::string devices_line;  // as the worker wrote it, for the report
-  std::string sandbox_line;  // likewise
+  std::string sandbox_line;  // as the worker wrote it, for the report
 };
 
 // A value, made by Examine().
 struct Examination {
   std::string system;   // "Linux" or "Darwin"
-  std::string release;  // of the kernel: "6.1.0", "23.4.0"
+  std::string release;  // kernel version: "6.1.0", "23.4.0"
   std::string machine;  // "x86_64", "arm64"
   uint32_t cores = 0;
-  uint64_t memory_bytes = 0;  // that the host and the cgroup have left
+  uint64_t memory_bytes = 0;  // left by the host and the cgroup
   uint64_t page_bytes = 0;
 
-  std::string config_file;  // empty: there is none, and the defaults hold
+  std::string config_file;  // empty: none, so the defaults apply
   absl::Status config;
-  SandboxLevel sandbox = SandboxLevel::kBasic;  // of the config
+  SandboxLevel sandbox = SandboxLevel::kBasic;  // the config's
   std::string state_dir;
   absl::Status state_dir_usable;
   std::vector<ExaminedAddress> addresses;
 
   DescriptorNeeds needs;     // one worker for each model of the config
-  uint64_t descriptors = 0;  // that a daemon may have, once it has raised its limit
+  uint64_t descriptors = 0;  // a daemon's limit, once raised
   uint64_t locked_bytes = 0;
-  std::optional<uint64_t> named_memory_bytes;  // room in /dev/shm; nothing: there is no such folder
+  std::optional<uint64_t> named_memory_bytes;  // room in /dev/shm; nothing: no such folder
   absl::Status shared_memory;                  // made, and read without the right to write
   absl::Status sockets;                        // made, and asked for the user at the other end
 

@@ -34,7 +34,7 @@ using nlohmann::json;
 // Loading libtorch's code for a gpu takes seconds.
 constexpr int64_t kAnswerNs = 60 * kNsPerSecond;
 
-// What libtorch, Metal, CUDA and the loader of libraries read. No name of these holds a secret.
+// Variables of libtorch, Metal, CUDA and the library loader. None of these holds a secret.
 constexpr absl::string_view kReadByRuntimes[] = {"PYTORCH_", "OMP_",  "MKL_",  "MTL_",
                                                  "METAL_",   "CUDA_", "DYLD_", "LD_LIBRARY_PATH"};
 
@@ -62,8 +62,8 @@ void LookAtLimits(Examination* seen) {
   }
 }
 
-// A worker has the right to read the requests' memory alone. A mapping that it could make writable
-// afterwards would be no protection.
+// A worker may only read the requests' memory. If it could make a mapping writable later, that
+// would be no protection.
 absl::Status TryToWriteAsReader(int fd, uint64_t bytes) {
   const absl::StatusOr<void*> writable = platform::MapSharedMemory(fd, bytes, /*writable=*/true);
   if (writable.ok()) {
@@ -98,7 +98,7 @@ absl::Status TrySockets() {
       absl::StrCat("the other end of an own socket is said to be user ", *user));
 }
 
-// A folder that is there is checked, one that is not there is not made.
+// Checks an existing folder, but makes none.
 absl::Status TryStateFolder(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0) return MakePrivateFolder(path);
@@ -115,7 +115,7 @@ absl::Status TryStateFolder(const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat(path, " cannot be made in ", above.string()));
 }
 
-// A socket in a state folder that is not there yet says nothing.
+// A socket in a state folder that does not exist yet says nothing.
 std::vector<ExaminedAddress> TryAddresses(const Config& config) {
   const ListenConfig& listen = config.listen;
   std::vector<std::string> addresses;
@@ -132,7 +132,7 @@ std::vector<ExaminedAddress> TryAddresses(const Config& config) {
   return tried;
 }
 
-// The last line of what the worker answers. It ends with 0 also where the answer is a refusal.
+// The last line of the worker's answer. The worker exits with 0 even if it refuses.
 absl::StatusOr<std::string> Ask(const std::string& worker, const char* flag) {
   const absl::StatusOr<ChildOutput> output = RunChild(worker, {flag}, kAnswerNs);
   if (!output.ok()) return output.status();

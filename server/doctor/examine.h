@@ -1,8 +1,8 @@
-// Examine: looks at this host for `mpsd doctor`, and tries what can be tried without a model.
+// Examine: looks at this host for `mpsd doctor`, and tries what needs no model.
 //
-// Changes nothing that outlives the call: what is made for a trial is gone when it returns. Opens
-// no device: what there is of gpus and of sandboxes two children are asked, `mpsd-worker --devices`
-// and `mpsd-worker --sandbox`, since a driver or a sandbox stays with its process.
+// Nothing that it makes for a trial outlives the call. Opens no device: two children, `mpsd-worker
+// --devices` and `mpsd-worker --sandbox`, report gpus and sandboxes, because a driver or a sandbox
+// stays with its process.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@
 
 namespace mpsd {
 
-// What `mpsd serve` would do with `config`, on this host, with this worker. Raises this process's
-// limit of descriptors as a daemon does. Blocks for up to a minute for each child. Cannot fail: a
-// trial that does is what there is to see. Called once, on the main thread.
+// Tries what `mpsd serve` would do with `config` and this worker on this host. Raises this
+// process's limit of descriptors as a daemon does. Blocks for up to a minute for each child. Cannot
+// fail: a failed trial is a result. Called once, on the main thread.
 Examination Examine(const Config& config, const std::string& worker);
 
-// Reads what `mpsd-worker --devices` wrote into `worker`. INVALID_ARGUMENT, and `worker` is
-// unchanged, where the line is not understood. Pure.
+// Reads the line of `mpsd-worker --devices` into `worker`. INVALID_ARGUMENT, with `worker`
+// unchanged, if it is not understood. Pure.
 absl::Status ReadDevicesLine(const std::string& line, ExaminedWorker* worker);
 
-// What `mpsd-worker --sandbox` wrote: OK, FAILED_PRECONDITION with the worker's reason, or
-// INVALID_ARGUMENT where the line is not understood. Pure.
+// Reads the line of `mpsd-worker --sandbox`: OK, FAILED_PRECONDITION with the worker's reason, or
+// INVALID_ARGUMENT if it is not understood. Pure.
 absl::Status ReadSandboxLine(const std::string& line);
 
 }  // namespace mpsd

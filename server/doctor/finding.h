@@ -1,5 +1,4 @@
-// Finding: one line of what `mpsd doctor` says: what is so on this host, whether that is well, and
-// what mends it.
+// Finding: one line of `mpsd doctor`: a fact about this host, its verdict, and a remedy.
 #pragma once
 
 #include <string>
@@ -17,9 +16,9 @@ enum class Verdict {
 // A value, made by Diagnose().
 struct Finding {
   Verdict verdict = Verdict::kOk;
-  std::string topic;   // "descriptors"; no two findings of a report have the same
-  std::string seen;    // what is so, with its figures
-  std::string remedy;  // what to do about it; empty: nothing
+  std::string topic;   // "descriptors"; unique in a report
+  std::string seen;    // the fact, with figures
+  std::string remedy;  // advice; empty: nothing to do
 
   bool operator==(const Finding&) const = default;
 };

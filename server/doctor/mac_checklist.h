@@ -1,8 +1,8 @@
-// MacChecklist: what only a person with a Mac can find out, as commands and what they must print.
+// MacChecklist: checks that need a person with a Mac, as commands and their expected output.
 //
-// The one copy that `mpsd doctor --mac-checklist` prints; docs/macos.md shows the same table, which
-// a test holds to this one. A row names its number in that table's order and keeps it: reports and
-// the documents refer to "check 7".
+// `mpsd doctor --mac-checklist` prints this list; docs/macos.md shows the same table, and a test
+// compares them. A row's number is its place, which it keeps: reports and documents refer to "check
+// 7".
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace mpsd {
 
-// A value. Both texts are written as in Markdown: code stands between backticks.
+// A value. Both texts are Markdown: code stands between backticks.
 struct MacCheck {
   std::string command;
   std::string must_print;
 };
 
-// The checks, of which the first has the number 1. Pure.
+// The checks, numbered from 1. Pure.
 std::vector<MacCheck> MacChecklist();
 
-// The list for a terminal: a number, the command, and below it what it must print. Pure.
+// The list for a terminal: number, command, and below it the expected output. Pure.
 std::string MacChecklistText();
 
 }  // namespace mpsd

@@ -8,6 +8,9 @@
 #include "server/door/error_reply.h"
 #include "server/door/front_page_reply.h"
 #include "server/door/generate_task.h"
+#include "server/door/grpc_form.h"
+#include "server/door/grpc_infer_task.h"
+#include "server/door/grpc_method_task.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
 #include "server/door/text_page.h"
@@ -70,6 +73,7 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
   thread_->Check();
   const HttpRequest& request = call->request();
   if (RefusesPage(call)) return nullptr;
+  if (call->takes_trailers() && IsGrpc(request)) return CallOfGrpc(call);
   const Route route = RouteOf(request.method, request.path);
   if (IsInference(route.kind)) return Infer(call, route);
   const MethodAccess& access = AccessOfRoute(route);
@@ -130,12 +134,14 @@ HttpTask* HttpDoor::Infer(HttpCall* call, const Route& route) {
 
 HttpDoor::Spare& HttpDoor::SpareOf(RouteKind kind) {
   if (kind == RouteKind::kText) return spare_texts_;
+  if (kind == RouteKind::kCall) return spare_calls_;
   return kind == RouteKind::kInfer ? spare_infers_ : spare_generates_;
 }
 
 std::unique_ptr<InferTask> HttpDoor::MakeTask(RouteKind kind) {
   auto back = [this, kind](InferTask* task) { Back(task, kind); };
   if (kind == RouteKind::kText) return std::make_unique<TextTask>(&context_, std::move(back));
+  if (kind == RouteKind::kCall) return std::make_unique<GrpcInferTask>(&context_, std::move(back));
   if (kind == RouteKind::kInfer) return std::make_unique<InferTask>(&context_, std::move(back));
   return std::make_unique<GenerateTask>(&context_, std::move(back));
 }
@@ -145,6 +151,38 @@ void HttpDoor::Back(InferTask* task, RouteKind kind) {
   std::unique_ptr<InferTask> over(task);
   Spare& spare = SpareOf(kind);
   if (spare.size() < kMaxSpare) spare.push_back(std::move(over));
+}
+
+// Calls of several messages are the gRPC door's.
+HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
+  const absl::string_view name = call->request().path;
+  if (name == kModelInferAccess.name) {
+    Route route;
+    route.kind = RouteKind::kCall;
+    return Infer(call, route);
+  }
+  const MethodAccess& access = AccessOf(name);
+  OpenCalls::Place place;
+  Grant grant;
+  absl::Status status = context_.open_other_calls->Enter(call->peer(), &place);
+  place.BelongToNone();
+  if (status.ok()) status = context_.gate->Enter(*call, access, &grant);
+  const MethodTable::Method* const method = context_.methods->Find(name);
+  const bool is_stream = method == nullptr ? name == kModelStreamInferAccess.name
+                                           : method->kind == MethodTable::Kind::kWatched ||
+                                                 method->kind == MethodTable::Kind::kConversation;
+  if (status.ok() && is_stream) {
+    status = absl::UnimplementedError(
+        absl::StrCat("streams of gRPC are served at listen.grpc alone: ", name));
+  }
+  if (status.ok() && method == nullptr) {
+    status = absl::UnimplementedError(absl::StrCat("unknown method ", name));
+  }
+  if (status.ok()) {
+    return new GrpcMethodTask(&context_, call, method, &access, std::move(place), grant);
+  }
+  call->Reply(GrpcError(status, StatusStyle::kOwn));
+  return nullptr;
 }
 
 HttpTask* HttpDoor::CallMethod(HttpCall* call, const Route& route, const Grant& grant) {

@@ -22,6 +22,7 @@ namespace mpsd {
 //   /tokenize                TokenizeTask, by the model's tokenizer
 //   metadata, statistics, …  MethodTask, by the MethodTable; the page at "/", too
 //   /v1/models, /info        at once (TextPageOf)
+//   a unary call of gRPC     GrpcInferTask or GrpcMethodTask, over HTTP/2
 //   /metrics, probes, /docs  at once, and whatever else is open: a probe is not counted as a call
 //
 // Before a byte of its body is kept, a request passes the page's origin, the gate, and the ledger
@@ -47,6 +48,7 @@ class HttpDoor final : public HttpHandler {
   bool RefusesPage(HttpCall* call) const;
   HttpTask* Infer(HttpCall* call, const Route& route) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   std::unique_ptr<InferTask> MakeTask(RouteKind kind);
+  HttpTask* CallOfGrpc(HttpCall* call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   HttpTask* CallMethod(HttpCall* call, const Route& route, const Grant& grant);
   HttpReply Page(const Route& route) const;
   HttpReply Refused(const HttpCall& call, const Route& route, const absl::Status& status) const;
@@ -58,6 +60,7 @@ class HttpDoor final : public HttpHandler {
   const ThreadRole* const thread_;
   Spare spare_infers_ ABSL_GUARDED_BY(thread_);
   Spare spare_generates_ ABSL_GUARDED_BY(thread_);
+  Spare spare_calls_ ABSL_GUARDED_BY(thread_);
   Spare spare_texts_ ABSL_GUARDED_BY(thread_);
 };
 

@@ -61,8 +61,7 @@ bool InferTask::Begin(HttpCall* call, const Route& route) {
   grant_ = Grant();
   context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   const int64_t now_ns = context_->exchange.clock->NowNs();
-  const absl::StatusOr<CallDeadline> deadline =
-      RequestDeadline(request.Header("Request-Timeout"), now_ns, context_->default_deadline_ns);
+  const absl::StatusOr<CallDeadline> deadline = DeadlineOf(request, now_ns);
   const CallDeadline known = deadline.ok() ? *deadline : CallDeadline{now_ns, 0};
   arrival_ = {now_ns, known.at_ns, &trace_, known.patience_ns};
   exchange_.Begin(arrival_);
@@ -73,6 +72,11 @@ bool InferTask::Begin(HttpCall* call, const Route& route) {
   exchange_.Admit(status);
   Over();
   return false;
+}
+
+absl::StatusOr<CallDeadline> InferTask::DeadlineOf(const HttpRequest& request,
+                                                   int64_t now_ns) const {
+  return RequestDeadline(request.Header("Request-Timeout"), now_ns, context_->default_deadline_ns);
 }
 
 // If the path names a model, a body still on its way counts for it already.
@@ -203,12 +207,15 @@ void InferTask::DropPayloads() {
 }
 
 absl::Status InferTask::Write(const Answer& answer, bool is_last) {
+  const absl::Status status = WriteBody(HeadOf(is_last), answer, body_, &reply_);
+  return status.ok() ? HoldRoom(&reply_) : status;
+}
+
+ReplyHead InferTask::HeadOf(bool is_last) const {
   const InferMessage& message = exchange_.message();
   const Request& request = exchange_.request();
-  const ReplyHead head{message.model, request.model->version, message.id, message.wants_final_flag,
-                       is_last,       request.truncated_texts};
-  const absl::Status status = WriteBody(head, answer, body_, &reply_);
-  return status.ok() ? HoldRoom(&reply_) : status;
+  return {message.model, request.model->version, message.id, message.wants_final_flag,
+          is_last,       request.truncated_texts};
 }
 
 absl::Status InferTask::WriteBody(const ReplyHead& head, const Answer& answer,

@@ -15,6 +15,7 @@
 #include "server/rest/infer_body.h"
 #include "server/route/body_coding.h"
 #include "server/route/route.h"
+#include "server/wire/call_deadline.h"
 #include "server/wire/reply_head.h"
 #include "server/wire/trace_context.h"
 
@@ -66,6 +67,12 @@ class InferTask : public HttpTask, public ExchangeTransport {
   // looks again. NOT_FOUND, INVALID_ARGUMENT or UNAVAILABLE if there is none.
   absl::StatusOr<ModelSpec> ToldSpec(const InferMessage& message) const;
 
+  // The beginning of an answer to the request.
+  ReplyHead HeadOf(bool is_last) const;
+
+  // Keeps what was written for the next SendLast() or SendPart().
+  void Keep(HttpReply reply) { reply_ = std::move(reply); }
+
   // RESOURCE_EXHAUSTED if a request may not have so many bytes of JSON.
   absl::Status CheckJson(size_t bytes);
 
@@ -106,6 +113,9 @@ class InferTask : public HttpTask, public ExchangeTransport {
 
   // The request was read and is about to be admitted: others of the same call may begin.
   virtual void BeginOthers() {}
+
+  // The deadline that the client has set by a header.
+  virtual absl::StatusOr<CallDeadline> DeadlineOf(const HttpRequest& request, int64_t now_ns) const;
 
   // The reply for a status.
   virtual HttpReply ErrorOf(const absl::Status& status) const;

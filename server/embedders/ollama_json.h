@@ -1,5 +1,5 @@
-// OllamaJson: what Ollama's clients ask of the models that take texts. Their names have a tag,
-// which here is always ":latest", and which a client may leave out.
+// OllamaJson: answers for Ollama's clients about models that take texts. Their names have a tag,
+// here always ":latest", which a client may leave out.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace mpsd {
 
-// The name of the model without the tag ":latest". Pure.
+// The model's name without the tag ":latest". Pure.
 absl::string_view WithoutOllamaTag(absl::string_view name);
 
-// The answer of kOllamaTags, or of kOllamaPs, with all models in both cases: each is loaded.
+// The answer of kOllamaTags or kOllamaPs: all models in both cases, since each is loaded.
 //
 // {"models":[{"name":"m:latest","model":"m:latest","modified_at","size":0,"digest":"","details"}]}
 //
-// Size, digest and times are not known, and have the values that say so. Pure.
+// Size, digest and times are unknown, and have the values that say so. Pure.
 std::string OllamaModelsJson(TextRoute route, const std::vector<TextModel>& models);
 
 // {"version":"…"}. Pure.
@@ -28,8 +28,8 @@ std::string OllamaVersionJson(absl::string_view version);
 // The answer of kOllamaShow: {"details","model_info","capabilities":["embedding"],…}. Pure.
 std::string OllamaShowJson(const TextModel& model);
 
-// The name of the model that the body of kOllamaShow is about, without its tag: its field "model",
-// or "name" of older clients. INVALID_ARGUMENT for a body without either. Pure.
+// The model in the body of kOllamaShow, without its tag: the field "model", or "name" of older
+// clients. INVALID_ARGUMENT for a body without either. Pure.
 absl::StatusOr<std::string> ReadOllamaShow(std::string body);
 
 }  // namespace mpsd

@@ -29,7 +29,7 @@ absl::string_view OpenAiType(int code) {
   }
 }
 
-// As a value of JSON.
+// As a JSON value.
 absl::string_view OpenAiCode(int code) {
   switch (code) {
     case 401:
@@ -61,7 +61,7 @@ int TeiCode(int code) {
   return code == 500 ? kFailedOfTei : code;
 }
 
-// A 404 of `has_path` is that of a model.
+// With `has_path` a 404 means a missing model.
 std::string OpenAiJson(absl::string_view text, int code, bool has_path = true) {
   const bool is_model = code == 404 && has_path;
   std::string json = R"({"error":{"message":)";

@@ -1,4 +1,4 @@
-// TextError: how the text routes word a refusal, for the clients that know other servers' words.
+// TextError: refusals on the text routes, in the words of other servers.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace mpsd {
 
-// The code of HTTP, where the route has another one than ours, and the body.
+// The HTTP code, if the route has its own, and the body.
 struct TextError {
   int code = 0;
   std::string json;
 };
 
-// The refusal of a request whose code would be `code` on our other routes. A text or a list that
-// IsTooLong() is 413 everywhere. TEI's clients know two codes of their own: 422 where a body says
-// what cannot be done, and 424 where the model has failed.
+// The refusal of a request whose code on mpsd's other routes would be `code`. A text or list that
+// IsTooLong() is 413 everywhere. TEI's clients know two more codes: 422 if a body asks for
+// something impossible, and 424 if the model has failed.
 //
 //   form      body
 //   kOpenAi   {"error":{"message":"…","type":"invalid_request_error","param":null,"code":null},
@@ -27,7 +27,7 @@ struct TextError {
 // Pure.
 TextError TextErrorOf(const absl::Status& status, int code, ErrorForm form);
 
-// The body of a 404 for a path that is not there: no model is missing. Pure.
+// The body of a 404 for an unknown path: no model is missing. Pure.
 std::string NoSuchPathJson(ErrorForm form);
 
 }  // namespace mpsd

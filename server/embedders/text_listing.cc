@@ -14,7 +14,7 @@ void PutEntry(const TextModel& model, std::string* json) {
                   NameOf(model.task), "\"}");
 }
 
-// {"0":"anger","1":"joy"}, and the other way round.
+// {"0":"anger","1":"joy"}, and the reverse.
 void PutLabels(const TextModel& model, std::string* json) {
   absl::StrAppend(json, R"({"id2label":{)");
   for (size_t i = 0; i < model.width; ++i) {

@@ -1,4 +1,4 @@
-// TextListing: what the text routes tell of the models that take texts.
+// TextListing: lists of the models that take texts.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace mpsd {
 
-// {"object":"list","data":[{"id","object":"model","created":0,"owned_by":"mpsd","task"}]}, as
-// OpenAI's clients read it. Pure.
+// {"object":"list","data":[{"id","object":"model","created":0,"owned_by":"mpsd","task"}]}, in
+// OpenAI's form. Pure.
 std::string ModelListJson(const std::vector<TextModel>& models);
 
 // One element of that list. Pure.
 std::string ModelEntryJson(const TextModel& model);
 
-// What TEI's clients ask for: {"model_id","model_type","max_input_length",
-// "max_client_batch_size","auto_truncate","version",…}. Beside what TEI says, "default_for" has the
-// model of each task that answers requests which name none: {"embedding":"minilm"}. Pure.
+// In TEI's form: {"model_id","model_type","max_input_length",
+// "max_client_batch_size","auto_truncate", "version",…}. In addition "default_for" has the usual
+// model of each task: {"embedding":"minilm"}. Pure.
 std::string InfoJson(const TextModel& model, size_t most_rows, absl::string_view version,
                      const std::vector<UsualModel>& usual);
 

@@ -66,7 +66,7 @@ absl::Status CheckRoom(const std::string& json, size_t most_bytes) {
       absl::StrCat("the answer has more than ", most_bytes, " bytes (limits.message)"));
 }
 
-// Writes the vector of each row by `put`, with commas between them.
+// Writes each row's vector with `put`, separated by commas.
 template <typename Put>
 absl::Status PutVectors(const TextRequest& request, size_t most_bytes, TextValues* values,
                         std::string* json, Put put) {
@@ -135,7 +135,7 @@ absl::Status PutOllamaOne(const TextRequest& request, size_t most_bytes, TextVal
   return status;
 }
 
-// The places of the scores, the highest first, of equal ones the first.
+// Indices of the scores, the highest first; equal ones in their order.
 std::vector<size_t> Ranked(const std::vector<float>& scores) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -68,7 +68,7 @@ class TextReader {
     return status;
   }
 
-  // Reads a count that is at least 1.
+  // Reads a count of at least 1.
   static absl::Status ReadCount(ondemand::value value, absl::string_view key,
                                 std::optional<size_t>* count) {
     uint64_t number = 0;
@@ -104,7 +104,7 @@ class TextReader {
                           [this, key](ondemand::value element) { return ReadRow(key, element); });
   }
 
-  // An element of the list: a text, a row of tokens, or a token of the only row.
+  // A list element: a text, a row of tokens, or a token of the only row.
   absl::Status ReadRow(absl::string_view key, ondemand::value element) {
     JsonType type = JsonType::null;
     if (absl::Status status = TypeOf(element, &type); !status.ok()) return status;
@@ -147,7 +147,7 @@ class TextReader {
     if (key != "prompt_name") return ReadCutField(key, value);
     std::string* const name = &request_->wishes.prompt_name.emplace();
     const absl::Status status = ReadString(value, key, name);
-    // Each request that is made of the body has a copy.
+    // Each request made from the body has a copy.
     return name->size() <= kMaxPromptNameBytes ? status : Unparsable(key, "it is too long");
   }
 

@@ -1,4 +1,4 @@
-// TextRequest: what the body of a text route asks for.
+// TextRequest: what a text route's body asks for.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@
 
 namespace mpsd {
 
-// The rows are texts, pairs of texts, or tokens; never two of them. A value.
+// The rows are texts, pairs of texts, or tokens; never two kinds. A value.
 struct TextRequest {
-  std::string model;                         // empty: none was named
-  std::vector<std::string> texts;            // one a row; or one that all pairs begin with
-  std::vector<std::string> pairs;            // the second text of each row; none: there is none
-  std::vector<std::vector<int32_t>> tokens;  // rows that came as tokens
-  bool is_list = true;                       // else there is one row, and its answer is no list
+  std::string model;                         // empty: not named
+  std::vector<std::string> texts;            // one per row, or a single query shared by all pairs
+  std::vector<std::string> pairs;            // second text of each row; empty: no pairs
+  std::vector<std::vector<int32_t>> tokens;  // rows sent as tokens
+  bool is_list = true;                       // false: one row, and its answer is no list
 
   TextWishes wishes;
-  std::optional<size_t> dimensions;  // numbers of a vector, at least 1
+  std::optional<size_t> dimensions;  // numbers in a vector, at least 1
   bool normalizes = true;            // each vector has the length 1
   bool as_base64 = false;
   bool raw_scores = false;
   bool returns_texts = false;       // beside their scores
-  std::optional<size_t> top_count;  // of the scores, the highest
-  bool is_tei = false;              // of a rerank: in the form of TEI
+  std::optional<size_t> top_count;  // number of highest scores
+  bool is_tei = false;              // for a rerank: in TEI's form
 
   size_t row_count() const {
     if (!tokens.empty()) return tokens.size();
@@ -37,7 +37,7 @@ struct TextRequest {
   const std::string& TextOf(size_t row) const { return texts.size() == 1 ? texts[0] : texts[row]; }
 };
 
-// Reads such a body into `request`, which is as constructed. REQUIRES: the route Infers().
+// Reads such a body into `request`, which is newly constructed. REQUIRES: the route Infers().
 //
 //   route         the rows                                       further fields
 //   kEmbeddings   input: str | [str] | [int] | [[int]]           encoding_format, dimensions,
@@ -54,10 +54,10 @@ struct TextRequest {
 //                                                                prompt_name
 //   kOllamaOne    prompt: str                                    likewise
 //
-// All have "model", on Ollama's routes perhaps with the tag ":latest". Fields with null count as
-// left out; fields that are not known are checked and ignored. INVALID_ARGUMENT for any other body;
-// IsTooLong() for more than `most_rows` rows. Memory: the texts once more, and what
-// server/rest/infer_body.h says of the reader of JSON. Thread-safe.
+// All have "model", on Ollama's routes perhaps with the tag ":latest". Null counts as left out;
+// unknown fields are checked and ignored. INVALID_ARGUMENT for any other body; IsTooLong() for more
+// than `most_rows` rows. Memory: the texts once more, and that of the JSON reader
+// (server/rest/infer_body.h). Thread-safe.
 absl::Status ReadTextRequest(TextRoute route, std::string body, size_t most_rows,
                              TextRequest* request);
 

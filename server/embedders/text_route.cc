@@ -31,11 +31,11 @@ constexpr std::array<Row, 15> kPaths = {{
     {"/api/version", TextRoute::kOllamaVersion, ErrorForm::kPlain, true},
 }};
 
-// Paths of TEI that are no routes here.
+// TEI's paths that are no routes here.
 constexpr std::array<absl::string_view, 4> kOtherPathsOfTei = {"/decode", "/embed_all",
                                                                "/embed_sparse", "/similarity"};
 
-// Whether `path` is `known`, or lies below it.
+// Whether `path` is `known` or lies below it.
 bool IsAtOrBelow(absl::string_view path, absl::string_view known) {
   return absl::ConsumePrefix(&path, known) && (path.empty() || path.front() == '/');
 }

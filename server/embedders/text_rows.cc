@@ -36,7 +36,7 @@ bool Answers(TextRoute route, ModelTask task) {
   return task == ModelTask::kEmbedding;
 }
 
-// Of the tensors of all rows: ids, mask and types, as if each row were as long as the longest.
+// Bytes of all rows' tensors (ids, mask, types), as if each row were as long as the longest.
 uint64_t BytesOfTokens(const TextRequest& request, const TextModel& model) {
   size_t longest = 0;
   for (const std::vector<int32_t>& row : request.tokens) longest = std::max(longest, row.size());
@@ -53,8 +53,8 @@ uint64_t BytesOf(const TextRequest& request, const TextModel& model) {
   return bytes;
 }
 
-// A model may have more words than its tokenizer, which mean nothing, and without a tokenizer only
-// the model itself knows.
+// A model may have more words than its tokenizer, which mean nothing. Without a tokenizer only the
+// model itself knows.
 absl::Status CheckTokens(const TextRequest& request, const TextModel& model) {
   if (request.tokens.empty() || !model.served->texts.ok()) return absl::OkStatus();
   const int32_t bound = (*model.served->texts)->id_bound();

@@ -23,7 +23,7 @@ std::vector<ModelTask> TasksOf(TextRoute route) {
   return {route == TextRoute::kRerank ? ModelTask::kRerank : ModelTask::kEmbedding};
 }
 
-// Each name once: of several versions the one that a request without a version gets.
+// Each name once, with the version that a request without a version gets.
 ServedModels ModelsOf(const ModelDirectory& models, MayUseModel may_use) {
   ServedModels found;
   for (const std::shared_ptr<ServedModel>& served : models.models()) {
@@ -53,7 +53,7 @@ bool MayHave(const ServedModel& model, ModelTask task) {
   return task == ModelTask::kAuto || told == ModelTask::kAuto || told == task;
 }
 
-// Nothing where the model has another task, or failed to load.
+// Nothing if the model has another task, or failed to load.
 absl::StatusOr<std::optional<TextModel>> ModelFor(const std::shared_ptr<ServedModel>& served,
                                                   ModelTask task) {
   if (IsLoading(*served) && MayHave(*served, task)) return Loading(*served);
@@ -63,7 +63,7 @@ absl::StatusOr<std::optional<TextModel>> ModelFor(const std::shared_ptr<ServedMo
   return fits ? std::move(model) : std::nullopt;
 }
 
-// Nothing where no model has the task.
+// Nothing if no model has the task.
 absl::StatusOr<std::optional<TextModel>> UsualOf(const ServedModels& models, ModelTask task,
                                                  bool needs_tokenizer) {
   for (const std::shared_ptr<ServedModel>& served : models) {
@@ -104,7 +104,7 @@ absl::StatusOr<TextModel> FindUsualModel(const ModelDirectory& models, TextRoute
                                          MayUseModel may_use) {
   absl::StatusOr<TextModel> model = FindAmong(ModelsOf(models, may_use), route);
   if (!absl::IsNotFound(model.status())) return model;
-  // The caller is to hear that a right is missing, where that is so.
+  // If a right is missing, the caller should learn that.
   return FindAmong(ModelsOf(models, [](absl::string_view) { return true; }), route);
 }
 

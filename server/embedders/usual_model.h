@@ -1,4 +1,4 @@
-// UsualModel: the model that answers a request which names none.
+// UsualModel: the model that answers a request without a model's name.
 #pragma once
 
 #include <string>
@@ -17,16 +17,16 @@ namespace mpsd {
 // Whether the caller may use the model of this name.
 using MayUseModel = absl::FunctionRef<bool(absl::string_view name)>;
 
-// Clients of other servers name no model: those have one. Here the route says the task, and each
-// task has one usual model:
+// Clients of servers with one model name none. Here the route says the task, and each task has one
+// usual model:
 //
 //   1. the model whose config has the task in `default_for`
 //   2. else the first model of that task, in the order of the directory: the config's at the start,
 //      with models that a reload adds behind
 //
-// /predict takes a classifier before a reranker. /tokenize and /info take the first model of any
-// task, /tokenize among those that have a tokenizer. Models that the caller may not use are passed
-// over while there are others.
+// For /predict a classifier precedes a reranker. The routes /info and /tokenize take the first
+// model of any task, /tokenize only one with a tokenizer. Models that the caller may not use are
+// skipped if there are others.
 //
 // Errors, for the client:
 //
@@ -41,14 +41,14 @@ using MayUseModel = absl::FunctionRef<bool(absl::string_view name)>;
 absl::StatusOr<TextModel> FindUsualModel(const ModelDirectory& models, TextRoute route,
                                          MayUseModel may_use);
 
-// A task, and the model that requests of it get which name none.
+// A task, and the model for its requests that name none.
 struct UsualModel {
   ModelTask task = ModelTask::kEmbedding;
   std::string name;
-  size_t model_count = 1;  // that have the task
+  size_t model_count = 1;  // models with the task
 };
 
-// The usual model of each task that a loaded model has, for pages about models. Thread-safe.
+// The usual model of each loaded model's task, for pages about models. Thread-safe.
 std::vector<UsualModel> UsualModels(const ModelDirectory& models, MayUseModel may_use);
 
 }  // namespace mpsd

@@ -244,12 +244,13 @@ void Http2Stream::Submit(bool has_length) {
   std::string lines = absl::StrCat(reply_.headers, more_headers_);
   std::vector<nghttp2_nv> headers = {HeaderOf(":status", status),
                                      HeaderOf("content-type", reply_.content_type)};
-  if (has_length) headers.push_back(HeaderOf("content-length", length));
+  if (has_length && reply_.tells_length) headers.push_back(HeaderOf("content-length", length));
   AddLines(&lines, &headers);
   nghttp2_data_provider rest{};
   rest.source.ptr = this;
   rest.read_callback = TakeReply;
-  const bool has_body = !has_length || (request_.method != "HEAD" && !reply_.body.empty());
+  const bool has_more = !reply_.body.empty() || !reply_.trailers.empty();
+  const bool has_body = !has_length || (request_.method != "HEAD" && has_more);
   nghttp2_submit_response(connection_->session(), id_, headers.data(), headers.size(),
                           has_body ? &rest : nullptr);
 }
@@ -262,8 +263,17 @@ ssize_t Http2Stream::TakeForWriting(size_t most, uint32_t* flags) {
   if (part_out_ && taken == 0) return NGHTTP2_ERR_DEFERRED;
   *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
   if (part_out_ && taken == rest) connection_->PartIsTaken(id_);
-  if (!part_out_ && taken == rest) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  if (!part_out_ && taken == rest) EndBody(flags);
   return static_cast<ssize_t>(taken);
+}
+
+void Http2Stream::EndBody(uint32_t* flags) {
+  *flags |= NGHTTP2_DATA_FLAG_EOF;
+  if (reply_.trailers.empty()) return;
+  *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+  std::vector<nghttp2_nv> trailers;
+  AddLines(&reply_.trailers, &trailers);
+  nghttp2_submit_trailer(connection_->session(), id_, trailers.data(), trailers.size());
 }
 
 void Http2Stream::Write(size_t bytes, std::string* out) {

@@ -74,6 +74,7 @@ class Http2Stream final : public HttpCall {
   const std::string& peer() const override;
   absl::Span<const std::string> certificate_names() const override;
   ConnectionId connection() override;
+  bool takes_trailers() const override { return true; }
   std::string TakeBody() override { return request_.body.Take(); }
   void DropBody() override;
   void AddHeaders(absl::string_view lines) override {
@@ -103,6 +104,7 @@ class Http2Stream final : public HttpCall {
   void BeginPart();
   void BeginReply();
   void Submit(bool has_length);
+  void EndBody(uint32_t* flags);
   void PartIsOver(bool taken);
 
   Http2Connection* const connection_;

@@ -45,6 +45,9 @@ class HttpCall {
 
   virtual ConnectionId connection() = 0;
 
+  // Whether a reply may have trailers: the connection speaks HTTP/2.
+  virtual bool takes_trailers() const { return false; }
+
   // Gives the body to the caller. Its bytes count as held until DropBody().
   virtual std::string TakeBody() = 0;
 

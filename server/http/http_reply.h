@@ -37,6 +37,8 @@ struct HttpReply {
   const char* content_type = kJsonType;  // a constant
   std::string headers;                   // further header lines, each with its break
   std::string body;
+  std::string trailers;        // behind the body, likewise. Only where HttpCall::takes_trailers()
+  bool tells_length = true;    // false: by no header, as gRPC has it
   std::shared_ptr<void> held;  // released when the reply was written, or cannot be
 };
 

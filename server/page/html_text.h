@@ -1,4 +1,4 @@
-// HtmlText: any text as a text of HTML.
+// HtmlText: escapes any text for HTML.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace mpsd {
 
-// The text with "&lt;" for "<" and so on, so that it stands for itself inside an element and inside
-// a quoted attribute, whatever it is: last words of workers and names of files are untrusted. Pure.
+// The text with "&lt;" for "<" and so on, safe inside an element and a quoted attribute. Workers'
+// last words and file names are untrusted. Pure.
 inline std::string HtmlText(absl::string_view text) {
   return absl::StrReplaceAll(
       text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});

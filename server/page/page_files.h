@@ -1,4 +1,4 @@
-// PageFiles: the files of this folder that browsers get, as they were when the daemon was built.
+// PageFiles: this folder's files for browsers, as at build time.
 #pragma once
 
 #include "absl/strings/string_view.h"

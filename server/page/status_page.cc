@@ -20,7 +20,7 @@ namespace control_pb = control::v1;
 constexpr absl::string_view kRefusalMark = "<!--refusal-->";
 constexpr absl::string_view kStateMark = "<!--state-->";
 
-// What stands between the two, the first time.
+// The text between the first occurrence of `begin` and the next of `end`.
 absl::string_view Between(absl::string_view text, absl::string_view begin, absl::string_view end) {
   const size_t first = text.find(begin);
   MPSD_CHECK(first != absl::string_view::npos);

@@ -1,4 +1,4 @@
-// StatusPage: the page that a browser gets at "/".
+// StatusPage: a browser's page at "/".
 #pragma once
 
 #include <string>
@@ -8,10 +8,9 @@
 
 namespace mpsd {
 
-// Fills page.html. The page has its script and its style inside, and asks for nothing but the
-// daemon's own routes: once a second, while somebody looks at it, for the status, and for what a
-// form of it sends. A browser without script shows the state of the moment in which the page was
-// asked for.
+// Fills page.html. The page includes its script and style, and uses only the daemon's own routes:
+// once a second for the status, while somebody looks, and for its forms. Without script a browser
+// shows the state of the moment when it asked.
 //
 //   "/"            PageOf(status)   headers()
 //   "/mpsd/status"                            the same status as JSON, for the script
@@ -21,18 +20,18 @@ class StatusPage {
  public:
   StatusPage();
 
-  // The page with a first state in it. Texts of models and workers are escaped.
+  // The page with a first state. Escapes texts of models and workers.
   std::string PageOf(const control::v1::StatusReply& status) const;
 
-  // The page for a caller who may not see the state, and why not. It can ask for a token.
+  // The page for a caller who may not see the state, and why. It can ask for a token.
   std::string RefusedPage(absl::string_view why) const;
 
-  // Of every answer with the page, lines with their breaks: a browser runs the page's own script
-  // and no other, whatever a text has brought, and shows the page in no frame of another site.
+  // Header lines for every answer with the page. With them a browser runs only the page's own
+  // script, whatever texts contain, and shows the page in no frame of another site.
   const std::string& headers() const { return headers_; }
 
  private:
-  // The page before the place of a refusal, between it and the place of the state, and after both.
+  // The page before the place of a refusal, from there to the place of the state, and after that.
   absl::string_view begin_;
   absl::string_view middle_;
   absl::string_view end_;

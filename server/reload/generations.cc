@@ -137,7 +137,7 @@ ModelListing Generations::ListingOf(const ModelKey& key, const Known& known) con
   return listing;
 }
 
-// The other models that are served or come to be.
+// The other models that serve or are starting.
 std::vector<ModelConfig> Generations::ServedBeside(const ModelKey& key) const {
   std::vector<ModelConfig> others;
   absl::MutexLock lock(&mu_);

@@ -26,13 +26,13 @@ constexpr size_t kReloadThreads = 4;
 
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
 
-// A model without a sandbox level of its own gets the daemon's, which may change with a reload.
+// A model without its own sandbox level gets the daemon's, which a reload may change.
 void Complete(const Config& config, ModelConfig* model) {
   model->sandbox = model->sandbox.value_or(config.sandbox);
 }
 
-// Clients know both texts. The first: what there is of the model, or the config that the client
-// sent for it, cannot become a generation.
+// Clients know both texts. The first says that the model, or the config that the client sent for
+// it, cannot become a generation.
 absl::Status NotPolled(const std::string& name, const absl::Status& status) {
   return WithText(status,
                   absl::StrCat("failed to load '", name,
@@ -74,7 +74,7 @@ void Reloader::Deploy() {
   TellRefused();
 }
 
-// A model that a client loads is not wanted by the config: the daemon is ready without it.
+// The config does not want a model that a client loads: the daemon is ready without it.
 void Reloader::TellRefused() {
   const auto is_configured = [this](const ModelListing& listing) {
     return std::any_of(config_.models.begin(), config_.models.end(),
@@ -93,13 +93,13 @@ void Reloader::TellRefused() {
   parts_.models->SetRefused(std::move(refused));
 }
 
-// In explicit mode the models of the repository are loaded only when a client asks.
+// In explicit mode the repository's models are loaded only when a client asks.
 bool Reloader::IsBegunWith(const ModelConfig& model) const {
   absl::MutexLock lock(&mu_);
   return mode_ == ModelControlMode::kNone || !model.from_repository;
 }
 
-// A model of the repository that has become faulty stays as it was known.
+// A model of the repository that has become faulty keeps its known config.
 Reloader::Wanted Reloader::WantedBy(const Config& config) const {
   Wanted wanted;
   wanted.models = config.models;
@@ -126,7 +126,7 @@ Reloader::Wanted Reloader::WantedBy(const Config& config) const {
     for (ModelConfig& model : generations_.Sources(name)) wanted.models.push_back(std::move(model));
   }
   for (ModelConfig& model : wanted.models) Complete(config, &model);
-  // A model of steps comes to serve after those that it runs.
+  // A model of steps starts after the models that it runs.
   std::stable_partition(wanted.models.begin(), wanted.models.end(),
                         [](const ModelConfig& model) { return !model.has_steps(); });
   for (const auto& [name, key] : found.notes) TellIgnored(name, key);
@@ -141,8 +141,8 @@ std::string Reloader::FolderOf(const Config& config, const std::string& name) co
   return absl::StrCat(config.model_repository, "/", name);
 }
 
-// A known model is listed with its own state, even if its files have become faulty since. A model
-// that could not be served, and whose folder was removed since, is gone.
+// A known model is listed with its own state, even if its files have become faulty. A model that
+// could not be served is gone if its folder was removed.
 std::vector<ModelListing> Reloader::List() const {
   std::vector<ModelListing> listings = generations_.List();
   std::set<ModelKey> known;
@@ -217,7 +217,7 @@ void Reloader::Reload(Done done) {
     absl::MutexLock lock(&mu_);
     if (std::exchange(reload_waits_, true)) return;
   }
-  // One reload waits at most, so there is always room for it.
+  // At most one reload waits, so there is always room for it.
   Enqueue({"", [this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 1);
 }
 
@@ -376,7 +376,7 @@ absl::Status Reloader::RunLoad(const std::string& name, const std::string& overr
   return absl::OkStatus();
 }
 
-// All versions of the model, with its files as they are now.
+// All versions of the model, with its current files.
 absl::StatusOr<std::vector<ModelConfig>> Reloader::SourcesOf(const std::string& name) const {
   std::vector<ModelConfig> sources = config_.models;
   std::erase_if(sources, [&name](const ModelConfig& model) { return model.name != name; });

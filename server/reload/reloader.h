@@ -1,4 +1,4 @@
-// Reloader: changes which models are served, while they are served.
+// Reloader: changes the served models while they are served.
 #pragma once
 
 #include <deque>
@@ -21,37 +21,35 @@
 
 namespace mpsd {
 
-// The parts that a reloader works with. The referents outlive it.
+// A reloader's connections. The referents outlive it.
 struct ReloaderParts {
   GenerationMaker* maker = nullptr;
   ModelDirectory* models = nullptr;
   ServerMetrics* metrics = nullptr;
   Logger* logger = nullptr;
-  // Reads the config again; called on a thread of the reloader's.
+  // Reads the config again; called on a thread of the reloader.
   std::function<absl::StatusOr<Config>()> read_config;
-  // Puts into force those keys of a new config that need no restart; called on the reloader's
-  // thread.
+  // Applies those keys of a new config that need no restart; called on the reloader's thread.
   std::function<void(const Config&)> apply;
 };
 
-// Threads of its own do the jobs: a reload of the config, a load or an unload that a client asked
-// for. Each is the same swap of generations for every model that differs; models that do not differ
-// are not touched. Jobs of different models run side by side, a reload runs alone (job_order.h).
-// Owned by the daemon. Beside the request's path, never on it. Thread-safe, but Deploy(), Start(),
-// Begin() and Stop() are called by main.
+// Its own threads do the jobs: a reload of the config, or a client's load or unload. Each swaps
+// generations for every model that differs, and leaves other models alone. Jobs of different models
+// run side by side; a reload runs alone (job_order.h). Owned by the daemon. Beside the request's
+// path, never on it. Thread-safe, except that main calls Deploy(), Start(), Begin() and Stop().
 //
 // Invariants:
-//   1. The `done` of each accepted or refused job is called exactly once, on one of the reloader's
-//      threads, on the caller's when the job is refused, or in Stop().
-//   2. One reload waits at most; what is asked for meanwhile is the same reload.
+//   1. The `done` of each job, accepted or refused, is called exactly once: on one of the
+//      reloader's threads, on the caller's if the job is refused, or in Stop().
+//   2. At most one reload waits; further requests meanwhile join it.
 //   3. A job that fails leaves every generation serving that it did not replace.
-//   4. After each job the directory knows the models that are refused, with the reasons.
+//   4. After each job the directory knows the refused models, with the reasons.
 class Reloader final : public ModelControl {
  public:
   Reloader(ReloaderParts parts, const Config& config);
   ~Reloader() override;
 
-  // Begins to serve what the config says, without waiting for workers. Called once, before Start().
+  // Begins to serve the config's models, without waiting for workers. Called once, before Start().
   void Deploy();
 
   // Starts the threads, which do no job before Begin(). Called once.
@@ -60,11 +58,11 @@ class Reloader final : public ModelControl {
   // The supervisor runs: jobs are done from now on. Called once.
   void Begin() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Gives up the jobs that run, refuses those that wait, and joins the threads. Idempotent.
+  // Gives up running jobs, refuses waiting ones, and joins the threads. Idempotent.
   void Stop();
 
-  // Reads the config again and carries it out. Does nothing, and never calls `done`, while another
-  // reload waits that has not begun.
+  // Reads the config again and carries it out. Does nothing, and never calls `done`, if another
+  // reload already waits.
   void Reload(Done done);
 
   std::vector<ModelListing> List() const override;
@@ -79,18 +77,18 @@ class Reloader final : public ModelControl {
     Done done;
   };
 
-  // A model that cannot be served, and its folder in the repository; empty: it has none there.
+  // A model that cannot be served, and its repository folder, if any.
   struct Unservable {
     ModelListing listing;
     std::string folder;
   };
 
   void Main();
-  // The job to do next; nothing once the reloader stops. Waits for it.
+  // Waits for the next job; nothing once the reloader stops.
   std::optional<Job> TakeJob();
   std::optional<size_t> NextWaiting() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndJob(const JobModel& model);
-  // Refuses the job when `most_jobs` wait already, or the reloader stops.
+  // Refuses the job if `most_jobs` wait already, or the reloader stops.
   void Enqueue(Job job, size_t most_jobs);
   bool GivenUp() const;
   absl::Status CheckAllowed() const;
@@ -98,7 +96,7 @@ class Reloader final : public ModelControl {
   absl::Status RunReload();
   absl::Status RunLoad(const std::string& name, const std::string& config);
   absl::Status RunUnload(const std::string& name);
-  // The models that a config asks for, and why some of them cannot be served.
+  // The models that a config wants, and why some cannot be served.
   struct Wanted {
     std::vector<ModelConfig> models;
     std::vector<std::string> faults;
@@ -115,28 +113,28 @@ class Reloader final : public ModelControl {
   // Notes what List() says of a model that is not known otherwise.
   void NoteUnservable(const ModelListing& listing);
   std::string FolderOf(const Config& config, const std::string& name) const;
-  // Tells the directory which models are refused. Called at the end of each job.
+  // Tells the directory the refused models. Called at the end of each job.
   void TellRefused();
 
   const ReloaderParts parts_;
   Generations generations_;
   const Config started_with_;
-  Config config_;  // in force; a reload writes it, beside which no other job runs
+  Config config_;  // in force; written by a reload, which runs alone
   std::vector<std::thread> threads_;
 
-  // Of two jobs that end, the later one tells last.
+  // If two jobs end together, the later one tells last.
   absl::Mutex refused_mu_ ABSL_ACQUIRED_BEFORE(mu_);
 
   mutable absl::Mutex mu_;
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mu_);
-  std::vector<JobModel> running_ ABSL_GUARDED_BY(mu_);  // one for each job that a thread does
+  std::vector<JobModel> running_ ABSL_GUARDED_BY(mu_);  // one for each running job
   bool has_begun_ ABSL_GUARDED_BY(mu_) = false;
   bool reload_waits_ ABSL_GUARDED_BY(mu_) = false;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   ModelControlMode mode_ ABSL_GUARDED_BY(mu_);
   ReloadReport last_reload_ ABSL_GUARDED_BY(mu_);
-  // Models that cannot be served, at most kMaxRepositoryModels. The version is empty where none
-  // could be read.
+  // Models that cannot be served, at most kMaxRepositoryModels. The version is empty if none could
+  // be read.
   std::map<ModelKey, Unservable> unservable_ ABSL_GUARDED_BY(mu_);
 };
 

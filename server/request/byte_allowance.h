@@ -1,8 +1,8 @@
-// ByteAllowance: bounds the bytes that many holders have together.
+// ByteAllowance: bounds the bytes of many holders together.
 //
-// For memory whose size a client chooses and whose end no one can tell in advance: inputs copied
-// out of regions (server/regions). Each holder takes before it allocates and gives back after it
-// has freed:
+// For memory whose size a client chooses and whose end nobody can foretell: inputs copied out of
+// regions (server/regions). Each holder takes before it allocates and gives back after it has
+// freed:
 //
 //   if (!held->TryTake(bytes)) return absl::ResourceExhaustedError("…");
 //   … allocate, use, free …
@@ -14,20 +14,19 @@
 
 namespace mpsd {
 
-// A counter with a limit, for one kind of memory. Takers that fail say so to their client; they
-// never wait here. Owned by the part of the daemon whose memory it bounds, and outlives all
-// holders.
+// A counter with a limit, for one kind of memory. A taker that fails tells its client; it never
+// waits. Owned by the part of the daemon whose memory it bounds, and outlives all holders.
 //
 // Invariant: the bytes taken never exceed the limit.
 //
-// Thread-safe, lock-free. It orders nothing but itself: other means guard the bytes' memory.
+// Thread-safe, lock-free. It orders nothing: other means guard the bytes' memory.
 class ByteAllowance {
  public:
   explicit ByteAllowance(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
   ByteAllowance(const ByteAllowance&) = delete;
   ByteAllowance& operator=(const ByteAllowance&) = delete;
 
-  // Takes `bytes` more. False when that would exceed the limit; nothing has changed then, not even
+  // Takes `bytes` more. False if that would exceed the limit; then nothing has changed, not even
   // for a moment.
   bool TryTake(uint64_t bytes) {
     uint64_t taken = taken_bytes_.load(std::memory_order_relaxed);
@@ -37,7 +36,7 @@ class ByteAllowance {
     return true;
   }
 
-  // Gives bytes back that TryTake() took, in one piece or several. REQUIRES: as many are taken.
+  // Gives bytes back, in one piece or several. REQUIRES: as many are taken.
   void GiveBack(uint64_t bytes) { taken_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   // For metrics: another thread may have changed it by now.

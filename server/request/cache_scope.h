@@ -1,4 +1,4 @@
-// CacheScope: who may be given an answer that was kept.
+// CacheScope: who may get a kept answer.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace mpsd {
 
-// `models[].response_cache` of the config. The names are those of the config, in the order of the
+// `models[].response_cache` of the config. The names are the config's, in the order of the
 // enumerators.
 enum class CacheScope : uint8_t {
   kOff,     // no answer is kept
-  kTenant,  // a tenant is given answers to its own requests alone
-  kShared,  // and to those of all others
+  kTenant,  // a tenant gets only answers to its own requests
+  kShared,  // also answers to others' requests
 };
 template <>
 inline constexpr std::array<std::string_view, 3> kNamesOf<CacheScope> = {"off", "tenant", "shared"};

@@ -1,4 +1,4 @@
-// CancelledByClient: how a request ends that its client has given up.
+// CancelledByClient: the ending of a request that its client has given up.
 #pragma once
 
 #include "absl/status/status.h"

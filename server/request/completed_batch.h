@@ -1,4 +1,4 @@
-// CompletedBatch: a batch that a worker has run, checked, on its way to its requests' replies.
+// CompletedBatch: a checked batch from a worker, on its way to its requests' replies.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,33 @@
 
 namespace mpsd {
 
-// One request's share of a batch: `row_count` rows of it, from `first_row` on.
+// One request's share of a batch: its `row_count` rows from `first_row` on.
 struct BatchEntry {
-  Request* request = nullptr;  // null: it ended before the batch did
+  Request* request = nullptr;  // null: it ended before the batch
   uint32_t first_row = 0;
   uint32_t row_count = 0;
   RowPlace place;
 };
 
-// One output of the batch: the rows of all its requests, one after the other. Lies where the worker
-// wrote it; its size and its `row_ends` were checked against the spec and the batch.
+// One output of the batch: the rows of all its requests in order. Lies where the worker wrote it;
+// its size and `row_ends` were checked against the spec and the batch.
 struct BatchOutput {
   DataType datatype = DataType::kInvalid;
-  Dims dims;  // with the batch dim when the model batches
+  Dims dims;  // with the batch dim if the model batches
   absl::string_view bytes;
-  std::vector<uint64_t> row_ends;  // of BYTES: where each row of `bytes` ends; checked
+  std::vector<uint64_t> row_ends;  // for BYTES: where each row of `bytes` ends; checked
 };
 
-// How much of its requests' answers a batch holds.
+// The part of its requests' answers that a batch holds.
 enum class AnswerPart : uint8_t {
   kWhole,      // the whole answer, or an error
-  kOneOfMany,  // one answer of a decoupled model's request; the next must be asked for
-  kNoMore,     // a decoupled model's request has had all its answers
+  kOneOfMany,  // one answer to a decoupled request; the next must be asked for
+  kNoMore,     // a decoupled request has had all its answers
 };
 
-// What a worker returned for a batch, between steps 11 and 12 of a request. Made by dispatch/ on
-// the thread that drained the completion, which checked every field of it; lives until Complete()
-// returns. `outputs` may lie in the worker's memory; all else is private.
+// A worker's result for a batch, between steps 11 and 12 of a request. Made by dispatch/ on the
+// thread that drained the completion, which checked every field. Lives until Complete() returns.
+// `outputs` may lie in the worker's memory; the rest is private.
 //
 //   entries      | r1: 2 rows | hole | r3: 1 row |     a hole: its request ended earlier
 //   each output  | . | .      | .    | .         |     row_count rows
@@ -55,14 +55,14 @@ struct CompletedBatch {
   std::vector<BatchEntry> entries;
   std::vector<BatchOutput> outputs;
   std::vector<uint8_t> row_failed;
-  absl::Status failure;            // of the whole batch
-  std::string row_failure_text;    // of the failed rows
-  AnswerMemory* memory = nullptr;  // that `outputs` lie in; null: in private memory
+  absl::Status failure;            // for the whole batch
+  std::string row_failure_text;    // for the failed rows
+  AnswerMemory* memory = nullptr;  // holds `outputs`; null: private memory
   AnswerPart part = AnswerPart::kWhole;
-  uint32_t answer_index = 0;  // of a decoupled model's request; else 0
+  uint32_t answer_index = 0;  // for a decoupled model's request; else 0
   uint32_t row_count = 0;
-  uint64_t computed_tokens = 0;  // as the worker says; 0 where the model takes none
-  uint64_t padding_tokens = 0;   // of these
+  uint64_t computed_tokens = 0;  // by the worker's word; 0 if the model takes none
+  uint64_t padding_tokens = 0;   // part of computed_tokens
   int64_t batched_ns = 0;
   int64_t started_ns = 0;
   int64_t finished_ns = 0;
@@ -74,8 +74,8 @@ class CompletionSink {
  public:
   virtual ~CompletionSink() = default;
 
-  // Gives each entry's request, where there still is one, its reply or the part of it that the
-  // batch holds, before it returns. Never blocks.
+  // Before it returns, gives each entry's request, if it still exists, its reply or the batch's
+  // part of it. Never blocks.
   virtual void Complete(const CompletedBatch& batch) = 0;
 };
 

@@ -1,4 +1,4 @@
-// DeviceList: the devices of a model in one text, as configs and operators write them.
+// DeviceList: a model's devices in one text, as configs and operators write them.
 //
 //   "cpu", "mps", "cuda:1"   one device
 //   "cuda:0,2"               several, which only CUDA has
@@ -15,15 +15,13 @@ namespace mpsd {
 
 inline constexpr char kAllCudaDevices[] = "cuda:all";
 
-// The devices that a text names: {"cuda:0", "cuda:2"}. REQUIRES: the text is not kAllCudaDevices.
-// Pure.
+// The devices in a text: {"cuda:0", "cuda:2"}. REQUIRES: the text is not kAllCudaDevices. Pure.
 std::vector<std::string> DevicesOfText(absl::string_view text);
 
-// The opposite: names each device once, in the order of their first mention. Leaves empty names
-// out. Pure.
+// The reverse: names each device once, in the order of first mention. Leaves out empty names. Pure.
 std::string DeviceListText(absl::Span<const std::string> devices);
 
-// The one name of a device that has two: "cuda" is "cuda:0". Pure.
+// A device's canonical name: "cuda" is "cuda:0". Pure.
 inline std::string OneNameOf(const std::string& device) {
   return device == "cuda" ? "cuda:0" : device;
 }

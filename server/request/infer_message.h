@@ -1,4 +1,4 @@
-// InferMessage: an inference request as the client sent it, before anything of it is checked.
+// InferMessage: an inference request as the client sent it, unchecked.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace mpsd {
 
-// The bytes of one tensor, in pieces: views of the buffers that the transport received them in. Two
-// pieces or fewer are the rule, and take no memory from the heap. No piece is empty.
+// The bytes of one tensor, in pieces: views of the transport's buffers. Usually there are at most
+// two, which take no heap memory. No piece is empty.
 struct Payload {
   absl::InlinedVector<absl::string_view, 2> pieces;
   uint64_t bytes = 0;
@@ -25,64 +25,63 @@ struct Payload {
   }
 };
 
-// One input tensor, as sent. Nothing of it was compared with a model.
+// One input tensor, as sent. Not compared with a model yet.
 struct InputMessage {
   absl::string_view name;
   absl::string_view datatype;
   absl::Span<const int64_t> dims;
   bool has_typed = false;  // typed contents were sent
-  bool has_data = false;   // `payload` is set, from raw contents, typed contents or a region
+  bool has_data = false;   // `payload` is set, from raw or typed contents or a region
   Payload payload;
-  std::string typed_error;  // why the typed contents do not fit the datatype; empty: they fit
+  std::string typed_error;  // why typed contents do not fit the datatype; empty: they fit
 };
 
-// What any transport hands to admission: the wire reader fills it in (step 2), the validator checks
-// it (step 3). Owned by the exchange and used again from request to request.
+// A transport's message for admission: the wire reader fills it in (step 2), the validator checks
+// it (step 3). Owned by the exchange and used again for each request.
 //
-// Two lifetimes: the payloads point into the transport's buffers, which go as soon as the payload
-// is copied (ExchangeTransport::DropPayloads). All other views live until the request has ended,
-// since the answer and the logs name its model and id. Thread-compatible.
+// The payloads point into the transport's buffers, which go once the payload is copied
+// (ExchangeTransport::DropPayloads). All other views live until the request has ended, since the
+// answer and the logs name its model and id. Thread-compatible.
 struct InferMessage {
   absl::string_view model;
   absl::string_view version;
   absl::string_view id;
   absl::InlinedVector<InputMessage, 2> inputs;
-  absl::InlinedVector<absl::string_view, 2> outputs;  // that the client wants; none: all
+  absl::InlinedVector<absl::string_view, 2> outputs;  // wanted by the client; empty: all
   uint32_t raw_count = 0;                             // entries of raw_input_contents
-  uint32_t region_inputs = 0;                         // inputs that lie in the client's memory
-  std::string parameter_error;                        // why a parameter is refused; empty: none is
+  uint32_t region_inputs = 0;                         // inputs in the client's memory
+  std::string parameter_error;                        // why a parameter is refused; or empty
   int64_t timeout_us = 0;                             // the "timeout" parameter; 0: none
   uint64_t priority = 0;                              // the "priority" parameter; 0: none
   bool wants_final_flag = false;  // the "triton_enable_empty_final_response" parameter
-  bool takes_many = false;        // the call can carry any number of answers to the request
-  TextWishes texts;               // of its texts, if it has any
+  bool takes_many = false;        // the call can carry any number of answers
+  TextWishes texts;               // for its texts, if any
   SequenceMark sequence;          // the "sequence_…" parameters
 };
 
-// What became of a request that an InferHandler was given.
+// The state of a request after an InferHandler had it.
 enum class Handled : uint8_t {
-  kCopied,  // admitted or ended: nobody reads the message's payloads any more
-  kLater,   // it waits for memory to copy the payloads to: the caller keeps the message and its
-            // bytes unchanged until the reply is given
-  kAwaitsTexts,  // its texts are long, and it owes its reply: the caller has EncodeTexts() encode
-                 // them, and then gives it to Handle() again
+  kCopied,  // admitted or ended: nobody reads the payloads any more
+  kLater,   // waits for memory: the caller keeps message and bytes unchanged until the reply
+  // long texts: the caller calls EncodeTexts(), then Handle() again; it owes the reply
+  kAwaitsTexts,
 };
 
-// What an exchange is told while the texts of its request are encoded. Lives on the thread that
-// encodes: both functions are called there.
+// Told about a request while its texts are encoded. Lives on the encoding thread: both functions
+// are called there.
 class TextWaiter {
  public:
   virtual ~TextWaiter() = default;
 
-  // Asked before each text. An error, for a request that nobody awaits any more, ends the work.
+  // Called before each text. An error, if nobody awaits the request any more, ends the work.
   virtual absl::Status GoOn() const = 0;
 
   // Called once, last of all. The request may be handled again, and end, before this returns.
   virtual void TextsDone(const absl::Status& status) = 0;
 };
 
-// The next step after a transport has read a request: an exchange knows its handler by this
-// interface alone. One for the whole daemon, which owns it. Implemented by admit/. Thread-safe.
+// The next step after a transport has read a request; an exchange knows its handler only through
+// this. One for the whole daemon, which owns it. Implemented by admit/. Thread-safe.
 class InferHandler {
  public:
   virtual ~InferHandler() = default;
@@ -91,9 +90,9 @@ class InferHandler {
   // Never blocks.
   virtual Handled Handle(const InferMessage& message, struct Request* request) = 0;
 
-  // Has another thread encode the texts into request->tokens. Never blocks. After an error, which
-  // the waiter gets, the caller gives it as the reply. Until TextsDone() the message and its bytes
-  // stay unchanged, and nobody writes to the request. REQUIRES: Handle() returned kAwaitsTexts.
+  // Has another thread encode the texts into request->tokens. Never blocks. The waiter gets an
+  // error, which the caller gives as the reply. Until TextsDone() the message and its bytes stay
+  // unchanged, and nobody writes to the request. REQUIRES: Handle() returned kAwaitsTexts.
   virtual void EncodeTexts(const InferMessage& message, struct Request* request,
                            TextWaiter* waiter) = 0;
 };

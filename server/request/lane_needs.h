@@ -1,4 +1,4 @@
-// LaneNeeds: what a lane must have while a batch runs on it, beside itself.
+// LaneNeeds: what a lane must have besides itself while a batch runs on it.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ inline constexpr uint32_t kMaxDeviceWeight = 1000;
 inline constexpr size_t kMaxDeviceLimits = 64;
 inline constexpr uint32_t kMaxDeviceBatches = 1024;
 
-// So many of a named resource, which is whatever an operator takes it for: memory, a bus, the right
-// to be loud. Each device has its own of that name; a global one is shared by all devices. A value.
+// An amount of a named resource, which can be anything to its operator: memory, a bus, the right to
+// be loud. Each device has its own of that name; all devices share a global one. A value.
 struct ResourceNeed {
   std::string name;
   uint32_t count = 1;
@@ -27,24 +27,24 @@ struct ResourceNeed {
   bool operator==(const ResourceNeed&) const = default;
 };
 
-// What the config's `rate_limiter` says of a model, as Triton's, or its `weight`: one of both has a
-// say. A value.
+// A model's `rate_limiter` in the config, as Triton's, or its `weight`; only one of the two
+// applies. A value.
 struct LaneNeeds {
-  std::vector<ResourceNeed> resources;  // at most kMaxNeeds, no two of one name
+  std::vector<ResourceNeed> resources;  // at most kMaxNeeds, with different names
   uint32_t priority = 1;                // a model of 2 has half as many turns as one of 1
-  uint32_t weight = 0;                  // its part of a device's lane time; 0: it shares none
+  uint32_t weight = 0;                  // its part of a device's lane time; 0: not shared
 
   bool empty() const { return resources.empty() && weight == 0; }
   bool operator==(const LaneNeeds&) const = default;
 };
 
-// How much there is of each resource that the config's `resources` names. Of any other there is as
-// much as the lane needs that needs the most.
+// Amounts of the resources in the config's `resources`. The total of any other resource is the
+// largest need of any single lane.
 using ResourceLimits = std::map<std::string, uint32_t>;
 
-// How many batches of the models with a weight run at once on each device that the config's
-// `device_share` names. On any other so many as the model of them has lanes there that has the
-// most.
+// How many batches of models with a weight run at once on each device in the config's
+// `device_share`. On any other device, as many as the largest number of lanes that one of these
+// models has there.
 using DeviceLimits = std::map<std::string, uint32_t>;
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// NoWorkerInTime: how a request ends that no worker can serve before its deadline.
+// NoWorkerInTime: the ending of a request that no worker can serve before its deadline.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,4 +1,4 @@
-// PayloadReader: a payload's pieces, read as one stream.
+// PayloadReader: reads a payload's pieces as one stream.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,12 @@
 
 namespace mpsd {
 
-// A cursor over the bytes of a Payload, which lie in any number of pieces. The steps of a request
-// that look into payloads use it: the check of BYTES elements, the reading of texts, the copy into
-// rows. A value on the stack of the thread that handles the request; the payload outlives it.
-// Thread-compatible.
+// A cursor over the bytes of a Payload, in any number of pieces. Used by the steps that look into
+// payloads: the check of BYTES elements, the reading of texts, the copy into rows. A value on the
+// stack of the thread that handles the request; the payload outlives it. Thread-compatible.
 //
-// REQUIRES of Read(), Skip(), Take() and Length(): that many bytes are left. The callers have
-// compared the client's counts with left() before, so a false one is a CHECK.
+// REQUIRES for Read(), Skip(), Take() and Length(): that many bytes are left. Callers have compared
+// the client's counts with left(), so a false one is a CHECK.
 class PayloadReader {
  public:
   explicit PayloadReader(const Payload& payload) : payload_(payload), left_(payload.bytes) {}
@@ -53,7 +52,7 @@ class PayloadReader {
     return taken;
   }
 
-  // The length that stands before each element of BYTES.
+  // The length before an element of BYTES.
   uint32_t Length() {
     uint32_t length = 0;
     Read(reinterpret_cast<char*>(&length), sizeof(length));

@@ -11,21 +11,21 @@
 
 namespace mpsd {
 
-// What becomes of a request that has waited for as long as its policy allows.
+// The fate of a request that has waited as long as its policy allows.
 enum class TimeoutAction : uint8_t {
   kReject,  // it ends
-  kDelay,   // it goes behind those of its level that have not waited so long
+  kDelay,   // it goes behind those of its level that have waited less
 };
 
 template <>
 inline constexpr std::array<std::string_view, 2> kNamesOf<TimeoutAction> = {"reject", "delay"};
 
-// Of the requests of one priority level, which the config's `queue` says, or Triton's
-// `queue_policy`. A request that finds its level full is refused; one that waits too long meets
-// `timeout_action`, which a request's own deadline does not: that always ends it. A value.
+// The policy for one priority level, from the config's `queue` or Triton's `queue_policy`. A
+// request that finds its level full is refused. One that waits too long meets `timeout_action`; a
+// request's own deadline always ends it. A value.
 struct QueuePolicy {
-  uint32_t requests = kDefaultQueueRequests;  // that no lane has yet, at most
-  int64_t timeout_ns = 0;                     // the longest wait for a batch; 0: any
+  uint32_t requests = kDefaultQueueRequests;  // limit of those without a lane
+  int64_t timeout_ns = 0;                     // longest wait for a batch; 0: any
   TimeoutAction timeout_action = TimeoutAction::kReject;
   // The parameter "timeout" of a request may shorten its wait. Without `timeout_ns` it always may.
   bool allow_timeout_override = true;
@@ -35,19 +35,18 @@ struct QueuePolicy {
 
 inline constexpr uint32_t kMaxPriorityLevels = 16;
 
-// The levels of one model: the first is served first. A value, as Triton's users know it: what they
-// call level 1 is levels[0].
+// One model's levels; the first is served first. A value. Level 1 of Triton's users is levels[0].
 struct QueuePolicies {
   std::vector<QueuePolicy> levels = {QueuePolicy()};  // 1 to kMaxPriorityLevels
   uint32_t default_level = 0;                         // an index of `levels`
 
-  // The level of a request whose parameter "priority" says this; 0 or no level: the default.
+  // The level for a request's parameter "priority"; the default for 0 or an unknown level.
   uint32_t LevelOf(uint64_t priority) const {
     const bool is_level = priority > 0 && priority <= levels.size();
     return is_level ? static_cast<uint32_t>(priority - 1) : default_level;
   }
 
-  // That may wait in all levels together.
+  // Limit over all levels together.
   uint32_t requests() const {
     uint32_t sum = 0;
     for (const QueuePolicy& level : levels) sum += level.requests;

@@ -13,9 +13,8 @@
 
 namespace mpsd {
 
-// The memory in which the bytes of an answer lie, with a count of references. Implemented by
-// lanes/. Thread-safe: any thread may drop the last reference, long after the worker that wrote the
-// bytes has ended.
+// Reference-counted memory with the bytes of an answer. Implemented by lanes/. Thread-safe: any
+// thread may drop the last reference, long after the worker that wrote the bytes has ended.
 class AnswerMemory {
  public:
   virtual ~AnswerMemory() = default;
@@ -23,13 +22,13 @@ class AnswerMemory {
   virtual void Unref() = 0;
 
   // Asks whether a reference may be held until a client has read the bytes, which may take any
-  // time. False when too much memory is held in this way; the caller then copies the bytes, so that
-  // a slow reader never starves a model. True pins the whole memory until its last reference goes;
-  // asking again is free. REQUIRES: the caller has a reference.
+  // time. False if too much memory is held so: the caller then copies the bytes, so that a slow
+  // reader never starves a model. True pins the whole memory until its last reference goes; asking
+  // again is free. REQUIRES: the caller has a reference.
   virtual bool TryPin() = 0;
 };
 
-// The range of the client's own memory to which an output was written.
+// The range of the client's own memory that received an output.
 struct AnswerRegion {
   absl::string_view name;
   uint64_t offset = 0;
@@ -52,11 +51,10 @@ struct Answer {
   AnswerMemory* memory = nullptr;  // null: the bytes must be copied
 };
 
-// Where a request's ending goes, towards the client. Implemented by the exchange; called through a
-// Reply and in no other way.
-// Exactly one of Send(), Fail() and End() is called, once, from any thread; the caller does not
-// touch the request afterwards, which may be used for the next call already. No method blocks, and
-// none fails towards its caller: a client that cannot be reached is the transport's business.
+// Receives a request's ending, towards the client. Implemented by the exchange; called only through
+// a Reply. Exactly one of Send(), Fail() and End() is called, once, from any thread. The caller
+// does not touch the request afterwards, which may be in use for the next call. No method blocks,
+// and none fails towards its caller: the transport handles a client that cannot be reached.
 // Thread-safe.
 class ReplySink {
  public:
@@ -73,17 +71,17 @@ class ReplySink {
   virtual void End() { MPSD_CHECK(false); }
 };
 
-// The duty to end a request, as an object: "an accepted request ends exactly once" is a rule that
-// the program checks, in release too. Its holder must call exactly one of Send(), Fail() and End();
-// the destructor CHECKs that the duty is done, and each of the three CHECKs that it is still owed.
+// The duty to end a request, as an object, so that the program checks "an accepted request ends
+// exactly once", in release too. The holder must call exactly one of Send(), Fail() and End(). The
+// destructor CHECKs that the duty is done; the three CHECK that it is still owed.
 //
 //   who owes the ending          from                           until
 //   the exchange                 InferExchange::Begin()         InferHandler::Handle()
 //   admission                    Handle()                       RequestQueue::Reserve() succeeds
 //   the queue                    Reserve()                      the ending
 //
-// The object lies in Request::reply all the time; what moves is the right to call it, which the
-// request's state and the queue's mutex give to one thread at a time. Move-only, thread-compatible.
+// The object stays in Request::reply; what moves is the right to call it. The request's state and
+// the queue's mutex give that to one thread at a time. Move-only, thread-compatible.
 class Reply {
  public:
   Reply() = default;
@@ -96,7 +94,6 @@ class Reply {
   }
   ~Reply() { MPSD_CHECK(sink_ == nullptr); }
 
-  // True until the request has ended.
   bool owed() const { return sink_ != nullptr; }
 
   // Each ends the request. REQUIRES: owed().

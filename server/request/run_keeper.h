@@ -1,4 +1,4 @@
-// RunKeeper: where the run of a request leaves when it ends.
+// RunKeeper: forgets a request's run when it ends.
 #pragma once
 
 namespace mpsd {

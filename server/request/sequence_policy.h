@@ -1,4 +1,4 @@
-// SequencePolicy: how a model serves sequences; SequenceMark: what a request says of its own.
+// SequencePolicy: how a model serves sequences; SequenceMark: a request's facts about its own.
 #pragma once
 
 #include <algorithm>
@@ -14,35 +14,35 @@ inline constexpr uint32_t kDefaultCandidates = 1024;
 inline constexpr uint32_t kMaxCandidates = 65536;
 inline constexpr int64_t kDefaultSequenceIdleNs = 1'000'000'000;
 
-// An input by which the model learns something of a sequence: one element a row.
+// An input that tells the model about a sequence: one element a row.
 struct SequenceControl {
-  std::string input;  // empty: the model has none
+  std::string input;  // empty: none
   double no = 0;
   double yes = 1;
 
   bool operator==(const SequenceControl&) const = default;
 };
 
-// A tensor that the front end keeps between two requests of a sequence: what the model gave as
-// `output` is its `input` the next time. The first time it is zeros.
+// A tensor that the front end keeps between two requests of a sequence: the model's `output` is its
+// `input` the next time. It starts with zeros.
 struct SequenceState {
   std::string input;
   std::string output;
-  bool is_told = false;  // clients may have the output, too
+  bool is_told = false;  // clients may have the output too
 
   bool operator==(const SequenceState&) const = default;
 };
 
-// What the config's `sequences` says, or Triton's `sequence_batching`. Part of a model's config and
-// of its facts: SequencePlan (server/sequences) holds it to the model's spec. A value.
+// The config's `sequences`, or Triton's `sequence_batching`. Part of a model's config and of its
+// facts: SequencePlan (server/sequences) checks it against the model's spec. A value.
 struct SequencePolicy {
-  bool is_direct = false;  // a config.pbtxt calls it so; clients are told the same
-  uint32_t candidates = kDefaultCandidates;  // open sequences of a lane, at most
-  int64_t idle_ns = kDefaultSequenceIdleNs;  // without a request one is closed after that
+  bool is_direct = false;                    // name in a config.pbtxt; clients are told the same
+  uint32_t candidates = kDefaultCandidates;  // limit of open sequences on a lane
+  int64_t idle_ns = kDefaultSequenceIdleNs;  // without a request one closes after this time
   SequenceControl start;                     // the request is the first of its sequence
-  SequenceControl ready;                     // the row is a request: always so
+  SequenceControl ready;                     // the row is a request: always true
   SequenceControl end;                       // the request is the last of its sequence
-  std::string id_input;                      // gets the sequence's id; empty: the model has none
+  std::string id_input;                      // gets the sequence's id; may be empty
   std::vector<SequenceState> states;
 
   // Whether the front end supplies that input: no client sends it.
@@ -63,8 +63,8 @@ struct SequencePolicy {
   bool operator==(const SequencePolicy&) const = default;
 };
 
-// What a request says of its sequence: the parameters "sequence_id", "sequence_start" and
-// "sequence_end". An id is a number or a text, and 0 or an empty text is none. A value.
+// A request's parameters "sequence_id", "sequence_start" and "sequence_end". An id is a number or a
+// text; 0 or an empty text is none. A value.
 struct SequenceMark {
   uint64_t number = 0;
   std::string name;

@@ -34,8 +34,7 @@ bool IsSame(const ServedModel& a, const ServedModel& b) {
 uint32_t ServedModel::MostRows() const {
   uint32_t parts = kMaxRequestParts;
   for (const QueuePolicy& level : facts.queue.levels) {
-    parts =
-        std::min(parts, (level.requests + 1) / 2);  // that one tenant may have of an empty queue
+    parts = std::min(parts, (level.requests + 1) / 2);  // one tenant's part of an empty queue
   }
   return std::max(spec.max_batch_size,
                   std::min(facts.max_request_rows, parts * spec.max_batch_size));

@@ -1,4 +1,4 @@
-// TextPolicy: how a model's texts become rows of tokens, as its config says.
+// TextPolicy: how a model's texts become rows of tokens, by its config.
 #pragma once
 
 #include <array>
@@ -13,25 +13,25 @@
 
 namespace mpsd {
 
-// What happens to a text that has more tokens than a row may have. The names, here and below, are
-// those of the config, in the order of the enumerators.
+// The fate of a text with more tokens than a row may have. The names, here and below, are the
+// config's, in the order of the enumerators.
 enum class LongInput : uint8_t {
   kTruncate,  // the rest is cut, and counted
-  kError,     // the request is INVALID_ARGUMENT, and told both lengths
+  kError,     // INVALID_ARGUMENT, with both lengths
 };
 template <>
 inline constexpr std::array<std::string_view, 2> kNamesOf<LongInput> = {"truncate", "error"};
 
-// Which end of a text is cut. Of a pair both texts are cut at that end, the longer one first.
+// The end at which a text is cut. In a pair both texts are cut at that end, the longer one first.
 enum class TextSide : uint8_t { kRight, kLeft };
 template <>
 inline constexpr std::array<std::string_view, 2> kNamesOf<TextSide> = {"right", "left"};
 
-inline constexpr uint32_t kMostConfiguredTokens = 65536;  // that max_tokens may say
+inline constexpr uint32_t kMostConfiguredTokens = 65536;  // limit of max_tokens
 
 // `models[].text` of the config, read by server/config and obeyed by TextEncoder (server/texts). A
-// value, constant in a generation: a reload that finds another policy, or a changed file, makes a
-// new generation. Equal policies over an unchanged file make equal tokens.
+// value, constant in a generation: a reload with another policy, or a changed file, makes a new
+// generation. Equal policies with an unchanged file make equal tokens.
 //
 //   key          values                          without it
 //   tokenizer    a path                          the tokenizer in the folder of the model, if any
@@ -39,9 +39,9 @@ inline constexpr uint32_t kMostConfiguredTokens = 65536;  // that max_tokens may
 //   long_input   the names of LongInput          "truncate"
 //   side         the names of TextSide           "right"
 struct TextPolicy {
-  std::string tokenizer;  // path of a tokenizer.json or a vocab.txt; empty: it takes no texts
-  // Of a row, with the special ones; 0: as many as the model takes. Where the special ones alone
-  // are more, every text is refused.
+  std::string tokenizer;  // path of a tokenizer.json or a vocab.txt; empty: no texts
+  // Limit of a row with special tokens; 0: the model's. If special tokens alone exceed it, every
+  // text is refused.
   uint32_t max_tokens = 0;
   LongInput long_input = LongInput::kTruncate;
   TextSide cut_side = TextSide::kRight;
@@ -49,17 +49,16 @@ struct TextPolicy {
   bool operator==(const TextPolicy&) const = default;
 };
 
-// A client's own settings for its texts, in place of the policy's. A client may not lift
-// `max_tokens`. Read from the bodies of the text routes (server/embedders); the
-// requests of the Open Inference Protocol have the name of a prompt alone, as a parameter
-// (server/wire). A value.
+// A client's own settings for its texts, instead of the policy's. A client may not lift
+// `max_tokens`. Read from the bodies of the text routes (server/embedders). A request of the Open
+// Inference Protocol only has a prompt's name, as a parameter (server/wire). A value.
 struct TextWishes {
   std::optional<LongInput> long_input;
   std::optional<TextSide> cut_side;
-  std::optional<std::string> prompt_name;  // of those in the model's folder; none: the default
-  size_t first_place = 0;  // of the request's first text among those of its call, for refusals
-  // The tokens of all requests of the call, where they have one bound together: each adds its own,
-  // on any thread. Lives as long as they do. Null: the request is the whole call.
+  std::optional<std::string> prompt_name;  // prompt in the model's folder; none: the default
+  size_t first_place = 0;  // place of the request's first text in its call, for refusals
+  // Tokens of all requests of the call, if they share one bound: each adds its own, on any thread.
+  // Lives as long as they do. Null: the request is the whole call.
   std::atomic<uint64_t>* call_tokens = nullptr;
 };
 

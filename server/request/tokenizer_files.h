@@ -1,4 +1,4 @@
-// The files beside a tokenizer that have a say in how its model's texts become tokens.
+// Files beside a tokenizer that affect how its model's texts become tokens.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace mpsd {
 
-// In the folder of the file that `models[].text.tokenizer` names, which may be one of them.
-// server/texts reads these and no other, server/config stamps them: a reload finds a change of any.
+// Files in the folder of `models[].text.tokenizer`, which may be one of them. Only these are read
+// by server/texts and stamped by server/config: a reload finds a change of any.
 inline constexpr std::array<std::string_view, 5> kTokenizerSettings = {
     "tokenizer.json", "tokenizer_config.json", "sentence_bert_config.json",
     "config_sentence_transformers.json", "modules.json"};

@@ -1,4 +1,4 @@
-// BodyCoding: how the body of a request is compressed.
+// BodyCoding: how a request's body is compressed.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ enum class BodyCoding : uint8_t {
   kPlain,
   kGzip,
   kDeflate,
-  kUnknown,  // another one, or several one over the other
+  kUnknown,  // another one, or several combined
 };
 
-// What Content-Encoding says; "x-gzip" is gzip and "identity" nothing. Pure.
+// Reads Content-Encoding; "x-gzip" is gzip and "identity" nothing. Pure.
 BodyCoding CodingOf(const HttpRequest& request);
 
-// The code of HTTP for a body that is compressed in a way that is not served.
+// The HTTP code for an unsupported compression.
 inline constexpr int kUnsupportedMedia = 415;
 
-// UNIMPLEMENTED for what is not served; compressed bodies are only where they are `allowed`. Pure.
+// UNIMPLEMENTED for an unsupported coding, or for any unless `allowed`. Pure.
 absl::Status CheckCoding(BodyCoding coding, bool allowed);
 
 }  // namespace mpsd

@@ -44,14 +44,14 @@ bool IsAddress(absl::string_view host) {
   return inet_pton(AF_INET, std::string(host).c_str(), &address) == 1;
 }
 
-// The host in "localhost:8000" and "[::1]:8000"; all of it where no port follows the colon.
+// The host in "localhost:8000" and "[::1]:8000"; the whole text if no port follows the colon.
 absl::string_view WithoutPort(absl::string_view host) {
   const size_t colon = host.rfind(':');
   if (colon == absl::string_view::npos) return host;
   return absl::c_all_of(host.substr(colon + 1), absl::ascii_isdigit) ? host.substr(0, colon) : host;
 }
 
-// "a.localhost", but not what a browser would take for a user at another host.
+// "a.localhost", but not a text that a browser would take for a user at another host.
 bool IsLocalName(absl::string_view host) {
   const bool is_name = absl::c_all_of(host, [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_';

@@ -1,4 +1,4 @@
-// RequestDeadline: when a request of HTTP must be answered.
+// RequestDeadline: when an HTTP request must be answered.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace mpsd {
 
-// The header Request-Timeout gives the time in seconds, with a fraction where one is wanted:
-// "Request-Timeout: 0.25". As for a call of gRPC, at most kMaxTimeoutNs counts; without the header
-// (an empty `timeout`) it is `default_ns`, and 0 of that stands for none. The request's parameter
-// "timeout" may bring the deadline forward. INVALID_ARGUMENT for what is no such number. Pure.
+// The header Request-Timeout gives the time in seconds, with an optional fraction:
+// "Request-Timeout: 0.25". As for a gRPC call, at most kMaxTimeoutNs counts. Without the header (an
+// empty `timeout`) the time is `default_ns`, of which 0 means none. The request's parameter
+// "timeout" may shorten the time. INVALID_ARGUMENT for any other value. Pure.
 absl::StatusOr<CallDeadline> RequestDeadline(absl::string_view timeout, int64_t now_ns,
                                              int64_t default_ns);
 

@@ -17,7 +17,7 @@ constexpr char kGet[] = "GET, HEAD";
 constexpr char kPost[] = "POST";
 constexpr char kBoth[] = "GET, HEAD, POST";
 
-// Below "/v2/models/NAME[/versions/VERSION]".
+// The part below "/v2/models/NAME[/versions/VERSION]".
 struct ModelRoute {
   absl::string_view action;
   RouteKind kind;
@@ -42,7 +42,7 @@ int Nibble(char digit) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Nothing where the escapes are malformed, or stand for what no name has.
+// Nothing if the escapes are malformed, or stand for a character that no name has.
 std::optional<std::string> Decoded(absl::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -69,8 +69,8 @@ Route Of(RouteKind kind, const char* allow) {
   return route;
 }
 
-// The route of "/v2/systemsharedmemory/…" or "/v2/cudasharedmemory/…", whose parts follow; `kinds`
-// are those for status, registering and unregistering.
+// The route of "/v2/systemsharedmemory/…" or "/v2/cudasharedmemory/…" with these parts; `kinds` are
+// for status, registering and unregistering.
 Route RouteOfRegions(std::vector<absl::string_view> parts, const std::array<RouteKind, 3>& kinds) {
   std::optional<std::string> region = "";
   if (parts.size() == 3 && parts[0] == "region") {
@@ -87,7 +87,7 @@ Route RouteOfRegions(std::vector<absl::string_view> parts, const std::array<Rout
   return route;
 }
 
-// The route of "/v2/models/…", whose parts follow.
+// The route of "/v2/models/…" with these parts.
 Route RouteOfModel(std::vector<absl::string_view> parts) {
   if (parts.size() == 1 && parts[0] == "stats") return Of(RouteKind::kModelStatistics, kGet);
   const std::optional<std::string> model = Decoded(parts[0]);
@@ -139,7 +139,7 @@ Route RouteOfRepository(const std::vector<absl::string_view>& parts) {
   return route;
 }
 
-// The name of a model in the path is decoded here, as in all others.
+// Decodes the model's name in the path, as for all routes.
 Route RouteOfText(const TextPath& text) {
   const std::optional<std::string> model = Decoded(text.name);
   if (!model.has_value()) return {};

@@ -1,4 +1,4 @@
-// Route: what a request of HTTP asks for, by its method and path.
+// Route: what an HTTP request asks for, by method and path.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@ namespace mpsd {
 
 enum class RouteKind : uint8_t {
   kNone,         // no such path
-  kWrongMethod,  // the path has another method: Route::allow
+  kWrongMethod,  // Route::allow has the path's methods
   kPage,         // /metrics and the probes, see HttpAnswer
   kDocs,         // the OpenAPI document of all routes
   kInfer,
   kGenerate,
   kGenerateStream,
+  kCall,      // ModelInfer of gRPC: by its content type, not by RouteOf()
   kText,      // Route::text, which a model answers
   kTextPage,  // likewise, which the door answers
   kTokenize,  // Route::text likewise, with a body that the door reads
@@ -45,23 +46,23 @@ enum class RouteKind : uint8_t {
 struct Route {
   RouteKind kind = RouteKind::kNone;
   std::string model;       // decoded; empty: none, or all
-  std::string version;     // likewise
-  std::string region;      // likewise
-  absl::string_view page;  // of kPage: its path, without a slash at the end; lives forever
-  TextPath text;           // of kText and kTextPage
-  const char* allow = "";  // the methods that the path has
+  std::string version;     // decoded; empty: none, or all
+  std::string region;      // decoded; empty: none, or all
+  absl::string_view page;  // path of a kPage, without a final slash; lives forever
+  TextPath text;           // for kText and kTextPage
+  const char* allow = "";  // methods of the path
 };
 
-// Whether the model answers: an InferTask serves it. Pure.
+// Whether a model answers: an InferTask serves it. Pure.
 inline bool IsInference(RouteKind kind) {
   return kind >= RouteKind::kInfer && kind <= RouteKind::kText;
 }
 
-// The routes of the Open Inference Protocol, with Triton's extensions, those for texts
-// (FindTextPath), and our own; a test holds server/page/openapi.json to them. A path is taken as it
-// is written: nothing is folded, so that "/v2/../metrics" is no path here, whatever a proxy made of
-// it. Model and version may have escapes ("%20"); an escaped "/" or NUL is no name. A slash at the
-// end is ignored. Pure.
+// The routes of the Open Inference Protocol with Triton's extensions, the text routes
+// (FindTextPath), and mpsd's own; a test compares them with server/page/openapi.json. Paths are
+// taken literally: nothing is folded, so "/v2/../metrics" is no path here, whatever a proxy makes
+// of it. Model and version may have escapes ("%20"), but not an escaped "/" or NUL. A final slash
+// is ignored. Pure.
 Route RouteOf(absl::string_view method, absl::string_view path);
 
 }  // namespace mpsd

@@ -172,7 +172,6 @@ class SupervisedWorker {
 
   void NoteSending(const absl::Status& status);
 
-  // Budgets.
   void CheckBudget() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void CheckLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void NoteSlowness(double slowness) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);

@@ -31,7 +31,6 @@ namespace mpsd {
 // generation. The number of models bounds it. Cannot fail: an unknown figure is left out or 0.
 class MetricsPage final : public prometheus::Collectable {
  public:
-  // The content type of Text().
   static constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";
 
   // `build` has the labels of mpsd_build_info: {"version", "0.2.0"}, {"grpc", "1.51.1"}, … The

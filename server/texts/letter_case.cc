@@ -61,7 +61,6 @@ struct CaseKeys {
 constexpr CaseKeys kConfigKeys = {kTokenizerConfig, "do_lower_case", "tokenize_chinese_chars"};
 constexpr CaseKeys kNormalizerKeys = {kTokenizer, "lowercase", "handle_chinese_chars"};
 
-// The flags of one file.
 struct CaseFlags {
   std::optional<bool> lower;
   std::optional<bool> strips;

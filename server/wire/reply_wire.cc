@@ -144,24 +144,31 @@ absl::Status TooManyUnread() {
 constexpr absl::string_view kFinalFlagBytes("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08",
                                             28);
 
+// All of the answer but the contents of its outputs.
+void PutHead(const ReplyHead& head, const Answer& answer, std::string* out) {
+  PutText(1, head.model, out);
+  PutText(2, head.version, out);
+  PutText(3, head.id, out);
+  if (head.final_flag) {
+    out->append(kFinalFlagBytes.data(), kFinalFlagBytes.size());
+    out->push_back(head.is_final ? 1 : 0);
+  }
+  if (head.truncated_texts > 0) PutNumberParameter("truncated_texts", head.truncated_texts, out);
+  for (const AnswerOutput& output : answer.outputs) PutOutput(output, out);
+}
+
+void PutContentsHead(const AnswerOutput& output, std::string* out) {
+  PutKey(6, out);
+  PutVarint(output.bytes.size(), out);
+}
+
 // Appends a ModelInferResponse to the slices.
 absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPeer& peer,
                       ModelMetrics* metrics, std::string* scratch, Slices* slices) {
   scratch->clear();
-  PutText(1, head.model, scratch);
-  PutText(2, head.version, scratch);
-  PutText(3, head.id, scratch);
-  if (head.final_flag) {
-    scratch->append(kFinalFlagBytes.data(), kFinalFlagBytes.size());
-    scratch->push_back(head.is_final ? 1 : 0);
-  }
-  if (head.truncated_texts > 0) {
-    PutNumberParameter("truncated_texts", head.truncated_texts, scratch);
-  }
-  for (const AnswerOutput& output : answer.outputs) PutOutput(output, scratch);
+  PutHead(head, answer, scratch);
   for (const AnswerOutput& output : answer.outputs) {
-    PutKey(6, scratch);
-    PutVarint(output.bytes.size(), scratch);
+    PutContentsHead(output, scratch);
     if (!IsLarge(output)) {
       scratch->append(output.bytes.data(), output.bytes.size());
       continue;
@@ -179,6 +186,14 @@ absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPe
 constexpr size_t kMostHeadBytes = 512;
 
 }  // namespace
+
+void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out) {
+  PutHead(head, answer, out);
+  for (const AnswerOutput& output : answer.outputs) {
+    PutContentsHead(output, out);
+    out->append(output.bytes.data(), output.bytes.size());
+  }
+}
 
 bool MayBeLarge(const ReplyHead& head, const Answer& answer) {
   size_t bytes = kMostHeadBytes + head.id.size();

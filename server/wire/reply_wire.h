@@ -45,6 +45,9 @@ absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer&
                                             const ReplyPeer& peer, ModelMetrics* metrics,
                                             std::string* scratch);
 
+// The same bytes at the end of `out`, each output copied. The caller bounds the copies.
+void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out);
+
 // False if the whole answer surely has at most kCopiedReplyBytes, so that WriteReply() reads no
 // peer. Pure.
 bool MayBeLarge(const ReplyHead& head, const Answer& answer);

@@ -83,6 +83,17 @@ absl::Status RequestWire::Read(const grpc::ByteBuffer& bytes, uint64_t message_b
                                InferMessage* message) {
   Clear();
   if (!bytes.Dump(&slices_).ok()) return Malformed();
+  return ReadSlices(message_bytes, message);
+}
+
+absl::Status RequestWire::Read(absl::string_view bytes, uint64_t message_bytes,
+                               InferMessage* message) {
+  Clear();
+  slices_.emplace_back(bytes.data(), bytes.size(), grpc::Slice::STATIC_SLICE);
+  return ReadSlices(message_bytes, message);
+}
+
+absl::Status RequestWire::ReadSlices(uint64_t message_bytes, InferMessage* message) {
   if (absl::Status status = Split(); !status.ok()) return status;
   is_large_ = fields_.size() > kKeptFieldBytes;
   if (absl::Status status = CheckSize(message_bytes); !status.ok()) return status;

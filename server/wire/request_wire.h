@@ -45,6 +45,9 @@ class RequestWire {
   // `message_bytes` of memory.
   absl::Status Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes, InferMessage* message);
 
+  // The same for bytes that the caller keeps until DropBuffers() or Clear().
+  absl::Status Read(absl::string_view bytes, uint64_t message_bytes, InferMessage* message);
+
   // Inputs in the client's memory have no payload yet: RequestRegions sets it. Valid as long as the
   // message.
   TensorForms forms() const { return forms_.View(); }
@@ -57,6 +60,8 @@ class RequestWire {
   void DropBuffers();
 
  private:
+  absl::Status ReadSlices(uint64_t message_bytes, InferMessage* message);
+
   // Sorts the top level of `slices_` into `fields_` and `raw_`.
   absl::Status Split();
   absl::Status CheckSize(uint64_t message_bytes) const;

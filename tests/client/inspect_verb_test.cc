@@ -176,7 +176,7 @@ TEST_F(InspectVerb, TheWorkersFolderGoesWithIt) {
   const size_t begin = err_.str().find('/');
   ASSERT_NE(begin, std::string::npos) << err_.str();
   const std::string folder = err_.str().substr(begin, err_.str().find('\n', begin) - begin);
-  EXPECT_THAT(folder, HasSubstr("mpsd-inspect-"));
+  EXPECT_THAT(folder, HasSubstr("/mpsd-"));
   EXPECT_FALSE(std::filesystem::exists(folder)) << folder;
 }
 

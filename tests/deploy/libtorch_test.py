@@ -13,6 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "cmake/setup/libtorch.sh"
+WHEELS = ROOT / "cmake/setup/libtorch_wheels.txt"
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 # pip download ... -d FOLDER NAME==VERSION, and everything else as it is.
@@ -41,7 +42,7 @@ class Libtorch(unittest.TestCase):
         programs = self.folder / "programs"
         programs.mkdir()
         text = SCRIPT.read_text()
-        hashes = dict(re.findall(r"^(?:cuda_wheels=')?(\S+)==\S+ \S+\n([0-9a-f]{64})", text, re.M))
+        hashes = dict(re.findall(r"^(?:\w+=')?(\S+)==\S+ \S+\n([0-9a-f]{64})", text, re.M))
         for name, key in (("torch", "torch_sha"), ("nvidia-cuda-runtime", "runtime_sha"),
                           ("nvidia-cuda-crt", "crt_sha"), ("nvidia-cuda-cupti", "cupti_sha")):
             hashes[name] = re.search(rf"^{key}=(\S+)$", text, re.M)[1]
@@ -91,7 +92,7 @@ grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
         self.run_script()
         fetched, done = self.run_script("cuda")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(fetched, set(self.hashes))
+        self.assertEqual(fetched, {name for name in self.hashes if not name.endswith("-cu12")})
         self.assertEqual(len(fetched), 17)
         self.assertLessEqual({"libtorch/lib/libtorch_cuda.so", "libtorch/lib/libtorch_cpu.so",
                               "nvidia/cu13/lib/libcudart.so.13",
@@ -99,6 +100,22 @@ grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
         self.assertNotIn("libtorch/lib/libtorch_python.so", self.files())
         self.assertEqual(self.run_script("cuda")[0], set(), "it is there already")
         self.assertEqual(self.run_script()[0], set(), "and is enough for the cpu")
+
+    def test_another_version_lies_beside_it(self):
+        self.run_script()
+        self.know(torch=re.search(r"^2\.9\.1 (\S+) 12$", WHEELS.read_text(), re.M)[1])
+        fetched, done = self.run_script("2.9.1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(fetched, {"torch", "nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12",
+                                   "nvidia-cuda-cupti-cu12"})
+        self.assertLessEqual({"libtorch/lib/libtorch_cpu.so", "libtorch-2.9.1/lib/libtorch_cpu.so",
+                              "libtorch-2.9.1/include/a.h"}, self.files())
+        self.assertEqual(self.run_script("2.9.1")[0], set(), "it is there already")
+
+    def test_a_version_that_is_not_pinned_is_refused(self):
+        fetched, done = self.run_script("2.7.1")
+        self.assertEqual((fetched, done.returncode), (set(), 1))
+        self.assertIn("no libtorch 2.7.1 is known", done.stderr)
 
     def test_another_wheel_than_the_pinned_one_is_refused(self):
         self.run_script()

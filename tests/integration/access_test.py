@@ -34,7 +34,7 @@ OK = grpc.StatusCode.OK
 NOBODY = 65534
 
 INFERENCE = "/inference.GRPCInferenceService/"
-# Every method that the daemon has. A method that is added is added here, and in the gate's list.
+# Every method of the daemon. A new method is added here, and in the gate's list.
 METHODS = {
     *(INFERENCE + name for name in (
         "ServerLive", "ServerReady", "ModelReady", "ServerMetadata", "ModelMetadata", "ModelInfer",
@@ -172,7 +172,7 @@ class Access(unittest.TestCase):
             self.assertTrue((calls.arrays(outcome.response)["OUTPUT0"] == 3).all())
         return outcome.code
 
-    # Nothing is left open.
+    # Without open roles.
 
     def test_every_method_asks_for_credentials(self):
         rules = [{"token": "ops", "roles": ALL_ROLES}, {"token": "app", "roles": ["infer"]}]
@@ -298,7 +298,7 @@ class Access(unittest.TestCase):
                                 message if method == "ModelReady" else b"")
                 self.assertEqual((found[0], daemon.get(path)[0]), (code, status), (token, path))
 
-    # What a tenant may ask for: a row a second. A request of eight rows leaves it to wait for seven.
+    # A tenant may ask for a row a second. A request of eight rows makes it wait for seven seconds.
 
     LIMITED = {"rate": 1, "burst": 1}
 
@@ -602,7 +602,7 @@ class Access(unittest.TestCase):
         for pair in (stranger, None):
             with self.assertRaises(OSError):
                 self.https(daemon.http_listeners[1], {}, client=pair)
-        # A plain listener of the same daemon asks for a token: nobody is known there by name.
+        # A plain listener of the same daemon asks for a token: nobody has a name there.
         self.assertEqual(self.infer(self.plain(daemon.listeners[0])), UNAUTHENTICATED)
         done = mpsd("infer", "m", "--input", "x=random", "--address", address, "--tls-ca",
                     self.authority.pem, "--tls-cert", app[0], "--tls-key", app[1])
@@ -656,7 +656,7 @@ class Access(unittest.TestCase):
         self.assertEqual(daemon.metric("mpsd_certificates_taken_total"), 1)
         self.assertGreater(daemon.metric("mpsd_certificate_not_after_seconds"), 0)
 
-    # What is listened on stays until a restart.
+    # The listeners stay until a restart.
 
     def test_a_reload_opens_no_socket_to_everybody(self):
         """The new config is fine where it listens; the daemon still listens where it did."""
@@ -727,7 +727,7 @@ class Access(unittest.TestCase):
 
         self.assertGreater(int(connect(None).stdout), 0)
         self.assertIn("PermissionError", connect(NOBODY).stderr)
-        path.chmod(0o666)  # as if somebody had been careless: the peer is asked for all the same
+        path.chmod(0o666)  # a careless mode: the peer is checked all the same
         done = connect(NOBODY)
         self.assertTrue(done.stdout == "0" or "ConnectionResetError" in done.stderr, done)
         daemon.wait_logged('"event":"control_connection_refused"')

@@ -60,7 +60,7 @@ class Batching(unittest.TestCase):
             for i, (length, outcome) in enumerate(zip(lengths, outcomes)):
                 np.testing.assert_array_equal(calls.arrays(outcome.response)["OUTPUT0"],
                                               calls.row_of(i, width=length))
-            # 32 lengths of two buckets: were they not padded, no two of a length would ever meet
+            # 32 lengths in two buckets: without padding no two of a length would ever meet
             # in fewer batches than there are lengths.
             self.assertLess(daemon.metric("mpsd_batches_total"), 32)
 

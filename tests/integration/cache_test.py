@@ -193,7 +193,7 @@ class Cache(unittest.TestCase):
             ask(value, "two-secret")
             hits += 1
             self.assertEqual(self.counts(), (hits, misses), ask.__name__)
-            # Tenants are numbered anew: what one had is no other's, and not its own either.
+            # A reload numbers the tenants anew: no one gets earlier answers, not even its own.
             self.change_rules(value)
             ask(value, "two-secret")
             misses += 1
@@ -215,7 +215,7 @@ class Cache(unittest.TestCase):
                 self.infer(message, token)
         self.assertEqual(self.counts("m"), (2, 2))
         self.assertEqual(self.counts("all"), (3, 1))
-        # Tenants are numbered anew: what one had is no other's.
+        # A reload numbers the tenants anew: nobody gets another's answers.
         self.change_rules(0)
         self.infer(messages["m"], "one-secret")
         self.infer(messages["all"], "two-secret")
@@ -282,7 +282,7 @@ class Cache(unittest.TestCase):
         self.assertEqual(self.post("/v1/embeddings", body), first)
         self.assertEqual(self.counts("e"), (1, 1))
         self.assertEqual(self.daemon.metric("mpsd_text_tokens_total", model="e"), 2 * 9)
-        many = {"input": [f"a {word}" for word in "abcdefgh"] * 2}  # two batches, which are equal
+        many = {"input": [f"a {word}" for word in "abcdefgh"] * 2}  # two equal batches
         first = self.post("/v1/embeddings", many)
         self.assertEqual(self.post("/v1/embeddings", many), first)
         self.assertEqual(len(first["data"]), 16)

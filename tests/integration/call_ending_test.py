@@ -47,9 +47,9 @@ class CallEnding(unittest.TestCase):
                     future.cancel()
                 endings.update(calls.outcome_of(future).code for future in futures)
             self.check_serves(stub)
-            # An ending is counted when gRPC has told the server of it.
+            # An ending counts once gRPC has told the server.
             wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 30, "the end of all calls")
-            # Other than the client the server may have been done before.
+            # The client ended the call, or the server was done before.
             counted = {code: daemon.metric("mpsd_requests_total", code=code)
                        for code in ("OK", "CANCELLED", "RESOURCE_EXHAUSTED")}
             print(f"  the client saw {dict(endings)}, the server counted {counted}", flush=True)
@@ -228,7 +228,7 @@ class CallEnding(unittest.TestCase):
         status = rich_status.status_of(future)
         self.assertEqual((status.code, status.message), (RESOURCE_EXHAUSTED.value[0], text))
         self.assertEqual([detail.type_url for detail in status.details], [rich_status.RETRY_INFO])
-        # How long it takes until there is room nobody knows while the lane hangs.
+        # While the lane hangs, nobody knows when there will be room.
         delay_s = rich_status.retry_delay_s(status)
         self.assertGreater(delay_s, 0)
         self.assertLessEqual(delay_s, 60)

@@ -18,7 +18,7 @@ LATE = "Request timeout expired"
 FAILURES = "nv_inference_request_failure"
 PENDING = "nv_inference_pending_request_count"
 QUEUE = 4
-# What each counter is of ModelStatistics.
+# The field of ModelStatistics for each counter.
 COUNTERS = {
     "nv_inference_request_success": lambda stats: stats.inference_stats.success.count,
     "nv_inference_count": lambda stats: stats.inference_count,

@@ -20,7 +20,7 @@ ENCODINGS = {"gzip": grpc.Compression.Gzip, "deflate": grpc.Compression.Deflate}
 KIB = 1 << 10
 MESSAGE_BYTES = 1 << 20
 LIMIT_S = 30
-OK, INVALID, EXHAUSTED, UNIMPLEMENTED = 0, 3, 8, 12  # as they go over the wire
+OK, INVALID, EXHAUSTED, UNIMPLEMENTED = 0, 3, 8, 12  # as on the wire
 FIELDS_TOO_LARGE = "a request holds at most 128 KiB besides the contents of its tensors"
 STREAM = "/inference.GRPCInferenceService/ModelStreamInfer"
 METADATA = "/inference.GRPCInferenceService/ServerMetadata"
@@ -117,7 +117,7 @@ class CompressedRequests(unittest.TestCase):
             self.assertEqual([len(answer.file_descriptor_response.file_descriptor_proto)
                               for answer in answers], [2, 2])
 
-    # Bytes that we choose.
+    # Bytes that the test chooses.
 
     def test_the_same_answer_as_to_the_plain_message(self):
         body = calls.request("m", {"x": calls.row_of(5)}, request_id="q").SerializeToString()
@@ -182,7 +182,7 @@ class CompressedRequests(unittest.TestCase):
         """A field that the protocol does not know brings it to its size, which ModelInfer looks at
         when all of it is there."""
         good = calls.request("m", {"x": calls.row_of(5)}).SerializeToString()
-        head = b"\xc2\x3e"  # field 1000, of bytes whose count three bytes hold
+        head = b"\xc2\x3e"  # field 1000, whose length takes three bytes
         for encoding in ENCODINGS:
             for size, ends in ((MESSAGE_BYTES, ((EXHAUSTED, FIELDS_TOO_LARGE),
                                                 (EXHAUSTED, CONTROL_TOO_LARGE))),

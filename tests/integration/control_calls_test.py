@@ -20,7 +20,7 @@ INVALID = grpc.StatusCode.INVALID_ARGUMENT
 SERVICES = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
             "grpc.reflection.v1alpha.ServerReflection", "inference.GRPCInferenceService",
             "mpsd.control.v1.Control"]
-# Those that no config turns off.
+# Services that no config turns off.
 EXTENSIONS = ["binary_tensor_data", "classification", "logging", "model_configuration",
               "model_repository", "parameters", "schedule_policy", "sequence", "statistics"]
 
@@ -108,7 +108,7 @@ class ControlCalls(unittest.TestCase):
         questions.put(reflection_pb2.ServerReflectionRequest(list_services="*"))
         next(answers)
         daemon.terminate()
-        # The call would last for limits.drain_timeout, 30 s, if nobody ended it.
+        # If nobody ended the call, it would last for limits.drain_timeout, 30 s.
         self.assertEqual(daemon.wait(15), 0)
         questions.put(None)
 
@@ -149,7 +149,7 @@ class ControlCalls(unittest.TestCase):
         self.refused(call, self.log_settings(log_info="yes"), INVALID, "expect a bool value")
         self.refused(call, self.log_settings(log_format="xml"), INVALID,
                      "log_format can only be 'default' or 'ISO8601'")
-        # Nothing of a refused request is applied.
+        # A refused request is not applied in part.
         self.refused(call, self.log_settings(log_verbose_level=1, nothing=True), INVALID, "unknown")
         read = call(service_pb2.LogSettingsRequest()).settings
         self.assertEqual(read["log_verbose_level"].uint32_param, 0)

@@ -28,7 +28,7 @@ from region_clients import (REGION_BYTES, ROW_BYTES, RegionCase, RegionClient,  
                             RegionsAsTheyAreMeant, rows)
 
 FAKE_CUDA = os.environ.get("MPSD_FAKE_CUDA") or str(BIN.parent / "tests/fake_cuda")
-LARGE_BYTES = 20 << 20  # more than goes through the copier's segments at once
+LARGE_BYTES = 20 << 20  # more than the copier's segments hold at once
 OWN = [("grpc.use_local_subchannel_pool", 1), *calls.CHANNEL_OPTIONS[:2]]
 LIMIT_S = 30
 CONFIG_ERROR = 78

@@ -19,9 +19,9 @@ from daemon import BIN, Daemon, WITH_TORCH, wait_until
 from models import placement, synthetic, tensor
 
 LIMIT_S = 30
-# Elements of IN at which the model does something else than repeat them.
+# Elements of IN with a special effect.
 HANGS, THROWS, CRASHES = 77, 78, 79
-FREE = 100  # from here on it repeats them
+FREE = 100  # from here on elements are only repeated
 LOST = "worker lost"
 
 
@@ -120,7 +120,7 @@ class Decoupled(unittest.TestCase):
                   for index, response in self.statistics(daemon, name).response_stats.items()}
         return {index: count for index, count in sorted(counts.items()) if count}
 
-    # How many.
+    # Number of answers.
 
     def test_as_many_answers_as_elements(self):
         stream = self.stream(self.serve())
@@ -190,7 +190,7 @@ class Decoupled(unittest.TestCase):
         self.assertTrue(runs["three"].isdisjoint(runs["two"]))
         self.assertEqual(self.responses(daemon, "success"), {0: 2, 1: 2, 2: 1})
 
-    # When.
+    # Times of answers.
 
     def test_an_answer_is_there_before_the_next_is_computed(self):
         """The model never gets beyond the third element."""
@@ -253,7 +253,7 @@ class Decoupled(unittest.TestCase):
             seen[response.id] += 1
         self.assertEqual(seen, lengths)
 
-    # How it ends otherwise.
+    # Other endings.
 
     def test_an_error_is_followed_by_the_final_answer(self):
         daemon = self.serve()
@@ -320,7 +320,7 @@ class Decoupled(unittest.TestCase):
 
         with calls.stub(daemon.address) as stub:
             call = stub.ModelStreamInfer(requests(), timeout=60)
-            next(call)  # and then no further
+            next(call)  # and then no more
             other = self.stream(daemon)
             other.ask([1, 2])
             self.check_answer(other.next(), 1, 0)
@@ -369,7 +369,7 @@ class Decoupled(unittest.TestCase):
             self.check_error(stream.next(), told)
             self.check_final(stream.next())
 
-    # What is told.
+    # Metadata.
 
     def test_a_unary_call_is_refused(self):
         daemon = self.serve()

@@ -265,7 +265,7 @@ class Embeddings(unittest.TestCase):
         client = openai.OpenAI(base_url=f"http://{self.daemon.http}/v1", api_key="none",
                                max_retries=0)
         self.assertEqual({model.id for model in client.models.list()}, {"e", "r"})
-        answer = client.embeddings.create(model="e", input=["a b", "c"])  # by base64
+        answer = client.embeddings.create(model="e", input=["a b", "c"])  # in base64
         self.check_close(answer.data[1].embedding, unit(numbers_of(tokens_of("c"))))
         self.assertEqual(answer.usage.prompt_tokens, 7)
         answer = client.embeddings.create(model="e", input="a", encoding_format="float")
@@ -346,7 +346,7 @@ class Embeddings(unittest.TestCase):
                          sorted(numbers_of(tokens_of("c", "d"), 3)))
         self.assertEqual(len(first), 3)
 
-    # The house.
+    # Rules of the server.
 
     def test_requests_count_as_those_of_every_way_in(self):
         self.serve()

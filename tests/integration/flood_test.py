@@ -25,9 +25,9 @@ MIB = 1 << 20
 LIMIT_S = 60
 FLOOD_BYTES = int(os.environ.get("MPSD_FLOOD_BYTES", 64 * MIB))
 FLOOD_S = 5 + FLOOD_BYTES / (20 * MIB)
-# What a flood that is cut may take: its frames until then, and what gRPC makes of them.
+# Memory of a flood until it is cut: its frames, and gRPC's objects for them.
 MOST_GROWTH = 150 * MIB
-# So many that a daemon under a sanitizer, which is slow, is over them too.
+# Enough that even a slow daemon under a sanitizer exceeds it.
 FEW_RESETS = {"resets": 1000}
 TLS_CLIENTS = 4
 
@@ -134,7 +134,7 @@ class Floods(unittest.TestCase):
                         socket.create_connection((host, int(port)), LIMIT_S) as sender:
                     send_all(sender, blocks, 256 * MIB, 20)
                     self.assertTrue(is_closed(sender))
-                    # The connection is cut first, and counted then.
+                    # The connection is cut first, and then counted.
                     wait_until(lambda count=i + 1: daemon.metric(
                         "mpsd_flooding_connections_total") == count, LIMIT_S, "its count")
                     self.assertEqual(calls.infer(stub, message).code, calls.OK)

@@ -59,7 +59,7 @@ class Health(unittest.TestCase):
         self.assertTrue(infer.ServerReady(calls.service_pb2.ServerReadyRequest()).ready)
         for path in ("/readyz", "/livez", "/v2/health/ready", "/v2/health/live"):
             self.assertEqual(daemon.get(path)[0], 200, path)
-        # As KServe's client reads them.
+        # In the form that KServe's client reads.
         self.assertIs(json.loads(daemon.get("/v2/health/live")[1])["live"], True)
         self.assertIs(json.loads(daemon.get("/v2/health/ready")[1])["ready"], True)
         self.assertEqual(daemon.get("/nothing")[0], 404)
@@ -103,7 +103,7 @@ class Health(unittest.TestCase):
         first = daemon.ps()["a"]["workers"][0]["pid"]
         os.kill(first, signal.SIGKILL)
         successor = wait_until(next_pid, LIMIT_S, "the next one")
-        os.kill(successor, signal.SIGSTOP)  # it serves when all this was looked at
+        os.kill(successor, signal.SIGSTOP)  # the successor serves after all of this was checked
         self.assertEqual(watched["a"].next(), NOT_SERVING)
         self.assertEqual(watched[""].next(), NOT_SERVING)
         self.assertEqual(self.check(health, "a"), NOT_SERVING)

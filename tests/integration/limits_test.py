@@ -20,12 +20,12 @@ from models import synthetic, tensor
 from raw_http2 import DATA, END_STREAM, INFER, STREAM_INFER, Connection, message_prefix
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
-EXHAUSTED = 8  # as it goes over the wire
+EXHAUSTED = 8  # as on the wire
 MIB = 1 << 20
 MOST_GROWTH_BYTES = 200 * MIB
-MOST_INFLATED_BYTES = 256 * MIB + MOST_GROWTH_BYTES // 4  # what limits.buffered allows, and a little
+MOST_INFLATED_BYTES = 256 * MIB + MOST_GROWTH_BYTES // 4  # limits.buffered, and a little more
 TOO_LARGE = "Received message larger than max (67108865 vs. 67108864)"
-INFLATES_SEVERAL = len(os.sched_getaffinity(0)) >= 8  # at a time: the daemon has more threads
+INFLATES_SEVERAL = len(os.sched_getaffinity(0)) >= 8  # the daemon has several threads for it
 NO_ROOM = "too many compressed messages are being inflated"
 LIMIT_S = 30
 WATCH = "/grpc.health.v1.Health/Watch"
@@ -63,7 +63,7 @@ class Peak:
         return self._most - self._before
 
 
-# Of FP32: more than 4 MiB, and no more than a batch of pictures.
+# In FP32: more than 4 MiB, at most a batch of pictures.
 LARGE = 5 * MIB // 4
 FIELDS_TOO_LARGE = (grpc.StatusCode.RESOURCE_EXHAUSTED,
                     "a request holds at most 128 KiB besides the contents of its tensors")
@@ -143,7 +143,7 @@ class Limits(unittest.TestCase):
         message = calls.request("m", {"x": calls.row_of(1)}).SerializeToString()
         with Connection(self.daemon.address) as connection:
             connection.call({"grpc-timeout": "1n"})
-            time.sleep(0.1)  # gRPC counts in milliseconds: it ends some time after it was to end
+            time.sleep(0.1)  # gRPC counts in milliseconds: it ends a little late
             connection.send(message_prefix(len(message)) + message, last=True)
             connection.wait_for_end()
         wait_until(lambda: self.daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "its end")
@@ -244,7 +244,7 @@ class UnreadAnswers(unittest.TestCase):
         limits = {"connection_pinned": "0B", "unread_copies": "4MiB"}
         messages = [calls.request("m", {"x": calls.row_of(i, self.WIDTH)}, request_id=str(i))
                     for i in range(self.REQUESTS)]
-        # So that gRPC reads little ahead of whoever does not read.
+        # gRPC then reads little ahead of a client that does not read.
         options = [*calls.CHANNEL_OPTIONS, ("grpc.http2.lookahead_bytes", 64 << 10),
                    ("grpc.http2.bdp_probe", 0)]
         with Daemon(models, limits=limits) as daemon, calls.stub(daemon.address) as other, \
@@ -369,7 +369,7 @@ class Connections(unittest.TestCase):
             self.assertTrue(self.is_served(served))
             host, port = daemon.address.rsplit(":", 1)
             self.idle(60, socket.AF_INET, (host, int(port)))
-            # One beyond those that are on their way out is refused.
+            # One more than those about to end is refused.
             wait_until(lambda: daemon.metric("mpsd_displaced_connections_total") +
                        daemon.metric("mpsd_refused_connections_total") >= 45, LIMIT_S,
                        "the places of those before")

@@ -42,7 +42,7 @@ class LoadOfFrames(unittest.TestCase):
             self.assertEqual(report["answered"], 0)
             self.assertTrue(set(report["errors"]) <= {"DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"},
                             report["errors"])
-            # Once it knows how long the model takes, calls are refused at once.
+            # Once it knows the model's time, it refuses calls at once.
             self.assertGreater(daemon.metric("mpsd_refused_in_advance_total", model="m"), 0)
             report = self.report(daemon.address, "--rate", "10", "--deadline", "5s")
             self.assertGreater(report["answered"], 0)

@@ -104,7 +104,7 @@ class MiniLm(unittest.TestCase):
         address = ["--address", self.daemon.address]
         done = mpsd("infer", "minilm", "--text", entry["text"], *address)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # The first numbers of the embedding stand in what people read.
+        # The text for people shows the embedding's first numbers.
         self.assertIn(f"{entry['embedding'][0]:+.4f}", done.stdout)
         self.assertIn("384", done.stdout)
 

@@ -11,7 +11,7 @@ from models import synthetic, tensor
 INVALID = calls.grpc.StatusCode.INVALID_ARGUMENT
 INPUTS = [tensor("INPUT0", [4]), {**tensor("INPUT1", [4]), "optional": True},
           {**tensor("INPUT2", [-1], "INT64"), "optional": True}]
-# What a request leaves out: nothing, one, the other, both.
+# The inputs that a request leaves out: none, one, the other, both.
 LEFT_OUT = ((), ("INPUT1",), ("INPUT2",), ("INPUT1", "INPUT2"))
 
 
@@ -66,7 +66,7 @@ class OptionalInputs(unittest.TestCase):
         _, stub = self.serve(synthetic("m", INPUTS), synthetic("none"))
         config = stub.ModelConfig(service_pb2.ModelConfigRequest(name="m")).config
         self.assertEqual([one.optional for one in config.input], [False, True, True])
-        # The properties of metadata are a field that tritonclient does not know, and keeps.
+        # tritonclient does not know the metadata field for properties, but keeps it.
         metadata = stub.ModelMetadata(service_pb2.ModelMetadataRequest(name="m"))
         self.assertIn(b"optional_inputs\x12\x0dINPUT1,INPUT2", metadata.SerializeToString())
         metadata = stub.ModelMetadata(service_pb2.ModelMetadataRequest(name="none"))

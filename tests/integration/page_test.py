@@ -15,7 +15,7 @@ import browser
 from daemon import Daemon, wait_until
 from models import placement, synthetic, tensor
 
-# Far more than anything here takes: a slow machine is no fault of the page.
+# Far more than anything here takes, so that a slow machine fails no test.
 LIMIT_S = 60
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c")
 TOKENS = [tensor("input_ids", [-1], "INT64"), tensor("attention_mask", [-1], "INT64")]

@@ -29,8 +29,8 @@ LAST = {"sequence_end": True}
 INPUTS = [tensor("x", [1]), tensor("START", [1], "INT32"), tensor("END", [1], "INT32"),
           tensor("READY", [1], "INT32"), tensor("ID", [1], "UINT64"), tensor("last", [1])]
 CONTROLS = {"start": "START", "end": "END", "ready": "READY", "id": "ID"}
-# A synthetic model gives back each input. So the state, which is the x of the request before, and
-# what the front end supplies show up as outputs.
+# A synthetic model returns each input. So its outputs show the state, which is x of the request
+# before, and what the front end supplies.
 SHOWN = {"x": "OUTPUT0", "start": "OUTPUT1", "end": "OUTPUT2", "ready": "OUTPUT3", "id": "OUTPUT4",
          "last": "OUTPUT5"}
 
@@ -383,7 +383,7 @@ class Repository(Sequences):
         for x, mark in enumerate((FIRST, {}, {}, LAST)):
             self.assertEqual(self.daemon.metric("mpsd_batches_total"), 0)
             futures.append(self.stub.ModelInfer.future(message("m", 7, x, mark), timeout=LIMIT_S))
-            if mark is not LAST:  # they come in this order
+            if mark is not LAST:  # in this order
                 wait_until(lambda: self.daemon.metric("mpsd_open_calls") == len(futures), LIMIT_S,
                            "the call")
         for x, future in enumerate(futures):
@@ -399,7 +399,7 @@ class Repository(Sequences):
         self.assertEqual(outputs(self.call(9, 2, LAST)), [2, -1, 9, 1])
         config = self.stub.ModelConfig(service_pb2.ModelConfigRequest(name="m")).config
         self.assertEqual(config.sequence_batching.oldest.max_candidate_sequences, 4)
-        # What it tells of itself it takes back.
+        # The model accepts its own description.
         load = service_pb2.RepositoryModelLoadRequest(model_name="m")
         load.parameters["config"].string_param = json_format.MessageToJson(
             config, preserving_proto_field_name=True)

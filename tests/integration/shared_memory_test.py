@@ -65,7 +65,7 @@ class SharedMemory(RegionsAsTheyAreMeant, RegionCase):
             client.register(**more)
         return client
 
-    # As it is meant.
+    # Intended use.
 
     def test_a_large_batch(self):
         client = self.client(byte_size=1 << 15)

@@ -51,7 +51,7 @@ class Trickling(unittest.TestCase):
             slow.call({})
             slow.send(MESSAGE[:20])
             with Tricklers(daemon.address, MANY) as tricklers:
-                # On a slow machine some are cut off before the last one has come.
+                # A slow machine cuts some off before the last one has come.
                 wait_until(lambda: daemon.metric("mpsd_connections") + len(tricklers.ended) ==
                            MANY + 2, LIMIT_S, "all of them")
                 with calls.Load(daemon.address, "m", callers=4) as load:
@@ -310,7 +310,7 @@ class Calls(unittest.TestCase):
                 greedy.call(11)
                 self.assertIsNone(greedy.next(), "what was told is broken: the connection ends")
                 wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "its calls")
-            good_calls(self, stub, 20)  # a client that keeps to it waits for its turn
+            good_calls(self, stub, 20)  # a client within its bounds waits for its turn
 
     def test_more_metadata_than_a_call_may_have(self):
         with Daemon([synthetic("m")], limits={"metadata": "2KiB"}) as daemon, \
@@ -322,7 +322,7 @@ class Calls(unittest.TestCase):
             self.assertEqual(daemon.metric("mpsd_batches_total"), 0)
             try:
                 stub.ModelInfer(message, metadata=[("little", "x" * 512)], timeout=LIMIT_S)
-            except grpc.RpcError as error:  # gRPC may end a connection on which it was too much
+            except grpc.RpcError as error:  # gRPC may end an overloaded connection
                 self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE)
                 stub.ModelInfer(message, metadata=[("little", "x" * 512)], timeout=LIMIT_S)
 

@@ -242,7 +242,7 @@ class Faults(Steps):
         self.assertEqual(self.counts("join"), (0, 0, 0, 0))
         for pid in self.daemon.workers():
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)  # none of them need be waited for
+                os.kill(pid, signal.SIGKILL)  # none of them needs a wait
         self.daemon.kill()
 
     def test_the_deadline_is_one_for_all_steps(self):

@@ -275,7 +275,7 @@ class StreamInfer(unittest.TestCase):
         self.assertEqual(stream.error.code(), grpc.StatusCode.UNAVAILABLE)
         self.assertIn("Server exiting", stream.error.details())
         self.assertEqual(daemon.wait(), 0)
-        # Without that it would last as long as limits.drain_timeout.
+        # Otherwise it would last as long as limits.drain_timeout.
         self.assertLess(time.monotonic() - begin, 15)
 
     def test_the_worker_dies(self):

@@ -142,7 +142,7 @@ class TextFamilies(unittest.TestCase):
     def test_classes(self):
         for family in self.families_that(lambda one: not one.embeds, 10):
             with self.subTest(family.name):
-                # A list of one text each, as a pair is a list of two.
+                # A list of one text each; a pair is a list of two.
                 inputs = [[one] if isinstance(one, str) else one for one in family.samples]
                 answer = self.post("/predict", model=family.name, inputs=inputs)
                 scores = [{one["label"]: one["score"] for one in row} for row in answer]

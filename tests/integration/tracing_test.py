@@ -116,7 +116,7 @@ class Tracing(unittest.TestCase):
         for span in own + spans:
             self.assertRegex(span["span_id"], r"^[0-9a-f]{16}$")
             self.assertRegex(span["trace_id"], r"^[0-9a-f]{32}$")
-        # They follow one another without a gap, from the request's begin to its end.
+        # They follow each other without a gap, from the request's beginning to its end.
         self.assertEqual(stages[0]["begin_ns"], whole["begin_ns"])
         self.assertEqual(stages[-1]["end_ns"], whole["end_ns"])
         for sooner, later in zip(stages, stages[1:]):
@@ -349,7 +349,7 @@ class Requests(unittest.TestCase):
             self.assertEqual((unknown["model"], unknown["code"], unknown["trace_id"]),
                              ("nobody", "NOT_FOUND", TRACE_ID))
             self.assertEqual(three["rows"], 3)
-            # Whoever rotates renames, and sends the signal.
+            # A log rotator renames the file, then sends the signal.
             file.rename(daemon.folder / "old.log")
             os.kill(daemon.pid, signal.SIGUSR1)
             wait_until(file.exists, LIMIT_S, "the new file")

@@ -31,7 +31,7 @@ def field(number, value):
     return varint(number << 3 | LENGTH) + varint(len(value)) + value
 
 
-# Numbers that no message of the protocol has, of all four wire types.
+# Field numbers that no message of the protocol has, with all four wire types.
 UNKNOWN = field(1000, 7) + field(1001, b"what is this") + varint(1002 << 3 | 1) + bytes(8) + \
     varint(1003 << 3 | 5) + bytes(4)
 

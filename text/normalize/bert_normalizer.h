@@ -1,4 +1,4 @@
-// BertNormalizer: drops control characters, sets ideographs apart, drops accents and lowers case.
+// BertNormalizer: drops control characters and accents, sets ideographs apart, lowers case.
 #pragma once
 
 #include <array>
@@ -9,16 +9,16 @@
 
 namespace mpsd::text {
 
-// What it does, as tokenizer.json names it, in this order for each character:
+// The steps for each character, in this order, with their names in tokenizer.json:
 //
 //   clean_text             "a\tb\x07" → "a b"       spaces of any kind are ' '; controls go
 //   handle_chinese_chars   "京都" → " 京  都 "       a space on each side of an ideograph
 //   strip_accents          "Ångström" → "Angstrom"   decomposed, and without the marks
 //   lowercase              "Straße" → "straße"       each character by itself
 //
-// Where a file has null for strip_accents, the reader puts lowercase's value there, as the
-// reference does. A vocab.txt says none of this: the first two are on, and what stands beside the
-// file about upper and lower case decides about the others (server/texts/letter_case.h). A value.
+// If a file has null for strip_accents, the reader uses lowercase's value, as the reference does. A
+// vocab.txt says none of this. Then the first two are on, and the files beside it decide about the
+// others (server/texts/letter_case.h). A value.
 struct BertNormalizerOptions {
   bool clean_text = true;
   bool handle_chinese_chars = true;
@@ -26,36 +26,34 @@ struct BertNormalizerOptions {
   bool lowercase = true;
 };
 
-// Step 1 of BERT's tokenizers: their vocabularies are made of texts that were treated like this, so
-// other options give other ids. Knows no token. Owned by its Tokenizer. Constant once made.
-// Thread-safe.
+// Step 1 of BERT's tokenizers. Their vocabularies are made from texts treated like this, so other
+// options give other ids. Knows no token. Owned by its Tokenizer. Constant once made. Thread-safe.
 //
-// One pass, in which ASCII costs a table look-up a byte. A text in which marks that stay must
-// change places with their neighbours takes a second pass (AppendSorted), and copies of the text;
-// such marks are rare: a few of musical notation and of Hangul. So the time grows with the text's
-// length alone.
+// One pass, in which ASCII costs a table look-up a byte. If marks that stay must change places with
+// their neighbours, the text takes a second pass (AppendSorted) and copies. Such marks are rare: a
+// few of musical notation and of Hangul. So the time grows only with the text's length.
 class BertNormalizer : public Normalizer {
  public:
-  // Cheap: looks each character of ASCII up once.
+  // Cheap: looks each ASCII character up once.
   explicit BertNormalizer(const BertNormalizerOptions& options);
 
-  // As Normalizer says. Reserves half as much again as the text has bytes.
+  // As Normalizer says. Reserves one and a half times the text's bytes.
   bool Append(absl::string_view text, size_t most_bytes, std::string* normalized) const override;
 
  private:
   static constexpr uint8_t kDrops = 0xFF;
 
-  // False, and half done, where marks may have to change places.
+  // False, and half done, if marks may have to change places.
   bool AppendUnsorted(absl::string_view text, std::string* normalized) const;
   void AppendSorted(absl::string_view text, std::string* normalized) const;
 
-  // Appends a character that is no ASCII. False as above.
+  // Appends a non-ASCII character. False as above.
   bool AppendCharacter(char32_t c, std::u32string* parts, std::string* normalized) const;
-  // Appends a character once its accents are dropped.
+  // Appends a character after its accents are dropped.
   void AppendCased(char32_t c, std::string* normalized) const;
 
   const BertNormalizerOptions options_;
-  std::array<uint8_t, 128> ascii_;  // what becomes of each, or kDrops
+  std::array<uint8_t, 128> ascii_;  // replacement of each, or kDrops
 };
 
 }  // namespace mpsd::text

@@ -1,4 +1,4 @@
-// simple_normalizers: the normalizers that are a rule of one line each, and a sequence of any.
+// simple_normalizers: normalizers with a rule of one line each, and a sequence of any.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace mpsd::text {
 
-// One after the other. Thread-safe.
+// Applies one after another. Thread-safe.
 class NormalizerSequence : public Normalizer {
  public:
   explicit NormalizerSequence(std::vector<std::unique_ptr<Normalizer>> steps)
@@ -35,19 +35,19 @@ class FormNormalizer : public Normalizer {
   const Form form_;
 };
 
-// Each character by itself: a final sigma is an ordinary one. Thread-safe.
+// Lowers each character by itself: a final sigma is an ordinary one. Thread-safe.
 class LowercaseNormalizer : public Normalizer {
  public:
   bool Append(absl::string_view text, size_t most_bytes, std::string* normalized) const override;
 };
 
-// Drops marks, but takes no character apart: behind NFD or NFKD. Thread-safe.
+// Drops marks, but decomposes nothing: used behind NFD or NFKD. Thread-safe.
 class StripAccentsNormalizer : public Normalizer {
  public:
   bool Append(absl::string_view text, size_t most_bytes, std::string* normalized) const override;
 };
 
-// Drops the spaces at the ends of a text. Thread-safe.
+// Drops spaces at a text's ends. Thread-safe.
 class StripNormalizer : public Normalizer {
  public:
   StripNormalizer(bool left, bool right) : left_(left), right_(right) {}
@@ -68,8 +68,8 @@ class PrependNormalizer : public Normalizer {
   const std::string prefix_;
 };
 
-// Replaces a text wherever it is found, or with `takes_runs` two and more of it that follow each
-// other. Thread-safe. REQUIRES: the text is not empty.
+// Replaces each occurrence of a text, or with `takes_runs` each run of two or more. Thread-safe.
+// REQUIRES: the text is not empty.
 class ReplaceNormalizer : public Normalizer {
  public:
   ReplaceNormalizer(std::string text, bool takes_runs, std::string content)

@@ -1,5 +1,5 @@
-// byte_level: the pre-tokenizers of byte-level tokenizers, which cut by a WordPattern and give each
-// byte a visible character.
+// byte_level: pre-tokenizers of byte-level tokenizers: cut by a WordPattern, and give each byte a
+// visible character.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace mpsd::text {
 
-// Each word of the pattern is a piece. Thread-safe.
+// Makes each word of the pattern a piece. Thread-safe.
 class PatternSplit : public PreTokenizer {
  public:
   explicit PatternSplit(WordPattern pattern) : pattern_(pattern) {}
@@ -19,8 +19,8 @@ class PatternSplit : public PreTokenizer {
   const WordPattern pattern_;
 };
 
-// A byte becomes the character of its number where that is visible, as "a"; else one from U+0100
-// on: a space is "Ġ". With `adds_space` a piece that begins with no space gets one first; with
+// Turns a byte into the character of its number if that is visible, as "a"; else into one from
+// U+0100 on: a space is "Ġ". With `adds_space` a piece without a leading space gets one first; with
 // `cuts` it is cut as GPT-2 does. Thread-safe.
 class ByteLevel : public PreTokenizer {
  public:

@@ -1,4 +1,4 @@
-// Pieces: a text between its normalizer and its model, cut into the pieces that become tokens.
+// Pieces: a text between its normalizer and its model, cut into pieces that become tokens.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// simple_pre_tokenizers: a cut at spaces, at BERT's borders or behind a text, SentencePiece's sign
-// for a space, and a sequence of any.
+// simple_pre_tokenizers: cuts at spaces, at BERT's borders or behind a text, SentencePiece's sign
+// for a space, and a sequence.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,11 @@
 
 namespace mpsd::text {
 
-// Step 2 of a tokenizer, as tokenizer/part_readers makes it of a file. Each is constant
-// once made, owned by its Tokenizer, and takes time that grows with the text's length alone. None
-// can fail.
+// Step 2 of a tokenizer, made from a file by tokenizer/part_readers. Each is constant once made,
+// owned by its Tokenizer, and takes time that only grows with the text's length. None can fail.
 
-// One after the other: each cuts the pieces of the one before, so their order counts. Costs a copy
-// of the text beside those of the steps. Thread-safe.
+// Each step cuts the pieces of the one before, so their order counts. Copies the text once besides
+// the steps' copies. Thread-safe.
 class PreTokenizerSequence : public PreTokenizer {
  public:
   explicit PreTokenizerSequence(std::vector<std::unique_ptr<PreTokenizer>> steps)
@@ -27,23 +26,23 @@ class PreTokenizerSequence : public PreTokenizer {
   const std::vector<std::unique_ptr<PreTokenizer>> steps_;
 };
 
-// Cuts at spaces of any kind, as Unicode has them, which are dropped: no token knows that they were
-// there. The bytes stay as they are. Thread-safe.
+// Cuts at Unicode's spaces of any kind, and drops them: no token knows of them. Other bytes stay.
+// Thread-safe.
 class WhitespaceSplit : public PreTokenizer {
  public:
   bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
 };
 
-// Cuts at spaces, which are dropped, and around each punctuation character, as BERT does:
-// "don't go" is "don" "'" "t" "go". The bytes stay as they are. Its code, which looks at ASCII
-// first, is in bert_pre_tokenizer.cc. Thread-safe.
+// Cuts at spaces, which are dropped, and around each punctuation character, as BERT does: "don't
+// go" is "don" "'" "t" "go". Other bytes stay. bert_pre_tokenizer.cc has the code, which looks at
+// ASCII first. Thread-safe.
 class BertPreTokenizer : public PreTokenizer {
  public:
   bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
 };
 
-// Cuts behind a text wherever it is found: "two  words" at spaces is "two " " " "words".
-// Thread-safe. REQUIRES: the text is not empty.
+// Cuts behind each occurrence of a text: "two  words" at spaces is "two " " " "words". Thread-safe.
+// REQUIRES: the text is not empty.
 class SplitBehind : public PreTokenizer {
  public:
   explicit SplitBehind(std::string text) : text_(std::move(text)) {}
@@ -54,8 +53,8 @@ class SplitBehind : public PreTokenizer {
 };
 
 // Makes spaces visible, and cuts before each, so that a token knows whether a word begins with it.
-// Only the space of ASCII is one; a sign that the text has itself counts as one too. Every piece of
-// the step before begins anew, so that each may get a sign in front:
+// Only ASCII's space counts, and the text's own signs. Every piece of the step before begins anew,
+// so each may get a sign in front:
 //
 //   prepends  cuts     "two words"
 //   true      true     "▁two" "▁words"
@@ -65,7 +64,7 @@ class SplitBehind : public PreTokenizer {
 // Thread-safe.
 class Metaspace : public PreTokenizer {
  public:
-  // `sign` is one character. With `prepends` a piece without a sign in front gets one; without
+  // `sign` is one character. With `prepends` a piece without a leading sign gets one; without
   // `cuts` a piece stays whole.
   Metaspace(std::string sign, bool prepends, bool cuts)
       : sign_(std::move(sign)), prepends_(prepends), cuts_(cuts) {}

@@ -1,7 +1,7 @@
-// WordPattern: where the words of byte-level tokenizers end, as their regular expressions say.
+// WordPattern: where words of byte-level tokenizers end, by their regular expressions.
 //
-// A tokenizer.json has such an expression as text. Those that are known have been taken apart by
-// hand here, and are known by their exact text; there is no engine for others.
+// A tokenizer.json has such an expression as text. The known ones are implemented by hand and
+// recognized by their exact text. There is no engine for others.
 //
 //   GPT-2, RoBERTa   's|'t|… ?letters| ?numbers| ?others|spaces without the last|spaces
 //   Llama 3, Qwen 2  the same, with any sign before letters, short numbers, line ends apart
@@ -17,13 +17,13 @@ namespace mpsd::text {
 // A value. Pure, thread-safe.
 class WordPattern {
  public:
-  // The pattern that ByteLevel has built in.
+  // The pattern built into ByteLevel.
   static WordPattern Gpt2() { return WordPattern(0); }
 
-  // Nothing where the expression is not known.
+  // Nothing if the expression is unknown.
   static std::optional<WordPattern> Of(absl::string_view expression);
 
-  // Where the word ends that begins at `begin`. REQUIRES: valid UTF-8, begin < text.size().
+  // The end of the word that begins at `begin`. REQUIRES: valid UTF-8, begin < text.size().
   size_t WordEnd(absl::string_view text, size_t begin) const;
 
  private:
@@ -35,7 +35,7 @@ class WordPattern {
   size_t Others(absl::string_view text, size_t begin) const;
   size_t Spaces(absl::string_view text, size_t begin) const;
 
-  size_t max_digits_;  // of a number; 0 for GPT-2's pattern, whose numbers have no bound
+  size_t max_digits_;  // limit of a number; 0 for GPT-2's pattern, which has none
 };
 
 }  // namespace mpsd::text

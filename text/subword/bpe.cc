@@ -91,8 +91,8 @@ bool Bpe::AddBytes(absl::string_view character, std::vector<Symbol>* symbols) co
   return true;
 }
 
-// As in the reference, an unknown token waits for the next character that has one of its own, so
-// those of bytes pass it.
+// As in the reference, an unknown token waits for the next character with its own token, so byte
+// tokens pass it.
 void Bpe::Begin(absl::string_view piece, std::vector<Symbol>* symbols) const {
   symbols->clear();
   bool unknown_waits = false;
@@ -121,8 +121,8 @@ void Bpe::Offer(int32_t symbol, Work* work) const {
   std::push_heap(work->heap.begin(), work->heap.end());
 }
 
-// An entry of the heap is stale once one of its two symbols has been joined with another: then the
-// two that stand there now become another token, or none.
+// A heap entry is stale once one of its symbols was joined with another: the two symbols there now
+// become another token, or none.
 void Bpe::JoinAll(Work* work) const {
   std::vector<Symbol>& symbols = work->symbols;
   work->heap.clear();

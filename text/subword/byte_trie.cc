@@ -12,16 +12,16 @@ namespace {
 
 constexpr uint32_t kBlockUnits = 256;
 constexpr size_t kMaxOpenBlocks = 16;  // older ones get no more children
-constexpr size_t kMinFree = 8;         // nor do those with fewer free units
+constexpr size_t kMinFree = 8;         // blocks with fewer free units get none either
 
 }  // namespace
 
-// Lays the nodes out, parents first. Lives on one thread, for the time of Build().
+// Lays the nodes out, parents first. Lives on one thread, during Build().
 class ByteTrieBuilder {
  public:
   explicit ByteTrieBuilder(absl::Span<const ByteTrie::Entry> entries) : entries_(entries) {
-    trie_.units_.resize(kBlockUnits);  // the root's block, whose other units stay unused: a leaf's
-                                       // base is 0
+    // root's block; other units stay unused, since a leaf's base is 0
+    trie_.units_.resize(kBlockUnits);
   }
 
   std::optional<ByteTrie> Run() {
@@ -35,13 +35,13 @@ class ByteTrieBuilder {
   }
 
  private:
-  struct Range {  // the keys that go on behind `node`, which is `depth` bytes deep
+  struct Range {  // keys that continue behind `node`, at depth `depth`
     uint32_t node;
     size_t begin;
     size_t end;
     size_t depth;
   };
-  // 256 bits, of which the set ones are found without a look at the others.
+  // 256 bits with a quick way to the set ones.
   struct Bits {
     std::array<uint64_t, kBlockUnits / 64> words = {};
 
@@ -59,7 +59,7 @@ class ByteTrieBuilder {
     return static_cast<uint8_t>(entries_[entry].key[depth]);
   }
 
-  // Gives the children of a node their units, and queues them. False where there are too many.
+  // Gives a node's children their units, and queues them. False if there are too many.
   bool Place(const Range& range) {
     size_t begin = range.begin;
     if (entries_[begin].key.size() == range.depth) {
@@ -83,7 +83,7 @@ class ByteTrieBuilder {
     return true;
   }
 
-  // A base that no node has and whose units for `children_` are free; takes them.
+  // Takes a base that no node has and whose units for `children_` are free.
   uint32_t FindBase() {
     for (size_t i = blocks_.size(); i-- > 0;) {
       if (const int base = BaseIn(blocks_[i]); base >= 0)
@@ -97,8 +97,8 @@ class ByteTrieBuilder {
     return base;
   }
 
-  // The base within `block`, or -1. Looks at the free units alone: a block is nearly full for most
-  // of the time in which it is open.
+  // The base within `block`, or -1. Only looks at free units: an open block is nearly full most of
+  // the time.
   int BaseIn(const Block& block) const {
     if (block.free_count < children_.size()) return -1;
     for (uint32_t word = 0; word < block.used.words.size(); ++word) {
@@ -133,7 +133,7 @@ class ByteTrieBuilder {
   ByteTrie trie_;
   std::deque<Block> blocks_;
   std::vector<Range> ranges_;
-  std::vector<std::pair<uint8_t, size_t>> children_;  // a byte, and the first entry that has it
+  std::vector<std::pair<uint8_t, size_t>> children_;  // a byte, and the first entry with it
 };
 
 std::optional<ByteTrie> ByteTrie::Build(absl::Span<const Entry> entries) {
@@ -152,7 +152,7 @@ int32_t ByteTrie::Find(absl::string_view key) const {
 }
 
 std::vector<std::string> ByteTrie::KeysOf(absl::Span<const int32_t> values) const {
-  std::vector<uint32_t> parents(units_.size());  // by base, which no two nodes share
+  std::vector<uint32_t> parents(units_.size());  // by base, unique to a node
   absl::flat_hash_map<int32_t, uint32_t> nodes;
   for (const int32_t value : values) nodes[value] = root();
   for (uint32_t node = 0; node < units_.size(); ++node) {

@@ -1,6 +1,6 @@
-// ByteTrie: numbers by keys of bytes, found while walking along a text.
+// ByteTrie: finds numbers by byte keys while walking along a text.
 //
-// The vocabularies and the added tokens of a tokenizer are tries. A walk costs one load a byte:
+// A tokenizer's vocabularies and added tokens are tries. A walk costs one load a byte:
 //
 //   uint32_t node = trie.root();
 //   while (at < text.size() && (node = trie.Step(node, text[at])) != ByteTrie::kNone) {
@@ -8,9 +8,9 @@
 //     if (trie.Value(node) >= 0) ...  // text[start, at) is a key
 //   }
 //
-// It is a double array. The children of a node lie in one block of 256 units, each at the node's
-// base XOR its byte. A unit knows its byte; no two nodes have the same base, so the byte alone says
-// whose child it is.
+// It is a double array. A node's children lie in one block of 256 units, each at the node's base
+// XOR its byte. A unit knows its byte, and no two nodes have the same base, so the byte alone
+// identifies the parent.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,7 @@
 namespace mpsd::text {
 
 // Constant after Build(), so thread-safe. Owns 8 bytes for each unit and no keys; a unit is a byte
-// that some key has behind a beginning that several may share. It never fails a look-up, whatever
-// the bytes are.
+// of some key, shared by keys with the same beginning. A look-up works for any bytes.
 class ByteTrie {
  public:
   struct Entry {
@@ -35,13 +34,13 @@ class ByteTrie {
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint32_t kMaxUnits = 1 << 23;
 
-  // Nothing where the keys need more than kMaxUnits. REQUIRES: the keys are not empty, sorted by
-  // their bytes, and no two are equal; values are not negative.
+  // Nothing if the keys need more than kMaxUnits. REQUIRES: keys are not empty, sorted by bytes,
+  // and unique; values are not negative.
   static std::optional<ByteTrie> Build(absl::Span<const Entry> entries);
 
   uint32_t root() const { return 0; }
 
-  // The node behind `node` at `byte`; kNone where no key goes on like that.
+  // The node behind `node` at `byte`; kNone if no key continues so.
   uint32_t Step(uint32_t node, char byte) const {
     const auto label = static_cast<uint8_t>(byte);
     const uint32_t next = (units_[node].word >> kBaseShift) ^ label;
@@ -51,15 +50,15 @@ class ByteTrie {
   // The node behind all bytes of `key`, or kNone.
   uint32_t Walk(absl::string_view key) const;
 
-  // The number of the key that ends at `node`; -1 where none does.
+  // The number of the key that ends at `node`; -1 if none does.
   int32_t Value(uint32_t node) const { return units_[node].value; }
 
-  // The number of `key`; -1 where there is none.
+  // The number of `key`; -1 if unknown.
   int32_t Find(absl::string_view key) const;
 
-  // The other way round: the keys of these numbers, each empty where there is none. Looks at every
-  // unit, for some 2 ms of a million of them, and takes 4 bytes for each meanwhile: for people who
-  // look at tokens, not for the way of a request.
+  // The reverse: keys of these numbers, empty for unknown ones. Looks at every unit, some 2 ms for
+  // a million, and takes 4 bytes for each meanwhile. It is for people who look at tokens, not for a
+  // request's way.
   std::vector<std::string> KeysOf(absl::Span<const int32_t> values) const;
 
  private:

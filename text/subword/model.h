@@ -1,4 +1,4 @@
-// Model: the third step of a tokenizer, which finds the tokens of each piece in a vocabulary.
+// Model: the third step of a tokenizer: finds each piece's tokens in a vocabulary.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,18 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // Appends the ids of the tokens of all pieces. Never fails: what has no token is the unknown one.
+  // Appends the ids of all pieces' tokens. Never fails: text without a token gives the unknown one.
   virtual void Append(const Pieces& pieces, std::vector<int32_t>* ids) const = 0;
 
-  // The id of a token; -1 where the vocabulary has none of this name.
+  // A token's id; -1 if the vocabulary has none of this name.
   virtual int32_t Find(absl::string_view token) const = 0;
 
-  // The tokens of these ids, each empty where the vocabulary has none. Looks at the whole of it.
+  // The tokens of these ids, empty for unknown ones. Looks at the whole vocabulary.
   virtual std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const = 0;
 
-  // How many tokens the vocabulary has.
   virtual int32_t size() const = 0;
 
-  // All ids are below; no less than size(), since a vocabulary may have gaps.
+  // All ids are below; at least size(), since a vocabulary may have gaps.
   virtual int32_t id_bound() const = 0;
 };
 

@@ -1,8 +1,8 @@
-// Unigram: the model of SentencePiece, which takes the tokens whose scores add up to the most.
+// Unigram: the model of SentencePiece: takes the tokens with the highest sum of scores.
 //
-// Viterbi's algorithm over the bytes of a piece. A character that no token begins with is unknown,
-// at 10 below the lowest score; unknown characters that follow each other are one token. With byte
-// fallback their bytes are tokens instead, if the vocabulary has a token for each.
+// Viterbi's algorithm over a piece's bytes. A character that no token begins with is unknown, at 10
+// below the lowest score; adjacent unknown characters are one token. With byte fallback their bytes
+// are tokens instead, if the vocabulary has all of them.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@
 
 namespace mpsd::text {
 
-// Thread-safe. The time of a piece grows with its length times that of the longest token; memory is
-// 16 bytes for each byte of the longest piece, for the time of Append().
+// Thread-safe. A piece takes time in proportion to its length times the longest token's. During
+// Append(), memory is 16 bytes for each byte of the longest piece.
 class Unigram : public Model {
  public:
-  // `scores` by id. INVALID_ARGUMENT: the errors of BuildVocabularyTrie(). REQUIRES: the ids of the
-  // tokens are 0 to the count of scores, and `unknown` is one of them.
+  // `scores` are sorted by id. INVALID_ARGUMENT: errors of BuildVocabularyTrie(). REQUIRES: the ids
+  // of the tokens are 0 to the number of scores, and `unknown` is one of them.
   static absl::StatusOr<Unigram> Make(const std::vector<VocabularyToken>& tokens,
                                       std::vector<double> scores, int32_t unknown,
                                       bool falls_back_to_bytes);
@@ -38,7 +38,7 @@ class Unigram : public Model {
  private:
   static constexpr uint32_t kNowhere = ~uint32_t{0};
 
-  // The best way to the place of this node: its last token begins at `start`.
+  // The best way to this node's place: its last token begins at `start`.
   struct Node {
     double score = 0;
     uint32_t start = kNowhere;
@@ -60,7 +60,7 @@ class Unigram : public Model {
   int32_t unknown_;
   double unknown_score_;
   bool falls_back_to_bytes_;
-  std::array<int32_t, 256> byte_ids_;  // -1 where the vocabulary has none
+  std::array<int32_t, 256> byte_ids_;  // -1: the vocabulary has none
 };
 
 }  // namespace mpsd::text

@@ -1,4 +1,4 @@
-// VocabularyTrie: the trie of a vocabulary, whose tokens may come in any order.
+// VocabularyTrie: a vocabulary's trie; its tokens may come in any order.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 namespace mpsd::text {
 
 inline constexpr size_t kMaxTokens = 1 << 20;  // a larger vocabulary is refused
-// A longer token is refused, too. The time of a text grows with the lengths of the text and of the
-// longest token, and nothing looks at the clock inside of a text.
+// A longer token is refused too. A text's time grows with its length and the longest token's, and
+// nothing checks the clock within a text.
 inline constexpr size_t kMaxTokenBytes = 512;
 
 struct VocabularyToken {
-  absl::string_view text;  // the caller's; the vocabulary keeps no view of it
+  absl::string_view text;  // the caller's; the vocabulary keeps no view
   int32_t id = 0;
 };
 
-// Sorts and builds. An empty token is left out, since no text has it. INVALID_ARGUMENT: two tokens
-// are the same, or the bounds above are passed. Pure.
+// Sorts and builds. Leaves out an empty token, since no text has it. INVALID_ARGUMENT for equal
+// tokens, or beyond the bounds above. Pure.
 absl::StatusOr<ByteTrie> BuildVocabularyTrie(const std::vector<VocabularyToken>& tokens);
 
 }  // namespace mpsd::text

@@ -2,8 +2,8 @@
 //
 //   unaffable  →  un ##aff ##able     the longest token that the vocabulary has, again and again
 //
-// A token behind the first of a piece begins with a prefix. A piece that no tokens make up, and one
-// that is too long, is the unknown token as a whole. The longest token is never given back: with
+// A token behind the first of a piece begins with a prefix. A piece that no tokens make up, or that
+// is too long, becomes the unknown token as a whole. The longest token is never given back: with
 // "ab", "abc" and "##cd" the piece "abcd" is unknown, as in the reference.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace mpsd::text {
 
-// As tokenizer.json names them, and with its defaults, which are those of a vocab.txt too. A value.
+// Names and defaults of tokenizer.json; the defaults also apply to a vocab.txt. A value.
 struct WordPieceOptions {
   std::string unk_token = "[UNK]";
   std::string continuing_subword_prefix = "##";
@@ -27,14 +27,13 @@ struct WordPieceOptions {
 
 // Step 3 of a tokenizer. Owned by its Tokenizer. Constant once made. Thread-safe.
 //
-// Allocates nothing for a piece, but for the ids. The time of a piece grows with its length times
-// that of the longest token (at most kMaxTokenBytes): one trie holds the vocabulary, and the tokens
-// that continue a piece begin at the node behind the prefix.
+// Allocates only for the ids. A piece takes time in proportion to its length times the longest
+// token's (at most kMaxTokenBytes). One trie holds the vocabulary: tokens that continue a piece
+// begin at the node behind the prefix.
 class WordPiece : public Model {
  public:
-  // INVALID_ARGUMENT: the errors of BuildVocabularyTrie(), or the unknown token is missing. Where
-  // no token has the prefix, a piece is one token or unknown. Ids may be in any order and have
-  // gaps.
+  // INVALID_ARGUMENT: errors of BuildVocabularyTrie(), or the unknown token is missing. If no token
+  // has the prefix, a piece is one token or unknown. Ids may be in any order and have gaps.
   static absl::StatusOr<WordPiece> Make(const WordPieceOptions& options,
                                         const std::vector<VocabularyToken>& tokens);
 
@@ -44,7 +43,7 @@ class WordPiece : public Model {
     return trie_.KeysOf(ids);
   }
 
-  // The tokens of the vocabulary, which is not the largest id plus one where ids have gaps.
+  // Number of tokens; less than the largest id plus one if ids have gaps.
   int32_t size() const override { return size_; }
   int32_t id_bound() const override { return id_bound_; }
 
@@ -52,11 +51,11 @@ class WordPiece : public Model {
   WordPiece(ByteTrie trie, const WordPieceOptions& options,
             const std::vector<VocabularyToken>& tokens);
 
-  // False where no tokens make the piece up.
+  // False if no tokens make the piece up.
   bool AppendPiece(absl::string_view piece, std::vector<int32_t>* ids) const;
 
   const ByteTrie trie_;
-  const uint32_t continued_;  // the node behind the prefix; kNone where no token has it
+  const uint32_t continued_;  // node behind the prefix; kNone if no token has it
   const size_t max_characters_;
   const int32_t size_;
   const int32_t id_bound_;

@@ -20,38 +20,37 @@ inline constexpr size_t kMaxAddedTokens = 1 << 14;
 
 struct AddedToken {
   int32_t id = 0;
-  std::string content;       // as the text has it once it is normalized, where `normalized`
-  bool single_word = false;  // no letter may stand beside it
-  bool lstrip = false;       // takes the spaces before it
-  bool rstrip = false;       // takes the spaces behind it
-  bool normalized = false;   // looked for in the normal text
+  std::string content;       // as in the normal text if `normalized`
+  bool single_word = false;  // no letter may be adjacent
+  bool lstrip = false;       // takes spaces before it
+  bool rstrip = false;       // takes spaces behind it
+  bool normalized = false;   // searched in the normal text
   bool special = false;
 };
 
-// Finds those added tokens that are normalized, or those that are not. Constant after
-// construction, so thread-safe.
+// Finds added tokens that are normalized, or those that are not. Constant after construction, so
+// thread-safe.
 class AddedTokens {
  public:
-  // A token, or a part of the text between tokens.
   struct Part {
     int32_t id;  // -1 for text
     size_t begin;
     size_t end;
   };
 
-  // INVALID_ARGUMENT where a token is empty or two are the same.
+  // INVALID_ARGUMENT for an empty token or two equal ones.
   static absl::StatusOr<AddedTokens> Make(std::vector<AddedToken> tokens);
 
-  // Cuts `text` into parts, in its order and without empty ones. At each place the longest token is
-  // found, and the first place wins. Without `reads_special` the special ones are ordinary text.
+  // Cuts `text` into parts, in order and without empty ones. The first place wins, and there the
+  // longest token. Without `reads_special` special tokens are ordinary text.
   void Cut(absl::string_view text, bool reads_special, std::vector<Part>* parts) const;
 
  private:
   AddedTokens(std::vector<AddedToken> tokens, ByteTrie trie);
 
-  // The index of the longest token at `at`, or -1.
+  // Index of the longest token at `at`, or -1.
   int32_t LongestAt(absl::string_view text, size_t at) const;
-  // Widens a token that was found by its rules, and adds it with the text before.
+  // Widens a found token by its rules, and adds it with the text before.
   void Add(const AddedToken& token, absl::string_view text, Part found, size_t* done,
            std::vector<Part>* parts) const;
 

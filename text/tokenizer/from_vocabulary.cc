@@ -15,10 +15,10 @@
 namespace mpsd::text {
 namespace {
 
-// BERT's, which its tokenizer finds in a text as they stand.
+// BERT's special tokens, which its tokenizer finds in a text as they stand.
 constexpr const char* kSpecialTokens[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
-// Of two equal lines the last counts.
+// If two lines are equal the last one counts.
 absl::StatusOr<std::vector<VocabularyToken>> ReadLines(absl::string_view words) {
   absl::ConsumeSuffix(&words, "\n");
   absl::flat_hash_map<absl::string_view, int32_t> ids;

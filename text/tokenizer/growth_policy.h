@@ -1,4 +1,4 @@
-// GrowthPolicy: how long a text may become on its way through the steps of a tokenizer.
+// GrowthPolicy: how long a text may become in a tokenizer's steps.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,12 @@ namespace mpsd::text {
 
 inline constexpr size_t kMaxGrownBytes = 4 << 20;
 
-// The bytes that a text of `size` bytes may have in its normal form, and again as pieces. No step
-// of Unicode's makes a character more than eleven times as long, and the bytes of that, made
-// visible, are twice as many; a tokenizer.json with steps that go beyond that wants memory and no
-// tokens. Pure.
+// Limit of bytes for a text of `size` bytes in its normal form, and again as pieces. Unicode's
+// steps make a character at most eleven times as long, and visible bytes double that. A
+// tokenizer.json with steps beyond that wants memory and no tokens. Pure.
 inline size_t MostGrownBytes(size_t size) { return std::min(kMaxGrownBytes, size * 32 + 4096); }
 
-// What one text may still take. A text is cut by its added tokens; its parts share these.
+// One text's remaining room. A text is cut by its added tokens; its parts share this.
 struct GrowthRoom {
   explicit GrowthRoom(size_t size) : normal(MostGrownBytes(size)), pieces(normal) {}
 

@@ -12,7 +12,7 @@
 namespace mpsd::text {
 namespace {
 
-// The time of a word grows with its length times that of the longest token.
+// A word's time grows with its length times the longest token's.
 constexpr int64_t kMaxWordCharacters = 1000;
 
 absl::StatusOr<std::vector<VocabularyToken>> TokensWithIds(const TokenizerDocument& document) {

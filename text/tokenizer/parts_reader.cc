@@ -27,8 +27,8 @@ absl::StatusOr<AddedToken> ReadAddedToken(const Json& json) {
   return token;
 }
 
-// The ids that the reference would give: those of the model, else the next free one. Others are
-// refused, since a model of the reference would have been trained with those.
+// Accepts the ids that the reference would give: the model's, else the next free one. A model of
+// the reference would have been trained with others.
 absl::Status CheckIds(const std::vector<AddedToken>& tokens, const Model& model) {
   int32_t next = model.size();
   absl::flat_hash_map<absl::string_view, int32_t> seen;
@@ -47,7 +47,7 @@ absl::Status CheckIds(const std::vector<AddedToken>& tokens, const Model& model)
   return absl::OkStatus();
 }
 
-// An id that is no token's would reach the model as one beyond its table of words.
+// An id without a token would reach the model as one beyond its table of words.
 absl::Status CheckFrame(const TokenizerParts& parts) {
   absl::flat_hash_set<int32_t> ids;
   for (const AddedToken& token : parts.added_tokens) ids.insert(token.id);

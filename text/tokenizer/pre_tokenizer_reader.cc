@@ -13,8 +13,8 @@ namespace {
 
 using MadePreTokenizer = absl::StatusOr<std::unique_ptr<PreTokenizer>>;
 
-// `add_prefix_space` is what older files have instead of a scheme; where both are there, they must
-// agree, as in the reference. The scheme "first" is refused.
+// Older files have `add_prefix_space` instead of a scheme; if both are there, they must agree, as
+// in the reference. The scheme "first" is refused.
 MadePreTokenizer ReadMetaspace(Fields fields) {
   const std::string sign = fields.Text("replacement", "\u2581");
   if (sign.empty() || CharacterSize(sign[0]) != sign.size()) {
@@ -40,8 +40,8 @@ MadePreTokenizer ReadByteLevelSplit(Fields fields) {
   return MakeStep<PreTokenizer, ByteLevel>(&fields, adds_space, cuts);
 }
 
-// The pattern is one of the expressions of WordPattern, whose matches are pieces, or a text, behind
-// which is cut.
+// The pattern is an expression of WordPattern, whose matches are pieces, or a text behind which is
+// cut.
 MadePreTokenizer ReadSplit(Fields fields) {
   std::string text;
   std::string expression;

@@ -1,4 +1,4 @@
-// MakeStep, ReadSteps: the parts of a tokenizer that are one step or a sequence of steps.
+// MakeStep, ReadSteps: make tokenizer parts of one step or a sequence.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace mpsd::text {
 
-// What the readers of normalizers and of pre-tokenizers have in common. A step names its kind in
-// "type"; a sequence is a kind whose field is a list of further steps:
+// Shared by the readers of normalizers and pre-tokenizers. A step names its kind in "type"; a
+// sequence is a kind with a list of further steps in a field:
 //
 //   MadePreTokenizer ReadPreTokenizerStep(const Json& json, size_t* steps_left) {
 //     Fields fields(json, "pre_tokenizer");
@@ -23,16 +23,16 @@ namespace mpsd::text {
 //                                                            ReadPreTokenizerStep, steps_left);
 //     } …
 //
-// All errors are INVALID_ARGUMENT and name the first key or kind that is wrong or not known; no
-// step is made of a part of a file.
+// All errors are INVALID_ARGUMENT and name the first wrong or unknown key or kind; no step is made
+// of a part of a file.
 
-// Of a part, all sequences in it together, which may nest as deep as the JSON. ParseJson() bounds
+// Limit for a part, with all its sequences, which may nest as deep as the JSON. ParseJson() bounds
 // that depth, and with it the stack.
 inline constexpr size_t kMaxSteps = 32;
-// Of a text that a step looks for, or puts into texts.
+// Limit of a text that a step looks for, or puts into texts.
 inline constexpr size_t kMaxLiteralBytes = 256;
 
-// The value of `key`, or a complaint where it is longer than kMaxLiteralBytes. Thread-safe.
+// The value of `key`, or a complaint if it exceeds kMaxLiteralBytes. Thread-safe.
 inline std::string Literal(const char* key, Fields* fields) {
   std::string text = fields->Text(key, "");
   if (text.size() > kMaxLiteralBytes) {
@@ -42,7 +42,7 @@ inline std::string Literal(const char* key, Fields* fields) {
 }
 
 // A `Step` of the class `Kind`, made of `arguments`, or the complaint about its fields. REQUIRES:
-// the caller has asked for all fields that the kind may have. Thread-safe.
+// the caller has read all fields that the kind may have. Thread-safe.
 template <class Step, class Kind, class... Arguments>
 absl::StatusOr<std::unique_ptr<Step>> MakeStep(Fields* fields, Arguments&&... arguments) {
   const absl::Status status = fields->Finish();
@@ -50,8 +50,8 @@ absl::StatusOr<std::unique_ptr<Step>> MakeStep(Fields* fields, Arguments&&... ar
   return std::make_unique<Kind>(std::forward<Arguments>(arguments)...);
 }
 
-// A `Sequence` of the steps in the array `key`, of which each is read by `read`. Takes them from
-// `steps_left`. Thread-safe.
+// A `Sequence` of the steps in the array `key`, each read by `read`. Takes them from `steps_left`.
+// Thread-safe.
 template <class Step, class Sequence>
 absl::StatusOr<std::unique_ptr<Step>> ReadSteps(
     Fields fields, const std::string& key,

@@ -30,8 +30,8 @@ void AppendAll(const std::vector<int32_t>& ids, uint8_t type_id, Encoding* encod
   encoding->type_ids.insert(encoding->type_ids.end(), ids.size(), type_id);
 }
 
-// The content of an added token as it is looked for. A file may have thousands of them, so each is
-// held to the bound of a token before the next one is made.
+// Normalizes an added token's content. A file may have thousands, so each is checked against the
+// bound of a token before the next one is made.
 absl::Status Normalize(const Normalizer* normalizer, AddedToken* token) {
   bool is_short = token->content.size() <= kMaxTokenBytes;
   if (is_short && token->normalized && normalizer != nullptr) {

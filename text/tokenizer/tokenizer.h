@@ -1,11 +1,11 @@
-// Tokenizer: text in, the ids of its tokens out, exactly as the library `tokenizers` finds them.
+// Tokenizer: turns text into the ids of its tokens, exactly as the library `tokenizers` does.
 //
 //   text ─▶ added tokens ─▶ normalizer ─▶ added tokens ─▶ pre-tokenizer ─▶ model
 //        ─▶ cut ─▶ frame ─▶ ids
 //
-// A tokenizer.json says which normalizer, pre-tokenizer, model and frame. The kinds that are known
-// have a file each in the folders beside this one; text/README.md has the list. A file with any
-// other kind is refused by its name, since its ids would be wrong.
+// A tokenizer.json names normalizer, pre-tokenizer, model and frame. Known kinds have a file each
+// in the neighbouring folders; text/README.md lists them. A file with any other kind is refused by
+// its name, since its ids would be wrong.
 //
 //   const absl::StatusOr<Tokenizer> tokenizer = Tokenizer::Load(json);
 //   const absl::StatusOr<Encoding> row = tokenizer->Encode("Hello, world!", {.max_tokens = 512});
@@ -31,25 +31,25 @@
 namespace mpsd::text {
 
 inline constexpr size_t kMaxTokenizerBytes = 64 << 20;  // a larger tokenizer.json is refused
-inline constexpr size_t kMaxTextBytes = 1 << 20;        // so is a larger text
+inline constexpr size_t kMaxTextBytes = 1 << 20;        // a larger text is refused too
 
 struct EncodeOptions {
   enum class Side { kLeft, kRight };
 
-  size_t max_tokens = SIZE_MAX;      // of the row, with the frame's; the rest is cut
-  Side cut_side = Side::kRight;      // the end of each text that is cut
-  bool adds_special_tokens = true;   // without it the frame is left out
-  bool reads_special_tokens = true;  // without it "[SEP]" in a text is ordinary text
+  size_t max_tokens = SIZE_MAX;      // limit of the row, with the frame; the rest is cut
+  Side cut_side = Side::kRight;      // end at which each text is cut
+  bool adds_special_tokens = true;   // false: no frame
+  bool reads_special_tokens = true;  // false: "[SEP]" in a text is ordinary text
 };
 
 // A row of tokens.
 struct Encoding {
   std::vector<int32_t> ids;
-  std::vector<uint8_t> type_ids;  // as many: which of a pair's texts a token is of
+  std::vector<uint8_t> type_ids;  // as many: the text of the pair that a token belongs to
   size_t cut_count = 0;           // tokens that did not fit
 };
 
-// What a tokenizer is made of; null parts leave a text as it is.
+// A tokenizer's parts; null ones leave a text as it is.
 struct TokenizerParts {
   std::unique_ptr<Normalizer> normalizer;
   std::unique_ptr<PreTokenizer> pre_tokenizer;
@@ -58,63 +58,62 @@ struct TokenizerParts {
   std::vector<AddedToken> added_tokens;
 };
 
-// Constant after construction, so thread-safe: one is shared by all threads that encode. Movable.
-// It reads no file. The truncation and padding of a tokenizer.json are not heeded: the caller of
-// Encode() decides.
+// Constant after construction, so thread-safe: all encoding threads share one. Movable. Reads no
+// file. Ignores a tokenizer.json's truncation and padding: the caller of Encode() decides.
 class Tokenizer {
  public:
-  // Of the content of a tokenizer.json. INVALID_ARGUMENT names the part that is wrong or unknown.
-  // Memory: some 20 times the JSON's bytes for the time of the call.
+  // Loads the content of a tokenizer.json. INVALID_ARGUMENT names a wrong or unknown part. During
+  // the call, memory is some 20 times the JSON's bytes.
   static absl::StatusOr<Tokenizer> Load(absl::string_view json);
 
-  // Of a vocab.txt of BERT's, a token in each line, which says nothing of the other parts: those of
-  // BERT are taken, and BERT's five special tokens where the vocabulary has them. INVALID_ARGUMENT
-  // where [CLS], [SEP] or [UNK] is missing, or the words are not UTF-8.
+  // Loads BERT's vocab.txt, a token in each line. It says nothing of the other parts, so BERT's are
+  // used, with BERT's five special tokens if the vocabulary has them. INVALID_ARGUMENT if [CLS],
+  // [SEP] or [UNK] is missing, or the words are not UTF-8.
   static absl::StatusOr<Tokenizer> FromVocabulary(absl::string_view words, bool lowers_case);
 
-  // INVALID_ARGUMENT: an added token is longer than kMaxTokenBytes, as it stands or once it is
-  // normalized. REQUIRES: a model; ids of the frame and the added tokens that are its own or follow
+  // INVALID_ARGUMENT: an added token is longer than kMaxTokenBytes, as written or normalized.
+  // REQUIRES: a model; ids of the frame and the added tokens that are the model's own or follow
   // them.
   static absl::StatusOr<Tokenizer> Make(TokenizerParts parts);
 
-  // The tokens of a text. What is not UTF-8 becomes U+FFFD first (text/unicode/utf8.h).
-  // INVALID_ARGUMENT: more than kMaxTextBytes, more than MostGrownBytes() once it is normalized or
-  // in pieces, or a max_tokens smaller than the frame.
+  // A text's tokens. Invalid UTF-8 first becomes U+FFFD (text/unicode/utf8.h). INVALID_ARGUMENT for
+  // more than kMaxTextBytes, or more than MostGrownBytes() once normalized or in pieces. The same
+  // for a max_tokens smaller than the frame.
   absl::StatusOr<Encoding> Encode(absl::string_view text, const EncodeOptions& options) const;
 
-  // The same of a pair, cut by KeepLongestFirst(); kMaxTextBytes holds for each text.
+  // The same for a pair, cut by KeepLongestFirst(); kMaxTextBytes applies to each text.
   absl::StatusOr<Encoding> EncodePair(absl::string_view first, absl::string_view second,
                                       const EncodeOptions& options) const;
 
-  // The tokens of these ids as the vocabulary has them, "##able" or "▁a", added ones too; each
-  // empty where there is none. Looks at the whole vocabulary: for people who look at tokens.
+  // The vocabulary's tokens for these ids, "##able" or "▁a", added ones included; empty for unknown
+  // ids. Looks at the whole vocabulary: for people who look at tokens.
   std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const;
 
-  // What it puts around texts.
+  // The frame that it puts around texts.
   const Frame& frame() const { return parts_.frame; }
 
-  // The ids of all tokens, added ones included, are below.
+  // All token ids, added ones included, are below.
   int32_t id_bound() const { return id_bound_; }
 
  private:
   Tokenizer(TokenizerParts parts, AddedTokens raw, AddedTokens normal);
 
-  // Appends the tokens of one text, without frame and uncut.
+  // Appends one text's tokens, uncut and without the frame.
   absl::Status AppendText(absl::string_view text, const EncodeOptions& options,
                           std::vector<int32_t>* ids) const;
-  // Appends those of a part that has no raw added tokens. False where the room does not do.
+  // The same for a part without raw added tokens. False if the room does not suffice.
   bool AppendSegment(absl::string_view text, const EncodeOptions& options, GrowthRoom* room,
                      std::vector<int32_t>* ids) const;
-  // Appends those of a part that has no added tokens at all. False as above.
+  // The same for a part without any added tokens. False as above.
   bool AppendPlain(absl::string_view text, GrowthRoom* room, std::vector<int32_t>* ids) const;
-  // Cuts the texts, whose tokens these are, and puts the frame around them.
+  // Cuts the texts with these tokens, and puts the frame around them.
   absl::StatusOr<Encoding> Join(std::vector<int32_t> first,
                                 std::optional<std::vector<int32_t>> second,
                                 const EncodeOptions& options) const;
 
   TokenizerParts parts_;
-  AddedTokens raw_;     // looked for in the text as it comes
-  AddedTokens normal_;  // looked for in the normal text
+  AddedTokens raw_;     // searched in the original text
+  AddedTokens normal_;  // searched in the normal text
   int32_t id_bound_;
 };
 

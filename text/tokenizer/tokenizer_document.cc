@@ -14,11 +14,11 @@ namespace mpsd::text {
 namespace {
 
 constexpr int64_t kMostId = int64_t{kMaxTokens} * 2;
-// The values that are kept as such. Each costs some hundred bytes.
+// Limits of kept values. Each costs some hundred bytes.
 constexpr size_t kMaxPartValues = 1 << 14;  // all parts but the added tokens
 constexpr size_t kMaxAddedTokenValues = kMaxAddedTokens * 10;
 
-// Takes the parser's events. Lives on one thread, for the time of ParseDocument().
+// Takes the parser's events. Lives on one thread, during ParseDocument().
 class DocumentReader {
  public:
   DocumentReader(absl::string_view where, TokenizerDocument* document)
@@ -68,9 +68,9 @@ class DocumentReader {
   bool parse_error(size_t, const std::string&, const Json::exception&) { return false; }
 
  private:
-  // The list that the parser reads.
+  // The list that the parser is reading.
   enum class List : uint8_t { kNone, kTokens, kScores, kMerges };
-  static constexpr int kListDepth = 3;  // containers that are open in a list of the model
+  static constexpr int kListDepth = 3;  // open containers in a list of the model
 
   bool Fail(absl::string_view what) {
     fault_ = PartError("model", what);
@@ -194,7 +194,7 @@ class DocumentReader {
     return StartList(list, &has_vocabulary_);
   }
 
-  // A list that is there twice would be two in one.
+  // A repeated list would be two in one.
   bool StartList(List list, bool* is_known) {
     if (std::exchange(*is_known, true)) return Fail(absl::StrCat("'", key_, "' is there twice"));
     if (Put(true) == nullptr) return false;
@@ -218,12 +218,12 @@ class DocumentReader {
   TokenizerDocument* const document_;
   absl::Status fault_;
   std::vector<Json*> open_;  // containers of `parts`, the outermost first
-  int depth_ = 0;            // containers, those of lists too
-  std::string key_;          // the last one
-  std::string part_;         // the last key of the outermost object
-  std::string member_;       // the last key of the model
+  int depth_ = 0;            // open containers, lists included
+  std::string key_;          // the last key
+  std::string part_;         // last key of the outermost object
+  std::string member_;       // last key of the model
   List list_ = List::kNone;
-  std::string token_;        // the vocabulary's token whose id is next
+  std::string token_;        // token whose id is next
   size_t entry_values_ = 0;  // values in the open entry
   size_t merge_count_ = 0;
   bool has_vocabulary_ = false;
@@ -232,7 +232,7 @@ class DocumentReader {
   size_t added_token_values_ = 0;
 };
 
-// As the reference tries them where the type is missing.
+// In the order in which the reference tries types if it is missing.
 std::string TypeOf(const TokenizerDocument& document, const Json& model) {
   const auto has = [&model](const char* key) {
     const auto found = model.find(key);

@@ -1,8 +1,8 @@
-// TokenizerDocument: a tokenizer.json as it was read, with its long lists packed.
+// TokenizerDocument: a tokenizer.json with its long lists packed.
 //
-// The file is untrusted, and is read in the front end, which no sandbox confines. As values of JSON
-// its lists would take some 20 times their bytes. So they never become values: they are packed as
-// the parser comes by, and counted, and the reading ends at the first bound that is passed.
+// The file is untrusted, and is read in the front end, outside any sandbox. As JSON values its
+// lists would take some 20 times their bytes. So they are packed and counted as the parser comes
+// by, and the reading ends at the first exceeded bound.
 //
 //   {"added_tokens": […],      ─▶ parts
 //    "normalizer": {…}, …      ─▶ parts
@@ -26,9 +26,9 @@ namespace mpsd::text {
 // of some 5 MB. XLM-R's has 250,002 pieces, Qwen's 151,643 tokens and 151,387 merges.
 inline constexpr size_t kMaxVocabularyBytes = 8 << 20;  // all tokens together
 inline constexpr size_t kMaxMerges = 1 << 20;
-inline constexpr size_t kMaxMergesBytes = 16 << 20;  // the tokens of all merges together
+inline constexpr size_t kMaxMergesBytes = 16 << 20;  // tokens of all merges together
 
-// Texts, one behind the other in one piece of memory. Thread-compatible.
+// Texts in one piece of memory, one behind another. Thread-compatible.
 class PackedTexts {
  public:
   void Add(absl::string_view text) {
@@ -49,25 +49,24 @@ class PackedTexts {
 };
 
 enum class VocabularyForm : uint8_t {
-  kNone,    // there is none, or it is neither of these
+  kNone,    // missing, or neither of these
   kObject,  // tokens and their ids
-  kArray,   // tokens with their scores; a token's place is its id
+  kArray,   // tokens with scores; a token's place is its id
 };
 
-// Plain data.
 struct TokenizerDocument {
   Json parts;  // an object
   VocabularyForm form = VocabularyForm::kNone;
   PackedTexts tokens;
   std::vector<int32_t> ids;    // for kObject
   std::vector<double> scores;  // for kArray
-  PackedTexts merges;          // the two tokens of each, one after the other
+  PackedTexts merges;          // two tokens each, one after the other
 };
 
-// Reads the text of a file that `where` names in errors. Where the model says no type, `parts` has
-// the one that the reference takes it for. INVALID_ARGUMENT: no JSON object, a list that is
-// malformed, or a bound above is passed, or those of ParseJson() of the depth, kMaxTokenizerBytes
-// and kMaxTokens. Pure, thread-safe.
+// Reads the text of a file, named `where` in errors. If the model has no type, `parts` gets the one
+// that the reference assumes. INVALID_ARGUMENT for no JSON object, a malformed list, or an exceeded
+// bound: those above, kMaxTokenizerBytes, kMaxTokens, or the depth of ParseJson(). Pure,
+// thread-safe.
 absl::Status ParseDocument(absl::string_view text, absl::string_view where,
                            TokenizerDocument* document);
 

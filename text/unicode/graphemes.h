@@ -2,9 +2,9 @@
 //
 //   "e" and an accent are one; so are a Hangul syllable in parts, and two emoji with a joiner
 //
-// The rules are those of Unicode's extended grapheme clusters, with the classes of the library
-// `tokenizers`. Flags of two regional indicators are taken for two: nobody here can see it, since
-// Precompiled (text/normalize), the only caller, takes anything of 6 bytes and more apart.
+// The rules of Unicode's extended grapheme clusters, with the classes of the library `tokenizers`.
+// A flag of two regional indicators counts as two, which makes no difference: Precompiled
+// (text/normalize), the only caller, takes anything of 6 bytes or more apart.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace mpsd::text {
 
-// Where the grapheme ends that begins at `begin`. Pure, thread-safe. REQUIRES: valid UTF-8, and
-// begin < text.size() is where a grapheme begins.
+// The end of the grapheme that begins at `begin`. Pure, thread-safe. REQUIRES: valid UTF-8, and a
+// grapheme begins at `begin` < text.size().
 size_t GraphemeEnd(absl::string_view text, size_t begin);
 
 }  // namespace mpsd::text

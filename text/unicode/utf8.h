@@ -1,10 +1,10 @@
-// utf8: valid UTF-8 in, one character at a time; and how a text becomes valid.
+// utf8: reads valid UTF-8 one character at a time, and makes texts valid.
 //
 //   text from outside  ──ValidUtf8──▶  valid UTF-8  ──TakeCharacter──▶  characters
 //                                                   ◀──AppendUtf8────
 //
-// Every text is made valid once, when it enters a tokenizer; all steps behind that rely on it.
-// Pure functions, thread-safe.
+// Every text is made valid once, when it enters a tokenizer; all later steps rely on that. Pure
+// functions, thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace mpsd::text {
 
 inline constexpr char32_t kReplacement = 0xFFFD;
 
-// `text` itself where it is valid. Otherwise `storage` becomes a copy of it in which each longest
-// beginning of a character, and each byte that begins none, is one U+FFFD: as Python decodes with
-// errors="replace". Overlong forms and surrogates are not valid.
+// `text` itself if it is valid. Otherwise `storage` becomes a copy with U+FFFD for each longest
+// beginning of a character, and for each byte that begins none. Python decodes so with
+// errors="replace". Overlong forms and surrogates are invalid.
 absl::string_view ValidUtf8(absl::string_view text, std::string* storage);
 
-// How many bytes the character takes that begins with `lead`. REQUIRES: valid UTF-8.
+// Bytes of the character that begins with `lead`. REQUIRES: valid UTF-8.
 inline size_t CharacterSize(char lead) {
   const auto byte = static_cast<uint8_t>(lead);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
@@ -30,7 +30,7 @@ inline size_t CharacterSize(char lead) {
 
 inline bool ContinuesCharacter(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
 
-// The character at `*at`, which moves behind it. REQUIRES: valid UTF-8, and not its end.
+// The character at `*at`, which moves behind it. REQUIRES: valid UTF-8, not at its end.
 inline char32_t TakeCharacter(const char** at) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(*at);
   const size_t size = CharacterSize(**at);
@@ -48,7 +48,6 @@ inline char32_t TakeCharacter(const char** at) {
   }
 }
 
-// Appends the one to four bytes of `c`.
 inline void AppendUtf8(char32_t c, std::string* text) {
   const auto low = [c](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3F)); };
   if (c < 0x80) {
@@ -65,7 +64,7 @@ inline void AppendUtf8(char32_t c, std::string* text) {
   }
 }
 
-// How many characters `text` has. REQUIRES: valid UTF-8.
+// Number of characters. REQUIRES: valid UTF-8.
 inline size_t CharacterCount(absl::string_view text) {
   size_t count = 0;
   for (const char byte : text) count += ContinuesCharacter(byte) ? 0 : 1;

@@ -169,6 +169,19 @@ int DescribeModel(const LoadOrder& order) {
   return 0;
 }
 
+ordered_json PlanJson(const std::string& folder) {
+  const absl::StatusOr<FolderPlan> plan = PlanOfFolder(folder);
+  if (!plan.ok()) return {{"error", std::string(plan.status().message())}};
+  return {{"task", NameOf(plan->task)}, {"width", plan->width}, {"facts", FactsJson(plan->facts)}};
+}
+
+int DescribeConfigs(int count, char** folders) {
+  ordered_json plans = ordered_json::array();
+  for (int i = 0; i < count; ++i) plans.push_back(PlanJson(folders[i]));
+  Print(plans);
+  return 0;
+}
+
 // Gives the rights up for good: even a host that has a call may refuse it.
 absl::Status EnterStrictSandbox() {
   LoadOrder order;
@@ -200,8 +213,11 @@ int Describe(int argc, char** argv) {
     return 0;
   }
   if (verb == "--sandbox" && argc == 2) return DescribeSandbox();
+  if (verb == "--configs") return DescribeConfigs(argc - 2, argv + 2);
   if (verb != "--describe" || argc < 3) {
-    std::fprintf(stderr, "usage: mpsd-worker --describe FILE [FLAGS…] | --devices | --sandbox\n");
+    std::fprintf(stderr,
+                 "usage: mpsd-worker --describe FILE [FLAGS…] | --configs FOLDER… | --devices | "
+                 "--sandbox\n");
     return kExitUsage;
   }
   const absl::StatusOr<LoadOrder> order = ReadArguments(argc, argv);

@@ -5,6 +5,7 @@
 // devices models can run here. Another program starts it as a child and reads one line:
 //
 //   `mpsd inspect`, `mpsd init`         --describe FILE         client/cli/inspect_verb.h
+//   `mpsd models`, `inspect ORG/NAME`   --configs FOLDER…       client/cli/config_verdict.h
 //   `mpsd serve`, before it places      --devices               server/place
 //   `mpsd doctor`                       --devices, --sandbox    server/doctor
 //
@@ -25,6 +26,11 @@ namespace mpsd {
 // otherwise TorchScript, unless --format says so. A shape includes the batch: a first dim of -1 is
 // the batch. If the model cannot be loaded, the line is {"error": …} and the exit code 65. The exit
 // code is 64 for wrong flags.
+//
+// mpsd-worker --configs FOLDER… writes one line of JSON: a list with an entry for each folder of
+// Hugging Face's. An entry is {"error": …}, or it has the task, how many numbers a row of an answer
+// has, and the facts of the family. Only small files are read, so weights and tokenizers may be
+// missing. The exit code is 0.
 //
 // mpsd-worker --devices writes one line of JSON. The line has the devices that models can run on
 // here, first the one that "auto" stands for; the one that "auto" passes over and why; and the

@@ -8,6 +8,7 @@
 #include "worker/model/synthetic/synthetic_options.h"
 #ifdef MPSD_WITH_TORCH
 #include "worker/model/aoti/aoti_model.h"
+#include "worker/model/encoder/encoder_folder.h"
 #include "worker/model/encoder/encoder_model.h"
 #include "worker/model/torch/torch_device.h"
 #include "worker/model/torch/torch_precision.h"
@@ -23,7 +24,25 @@ absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
   if (order.format == ModelFormat::kHuggingFace) return LoadEncoder(order);
   return LoadAoti(order);
 }
+
+ModelTask TaskOf(const EncoderFolder& folder) {
+  if (!folder.is_classifier()) return ModelTask::kEmbedding;
+  return folder.width() == 1 ? ModelTask::kRerank : ModelTask::kClassify;
+}
+
+absl::StatusOr<FolderPlan> ReadPlan(const std::string& path) {
+  const absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(ModelFolder(path));
+  if (!folder.ok()) return folder.status();
+  const absl::StatusOr<ModelSpec> spec = EncoderSpec(LoadOrder(), *folder);
+  if (!spec.ok()) return spec.status();
+  return FolderPlan{TaskOf(*folder), folder->width(), FactsOf(*folder, *spec)};
+}
 #else
+absl::StatusOr<FolderPlan> ReadPlan(const std::string& path) {
+  return absl::UnimplementedError(
+      absl::StrCat("this mpsd-worker was built without libtorch, and cannot serve ", path));
+}
+
 absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
   return absl::UnimplementedError(
       absl::StrCat("model '", order.model, "' is of the format ", NameOf(order.format),
@@ -125,6 +144,8 @@ std::string PassedOver() {
   return "";
 #endif
 }
+
+absl::StatusOr<FolderPlan> PlanOfFolder(const std::string& path) { return ReadPlan(path); }
 
 std::string RuntimeName() {
 #ifdef MPSD_WITH_TORCH

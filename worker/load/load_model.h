@@ -37,6 +37,16 @@ absl::Status StartRuntime(const LoadOrder& order);
 // one answer to a request, or a precision that the model cannot be converted to.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);
 
+// A model of a folder of Hugging Face's, as its small files say it. The weights may be missing.
+struct FolderPlan {
+  ModelTask task = ModelTask::kAuto;
+  int64_t width = 0;  // numbers in an answer's row
+  std::vector<ModelFact> facts;
+};
+
+// The plan of the folder at `path`. Errors as ReadEncoderFolder(); UNIMPLEMENTED as LoadModel().
+absl::StatusOr<FolderPlan> PlanOfFolder(const std::string& path);
+
 // The runtime of this binary's models: "torch 2.11.0", or "synthetic" when built without libtorch.
 std::string RuntimeName();
 

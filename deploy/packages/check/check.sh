@@ -3,11 +3,12 @@
 #   check.sh PACKAGES CACHE MODEL [NAME...]
 # PACKAGES: the folder that make.sh filled, with its repository. CACHE keeps the bare roots; each
 # check runs in a copy. MODEL: a folder of a sentence encoder. NAME: bookworm, trixie, noble; without
-# one, those that the repository has. Needs root and debootstrap.
+# one, those that the repository has. Needs root, debootstrap and a mounted cgroup2.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 . "$root/cmake/distros/chroot.sh"
+. "$here/booted_root.sh"
 packages=$(cd "$1" && pwd)
 mkdir -p "$2"
 cache=$(cd "$2" && pwd)
@@ -45,8 +46,12 @@ check_debs() { # NAME
   cp -rl "$packages/apt" "$copy/srv/check/apt"
   newer_deb "$(find "$copy/srv/check/apt/pool" -name "mpsd_*~$(revision_of "$1")_*.deb")" "$copy/srv/check"
   echo "deb [trusted=yes] file:/srv/check/apt $1 main" >"$copy/etc/apt/sources.list.d/mpsd.list"
-  in_chroot "$copy" "bash /srv/check/install_inside.sh"
-  in_chroot_alone "$copy" "bash /srv/check/service_inside.sh"
+  in_chroot "$copy" "bash /srv/check/download_inside.sh"
+  boot_root "$copy"
+  trap halt_root EXIT
+  in_booted bash /srv/check/service_inside.sh
+  halt_root
+  trap - EXIT
   rm -rf "$copy"
 }
 

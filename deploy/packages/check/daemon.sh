@@ -32,6 +32,12 @@ answers() { # MPSD: whether the model answers, with vectors of 384 numbers
   "$1" infer minilm --text 'How far is it to the sea?' 2>&1 | grep -q ' 384 '
 }
 
+# Every path that is named for mpsd, where a package or a daemon may leave some.
+list_ours() {
+  find / /run /dev/shm -xdev \( -path /srv -o -path /var/cache/apt -o -path /var/lib/apt \) -prune \
+    -o -name '*mpsd*' -print | sort
+}
+
 write_config() { # FILE
   cat >"$1" <<'TEXT'
 // changed by the operator

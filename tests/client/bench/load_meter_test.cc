@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <string>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "tests/fakes/fake_inference_server.h"
+#include "tests/fakes/fake_web_server.h"
 
 namespace mpsd::bench {
 namespace {
@@ -105,6 +110,78 @@ TEST(KneeWindow, HasEnoughRequestsOrIsRefused) {
   EXPECT_EQ(KneeWindow(0.5, absl::Seconds(3)).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(KneeWindow(1e-300, absl::Seconds(3600)).ok());
+}
+
+// The same over HTTP: an answer has the bytes of its request.
+class WebLoadMeterTest : public testing::Test {
+ protected:
+  using Request = FakeWebServer::Request;
+  using Reply = FakeWebServer::Reply;
+
+  WebLoadMeterTest() {
+    server_.handler = [this](const Request& request) -> Reply {
+      if (request.line == "GET /v2/models/m/stats") {
+        return {200, absl::StrCat(R"({"model_stats":[{"inference_count":)", calls_ * 4,
+                                  R"(,"execution_count":)", calls_.load(), "}]}")};
+      }
+      if (request.line == "GET /v2/models/m") {
+        return {200, R"({"name":"m","inputs":[{"name":"x","datatype":"FP32","shape":[-1,4]}],)"
+                     R"("outputs":[]})"};
+      }
+      ++calls_;
+      return infer_(request);
+    };
+    server_.Start();
+  }
+
+  static Reply Tensor(size_t bytes) {
+    return {200, "{}" + std::string(bytes, 'x'), {{"Inference-Header-Content-Length", "2"}}};
+  }
+
+  LoadPoint Measured(const Load& load) {
+    auto meter = LoadMeter::Connect({.address = server_.url(), .model = "m"});
+    EXPECT_TRUE(meter.ok()) << meter.status();
+    const auto point = (*meter)->Measure(load, kWindow, &kLoose);
+    EXPECT_TRUE(point.ok()) << point.status();
+    return *point;
+  }
+
+  std::atomic<uint64_t> calls_{0};
+  std::function<Reply(const Request&)> infer_ = [](const Request&) { return Tensor(16); };
+  FakeWebServer server_;
+};
+
+TEST_F(WebLoadMeterTest, MeasuresClients) {
+  const LoadPoint point = Measured({.clients = 2});
+  EXPECT_GT(point.answered, 0);
+  EXPECT_TRUE(point.errors.empty());
+  EXPECT_DOUBLE_EQ(point.mean_batch, 4);
+  const Request request = server_.Requests()[2];
+  EXPECT_EQ(request.line, "POST /v2/models/m/infer");
+  EXPECT_TRUE(absl::StrContains(request.body, R"("shape":[1,4])")) << request.body;
+}
+
+TEST_F(WebLoadMeterTest, MeasuresARate) {
+  const LoadPoint point = Measured({.rate = 200});
+  EXPECT_GT(point.due, 0U);
+  EXPECT_GT(point.answered, 0);
+  EXPECT_EQ(point.errors.count("WRONG"), 0U);
+}
+
+TEST_F(WebLoadMeterTest, CountsErrorsAndWrongAnswers) {
+  infer_ = [this](const Request&) {
+    return calls_ % 2 == 0 ? Reply{429, R"({"error":"full"})"} : Tensor(calls_ == 1 ? 16 : 12);
+  };
+  const LoadPoint point = Measured({.clients = 1});
+  EXPECT_GT(point.errors.at("RESOURCE_EXHAUSTED"), 0U);
+  EXPECT_GT(point.errors.at("WRONG"), 0U);
+}
+
+TEST_F(WebLoadMeterTest, HasAtMostSoManyClients) {
+  auto meter = LoadMeter::Connect({.address = server_.url(), .model = "m"});
+  ASSERT_TRUE(meter.ok()) << meter.status();
+  EXPECT_EQ((*meter)->Measure({.clients = kMostWebClients + 1}, kWindow, nullptr).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(LoadMeterTest, SaysThatThereIsNoSuchModel) {

@@ -192,7 +192,7 @@ class BadBehaviour(BadModels):
 
 class Hangs(BadModels):
     def test_a_batch_that_never_ends(self):
-        # On one lane: a worker with several tries them before it serves, and that hangs.
+        # On one lane: a worker with several lanes compares them first, and that would hang.
         model = self.file("hangs", warmup="none", run_timeout="1s", outputs=[tensor("y", [4])],
                           placement=placement())
         with self.serving(model, synthetic("good")) as (daemon, stub):

@@ -33,7 +33,7 @@ def frame_of(one_id):
     return {"type": "BertProcessing", "sep": ["[SEP]", one_id], "cls": ["[CLS]", one_id]}
 
 
-# What a tokenizer.json has in it.
+# Parts of a tokenizer.json.
 CONTENTS = {
     "empty": b"",
     "half": json.dumps(tokenizer()).encode()[:60],
@@ -97,7 +97,7 @@ def break_prompts(path):
     (path.parent / "config_sentence_transformers.json").write_text('{"prompts": ["query: "]}')
 
 
-# What becomes of a folder's files.
+# Changes of a folder's files.
 CHANGES = {
     "missing": remove,
     "huge": make_huge,

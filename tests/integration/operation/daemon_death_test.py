@@ -100,7 +100,7 @@ class Terminated(unittest.TestCase):
                                for (code, text), count in endings.items()), flush=True)
         cancelled = sum(count for (code, _), count in endings.items() if code == CANCELLED)
         self.assertLessEqual({code for code, _ in endings}, {calls.OK, UNAVAILABLE, CANCELLED})
-        # gRPC itself resets a call that crosses its GOAWAY: one a connection at most.
+        # gRPC itself resets a call that crosses its GOAWAY: at most one a connection.
         self.assertLessEqual(cancelled, self.CALLERS)
 
     CALLERS = 8
@@ -136,7 +136,7 @@ class Terminated(unittest.TestCase):
             wait_until(lambda: daemon.get("/readyz")[0] == 503, 30, "not ready")
             outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
             self.assertEqual(outcome.code, calls.OK, outcome.text)
-            daemon.terminate()  # hurries
+            daemon.terminate()  # the second signal: hurry
             self.assertEqual(daemon.wait(), 0)
 
     def test_drain_timeout_ends_what_is_inside(self):
@@ -183,7 +183,7 @@ class Terminated(unittest.TestCase):
 class SlowReader(unittest.TestCase):
     ELEMENTS = 1 << 20  # 4 MiB a row
     CALLS = 24
-    # A small request whose answer is not cut back: the padding makes it large.
+    # A small request with a large answer: its padding is not cut back.
     BIG = synthetic("big", [tensor("x", [-1])], max_batch_size=1, parameters={"delay": "50ms"},
                     outputs=[tensor("OUTPUT0", [-1])],
                     pad=[{"input": "x", "dim": 0, "buckets": [ELEMENTS]}])
@@ -191,7 +191,7 @@ class SlowReader(unittest.TestCase):
     def start_slow_reader(self, daemon, address):
         """A client whose calls are all answered, and who reads next to nothing of it."""
         script = ROOT / "tests/support/slow_reader.py"
-        with daemon.stopped_workers():  # there is nothing to read before the reader has stopped
+        with daemon.stopped_workers():  # the reader stops before there is anything to read
             reader = subprocess.Popen(
                 [sys.executable, str(script), address, "big", str(self.CALLS)],
                 stdout=subprocess.PIPE, text=True)

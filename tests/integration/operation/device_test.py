@@ -12,7 +12,7 @@ import hostile
 from daemon import BIN, Daemon, WITH_TORCH, mpsd, wait_until
 from models import placement, torchscript
 
-# A host with a driver, as far as its device files show: another /dev for this process alone.
+# A host with a driver, by its device files: another /dev for this process alone.
 WITH_DRIVER = """#!/bin/sh
 exec unshare --mount sh -ec '
   mount -t tmpfs none "$0" && mkdir "$0/upper" "$0/work" && : >"$0/upper/nvidiactl"

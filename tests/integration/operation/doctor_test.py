@@ -12,7 +12,7 @@ from models import synthetic
 
 UNFIT = 71
 CONFIG = {"listen": {"grpc": ["127.0.0.1:0"], "http": "127.0.0.1:0"}}
-# The sanitizer of leaks cannot look at a worker that is in its sandbox.
+# The leak sanitizer cannot inspect a worker in its sandbox.
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
 LINE = re.compile(r"(OK|WARN|FAIL) +([a-z_ ]+(?:[0-9.:]+)?): .+|      do: .+|not tried: .+")
 

@@ -41,7 +41,7 @@ class KeepWarm(unittest.TestCase):
         with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
             self.wait_for_runs(daemon, 1)
             for _ in range(2):
-                # The next one begins one or two seconds after the last.
+                # The next run begins one or two seconds after the last.
                 time.sleep(2.2)
                 began = time.monotonic()
                 (outcome,) = calls.infer_all(

@@ -53,7 +53,7 @@ class Growth(unittest.TestCase):
             wait_until(lambda: procfs.memory_files(daemon.pid) == files, 30, "closed memory files")
             for worker in daemon.workers():
                 self.assertLessEqual(procfs.memory_files(worker), files)
-            # And once more, with numbers that were used before.
+            # Once more, with segment numbers that were used before.
             self.check_answers(sent[:16], calls.infer_all(stub, messages[:16]))
 
     def test_a_request_larger_than_every_segment_is_served(self):
@@ -119,7 +119,7 @@ class Own(unittest.TestCase):
                 for _ in range(3):
                     calls.infer_all(stub, [message] * 32)
                 taken = procfs.own_bytes(daemon.pid) - before
-            # Nothing below the watermark is looked for; of the rest the allocator returns nearly all.
+            # Memory below the watermark stays; the allocator returns nearly all of the rest.
             kept = max(taken // 3, 32 * MIB)
             wait_until(lambda: procfs.own_bytes(daemon.pid) <= before + kept, 60,
                        "the end of what the messages took")

@@ -69,7 +69,7 @@ class Packages(unittest.TestCase):
         self.assertEqual(unpacked(), before)
 
     def test_a_package_brings_no_threads_of_its_own(self):
-        # As many as no other test's worker has beside this one.
+        # A number of threads that no other test's worker has.
         with Daemon([package(placement=placement(threads=5))]) as daemon:
             self.assertEqual(procfs.with_environment("OMP_THREAD_LIMIT", "5"), daemon.workers())
 

@@ -23,7 +23,7 @@ def replace_weights(folder):
     os.replace(folder / "new", folder / "model.safetensors")
 
 
-# What becomes of a folder that is served, one after the other.
+# Successive changes of a served folder.
 FOLDER_CHANGES = {
     "touched": lambda folder: os.utime(folder / "tokenizer.json"),
     "tokenizer": lambda folder: (folder / "tokenizer.json").write_text("{}"),
@@ -71,7 +71,7 @@ class Reload(unittest.TestCase):
             self.check_all_answered(load)
             self.assertEqual(pids(daemon, "kept"), kept, "it did not change: it is not touched")
             settle(daemon, 2)
-            # One series, whose counters went on through all generations.
+            # One series, whose counters continued through all generations.
             self.assertEqual(daemon.metric("mpsd_requests_total", model="m"), len(load.outcomes))
             wait_until(lambda: [daemon.metric(gauge, model="m") for gauge in GAUGES] == [0, 1, 1],
                        30, "one generation's gauges")
@@ -110,7 +110,7 @@ class Reload(unittest.TestCase):
 
     def check_serves(self, daemon, width, outputs):
         with calls.stub(daemon.address) as stub:
-            for _ in range(8):  # of both workers, very likely
+            for _ in range(8):  # very likely on both workers
                 outcome = calls.infer(stub, calls.request("m", {"input": calls.row_of(1, width)}))
                 self.assertEqual(outcome.code, calls.OK, outcome.text)
                 self.assertEqual(set(calls.arrays(outcome.response)), outputs)
@@ -215,7 +215,7 @@ class Reload(unittest.TestCase):
             daemon.write_config([synthetic("m")], server_name="other", log={"level": "debug"},
                                 limits={"drain_timeout": "2s"})
             self.assertTrue(daemon.reload()["ok"])
-            daemon.wait_logged("config_reloaded")  # the last line of them
+            daemon.wait_logged("config_reloaded")  # the last line of the reload
             self.assertRegex(daemon.log(), 'config_needs_restart.*"key":"server_name"')
             self.assertNotRegex(daemon.log(), 'config_needs_restart.*limits')
 

@@ -122,7 +122,7 @@ class Resources(unittest.TestCase):
             chats, jobs = (daemon.metric("mpsd_batches_total", model=name)
                            for name in ("chat", "job"))
         print(f"  {chats / jobs:.1f} short batches for a long one", flush=True)
-        # 30, if a batch took its delay and nothing besides; turns that are counted would make it 3.
+        # 30, if a batch took only its delay; counted turns would make it 3.
         self.assertGreater(chats / jobs, 6)
         self.assertLess(chats / jobs, 36)
         self.assertEqual(held.most_batches, 1)

@@ -91,7 +91,7 @@ class Sandbox(unittest.TestCase):
         models = [torchscript("mlp_1024x6", sandbox=level) | {"name": level}
                   for level in ("off", "basic", "strict")]
         models[2]["placement"] = placement(lanes=2, threads=2)
-        # Whoever binds the threads of all that runs here binds no worker's: it could not.
+        # A process that binds the threads of all others cannot bind a worker's.
         bound = {"OMP_PROC_BIND": "true", "GOMP_CPU_AFFINITY": "0"}
         with Daemon(models, environment=bound) as daemon, calls.stub(daemon.address) as stub:
             answers = {}

@@ -98,6 +98,13 @@ class Serve(unittest.TestCase):
             with calls.stub(server.address) as stub:
                 self.assertTrue(stub.ModelReady(calls.service_pb2.ModelReadyRequest(name="mine")).ready)
 
+    def test_the_environment_says_what_no_flag_says(self):
+        self.environment.update(PORT="0", MPSD_PORT="0", MPSD_HOST="localhost", MPSD_DEVICE="cpu")
+        with self.serving(self.good) as server:
+            self.assertRegex(server.table, r"calls on localhost:\d+, unix:\S+, http on localhost:")
+        self.environment["PORT"] = "tcp"
+        self.assertEqual(self.refused(USAGE, self.good), "mpsd: PORT='tcp' is no port\n")
+
     def test_two_serve_beside_each_other(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]

@@ -59,7 +59,7 @@ class Circuit(unittest.TestCase):
                           placement=placement(processes=1))
         with Daemon([model]) as daemon, calls.stub(daemon.address) as stub:
             strike_down(daemon, "m", 3)
-            # Each rest is twice the one before: this one lasts three seconds at least.
+            # Each rest is twice as long as the one before: this one lasts at least three seconds.
             wait_until(lambda: daemon.metric("mpsd_circuit_open") == 1, 20, "a rest")
             self.assertFalse(daemon.ps()["m"]["ready"])
             patient = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}),
@@ -113,7 +113,7 @@ class Circuit(unittest.TestCase):
                 self.assertEqual(good.code, calls.OK, good.text)
                 self.assertEqual(calls.outcome_of(bad).code, INTERNAL)
                 requests += 1
-                # Each bad one dies alone in the end; before, once, if its neighbour was there.
+                # Each bad request dies alone in the end; before, once, if its neighbour was there.
                 with_neighbours = daemon.metric("mpsd_worker_exits_total",
                                                 reason="signal") - requests
             self.assertEqual(with_neighbours, 2)

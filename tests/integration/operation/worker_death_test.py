@@ -130,7 +130,7 @@ class WorkerDeath(unittest.TestCase):
             future = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}),
                                             timeout=2 * LIMIT_S)
             for epoch in (1, 2, 3):
-                # In this order: an incarnation that serves has none of its forebear's batches.
+                # In this order: a serving incarnation has no batch of the one before.
                 wait_until(lambda: worker_of(daemon, "m", 0)["epoch"] == epoch and
                            worker_of(daemon, "m", 0)["state"] == "serving" and
                            daemon.metric("mpsd_running_batches") == 1, LIMIT_S, f"epoch {epoch}")
@@ -150,7 +150,7 @@ class WorkerDeath(unittest.TestCase):
                     pid = wait_until(lambda: worker_of(daemon, "m", death % 2)["pid"], LIMIT_S,
                                      "a pid")
                     os.kill(pid, signal.SIGKILL)
-                    # Started again, it is known to have died.
+                    # After the restart, the last death is known.
                     wait_until(lambda: daemon.metric("mpsd_worker_restarts_total") == death + 1,
                                LIMIT_S, "its next incarnation")
             self.check_endings(load)

@@ -74,7 +74,7 @@ class Output(unittest.TestCase):
         self.check_good(daemon)
         wait_until(lambda: daemon.metric("mpsd_worker_exits_total", model="bad") >= 2, 20, "deaths")
         self.check_good(daemon)
-        # The end of the daemon finds no folder left, however many there were.
+        # The daemon's end leaves no folder, however many there were.
 
 
 class Log(unittest.TestCase):
@@ -113,7 +113,7 @@ class Log(unittest.TestCase):
         folder = starting(self, f"ulimit -f {limit // 512}")
         log = folder / "log"
         with open(log, "wb") as file:
-            file.truncate(limit - 100)  # lines are added to it: the limit cuts one of the first
+            file.truncate(limit - 100)  # the limit cuts one of the first added lines
         with Daemon([synthetic("m")], log={"file": str(log)}, binaries=folder) as daemon:
             wait_until(lambda: daemon.metric("mpsd_log_lines_dropped_total") > 0, 30, "lost lines")
             self.assertEqual(log.stat().st_size, limit)

@@ -32,7 +32,7 @@ class Recycle(unittest.TestCase):
             self.assertGreaterEqual(daemon.metric("mpsd_workers_ready"), self.PROCESSES)
             for line in lines:
                 daemon.wait_logged(line)
-            # Each round one is on its way and one on its way out, which may last into the next one.
+            # In each round one worker starts and one ends, perhaps only in the next round.
             self.assertLessEqual(most, self.PROCESSES + 3)
             if times >= self.PROCESSES:
                 self.assertFalse(first & set(daemon.workers()), "all of the first are gone")

@@ -113,7 +113,7 @@ class Hangs(Watched):
             os.kill(pid, signal.SIGSTOP)
             future = stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(1)}))
             wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, 30, "a running batch")
-            time.sleep(1.5)  # what is tested is that nothing happens meanwhile
+            time.sleep(1.5)  # the test is that nothing happens meanwhile
             os.kill(pid, signal.SIGCONT)
             self.assertEqual(calls.outcome_of(future).code, calls.OK)
             self.assertEqual(daemon.ps()["m"]["workers"][0]["pid"], pid)
@@ -208,7 +208,7 @@ class Protocol(Watched):
                 healed["serves"].unlink()
                 os.kill(daemon.ps()["serves"]["workers"][0]["pid"], signal.SIGKILL)
                 for name in healed:
-                    # Now and then one of its workers is tried: then it does not wait.
+                    # Now and then one of its workers is tried; it then does not wait.
                     wait_until(lambda name=name: self.waits_for_device(daemon.ps()[name]), 30,
                                f"{name} waits")
                     wait_until(lambda name=name: daemon.metric("mpsd_circuit_open", model=name),

@@ -138,7 +138,7 @@ class Page(unittest.TestCase):
         """What is run in place of the line: an address goes in where the line has none."""
         made = [self.replacements.get(word, word) for word in words]
         if not {"HOST:8443", "127.0.0.1:8001", "http://127.0.0.1:8000"} & set(words):
-            # Behind the script and behind the verb.
+            # After the script and after the verb.
             made[2:2] = self.address_of(words)
         return made
 

@@ -170,11 +170,6 @@ class InferVerb(unittest.TestCase):
                 self.assertEqual(one.keys(), other.keys())
                 self.assertEqual((one["name"], one["spec"]), (other["name"], other["spec"]))
 
-    def test_verbs_that_speak_grpc_alone_say_so(self):
-        done = mpsd("bench", "m", "--server", f"http://{self.daemon.http}")
-        self.assertEqual(done.returncode, 64)
-        self.assertIn("this verb speaks gRPC, so --server takes HOST:PORT", done.stderr)
-
 
 class WithTls(unittest.TestCase):
     def test_tokens_and_certificates(self):

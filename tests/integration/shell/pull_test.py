@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+import family_folders
 from daemon import BIN, MODELS, WITH_TORCH, mpsd, wait_until
 from fake_hub import COMMIT, FakeHub
 
@@ -63,7 +64,7 @@ class Pull(unittest.TestCase):
         self.assertIn(text, done.stderr)
         self.assertFalse((self.folder / "refs/main").exists())
 
-    # What goes well.
+    # Successful pulls.
 
     def test_only_what_is_needed_comes_and_only_once(self):
         hub = self.hub()
@@ -117,7 +118,35 @@ class Pull(unittest.TestCase):
         self.assertFalse(self.folder.exists())
         self.assertEqual(self.run_verb("rm", "ORG/NAME").returncode, 66)
 
-    # What goes wrong on the way.
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_what_would_be_served_is_told_from_the_small_files(self):
+        content = family_folders.read("bert_mean")["files"]
+        hub = self.hub(files() | {path: json.dumps(file).encode() for path, file in content.items()})
+        told = "embeddings of 16 numbers: /v1/embeddings, /embed, /api/embed"
+        done = self.run_verb("inspect", "ORG/NAME")
+        self.assertRegex(done.stdout, rf"^ORG/NAME, \S+( \w+)?: {told}\n$", done.stderr)
+        self.assertEqual({path for path, _, _ in hub.fetched()}, {f"/cdn/{path}" for path in content})
+        self.assertFalse((self.home / "hub").exists())
+        self.pull()
+        (kept,) = json.loads(self.run_verb("models", "--json").stdout)
+        self.assertEqual((kept["task"], kept["serves"]), ("embedding", told))
+        self.assertIn(told, self.run_verb("inspect", "ORG/NAME", HF_HUB_OFFLINE="1").stdout)
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_what_would_not_be_served_is_told_with_the_reason(self):
+        hub = self.hub()
+        done = self.run_verb("inspect", "ORG/NAME", "--json")
+        told = json.loads(done.stdout)
+        self.assertEqual((told["task"], told["routes"]), ("", []))
+        self.assertRegex(told["serves"], "^not served: config.json: ")
+        self.pull()
+        self.assertIn(told["serves"], self.run_verb("models").stdout)
+        del hub.files["model.safetensors"]
+        done = self.run_verb("inspect", "ORG/NAME")
+        self.assertEqual(done.returncode, 66)
+        self.assertIn("its weights are only there as .bin", done.stderr)
+
+    # Faults on the way.
 
     def test_an_answer_that_is_cut_again_and_again(self):
         """At every tenth of the file."""

@@ -20,7 +20,7 @@ class Tune(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="mpsd-t-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.temporary = self.folder / "tmp"  # of the verb and all that it starts
+        self.temporary = self.folder / "tmp"  # for the verb and all that it starts
         self.temporary.mkdir()
         self.config = self.folder / "mpsd.json"
 
@@ -48,7 +48,7 @@ class Tune(unittest.TestCase):
         return procfs.with_environment("TMPDIR", f"{self.temporary}/mpsd-tune-")
 
     def test_finds_the_config_that_serves_more(self):
-        # A batch takes 5 ms whatever is in it: more lanes or rows serve more, on any host.
+        # A batch takes 5 ms whatever it has: more lanes or rows serve more, on any host.
         self.write(synthetic("slow", max_batch_size=1, parameters={"delay": "5ms"},
                              placement=placement()), synthetic("other"))
         before = self.config.read_text()
@@ -56,7 +56,7 @@ class Tune(unittest.TestCase):
         code, out, err = self.tune("slow", "--slo", "p50=40ms", "--budget", "20s", "--json",
                                    "--output", output)
         report = json.loads(out)
-        self.assertIn(code, (0, 1), err)  # 1: this host did not hold it a second time
+        self.assertIn(code, (0, 1), err)  # 1: the verification failed on this host
         first, best = report["candidates"][0], report["candidates"][report["best"]]
         self.assertEqual(first["workers"], {"processes": 1, "lanes": 1})
         self.assertEqual(best["state"], "met")
@@ -64,7 +64,7 @@ class Tune(unittest.TestCase):
         self.assertGreater(report["best"], 0)
         self.assertGreater(report["verified"]["answered"], 0)
         self.assertEqual(report["verified"]["meets_slo"], code == 0)
-        # What is written is the config with these changes, and nothing else.
+        # The written file is the config with only these changes.
         self.assertEqual(self.config.read_text(), before)
         self.assertEqual(mpsd("check", output).returncode, 0)
         models = json.loads(before.split("\n", 1)[1])["models"]

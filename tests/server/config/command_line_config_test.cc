@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -286,6 +287,51 @@ TEST(ConfigFromModelFiles, SaysWhatIsWrongWithTheFile) {
   EXPECT_EQ(
       ConfigFromModelFiles({files.folder() + "/m.bin"}, {}).status(),
       absl::InvalidArgumentError("'" + files.folder() + "/m.bin' ends in neither .pt nor .pt2"));
+}
+
+// The flags that ReadEnvironment() fills in.
+struct FilledFlags {
+  ListenFlags listen;
+  ModelFlags model;
+  absl::Status status;
+};
+
+FilledFlags Environment(const std::map<std::string, std::string>& variables) {
+  FilledFlags flags;
+  const auto variable = [&variables](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+  flags.status = ReadEnvironment(variable, &flags.listen, &flags.model);
+  return flags;
+}
+
+TEST(ReadEnvironment, SaysWhatNoFlagSays) {
+  const FilledFlags read = Environment({{"MPSD_HOST", "0.0.0.0"},
+                                        {"MPSD_PORT", "9000"},
+                                        {"PORT", "8080"},
+                                        {"MPSD_PLAINTEXT", "1"},
+                                        {"MPSD_DEVICE", "cpu"}});
+  ASSERT_TRUE(read.status.ok()) << read.status;
+  EXPECT_EQ(read.listen, (ListenFlags{"0.0.0.0", 9000, 8080, true}));
+  EXPECT_EQ(read.model.device, "cpu");
+  EXPECT_EQ(Environment({{"MPSD_HTTP_PORT", "9001"}, {"PORT", "8080"}}).listen.http_port, 9001);
+  EXPECT_EQ(Environment({{"PORT", ""}}).listen, ListenFlags{});
+}
+
+TEST(ReadEnvironment, AFlagGoesFirst) {
+  ListenFlags listen{"localhost", 1, 2, false};
+  ModelFlags model;
+  model.device = "cuda";
+  ASSERT_TRUE(ReadEnvironment([](const char*) { return "7"; }, &listen, &model).ok());
+  EXPECT_EQ(listen, (ListenFlags{"localhost", 1, 2, false}));
+  EXPECT_EQ(model.device, "cuda");
+}
+
+TEST(ReadEnvironment, NamesAVariableThatIsNoPort) {
+  EXPECT_EQ(Environment({{"PORT", "tcp://10.0.0.1:80"}}).status,
+            absl::InvalidArgumentError("PORT='tcp://10.0.0.1:80' is no port"));
+  EXPECT_FALSE(Environment({{"MPSD_PORT", "65536"}}).status.ok());
 }
 
 }  // namespace

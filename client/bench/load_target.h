@@ -1,0 +1,44 @@
+// LoadTarget: the server that a LoadMeter loads, whatever it speaks.
+//
+//   "127.0.0.1:8001", "unix:/path"                     gRPC    traffic::CallPump
+//   "http://127.0.0.1:8000", "https://host:8443"       HTTP    WebPump
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/bench/load_point.h"
+#include "client/client.h"
+#include "client/traffic/load_run.h"
+#include "client/traffic/request_set.h"
+
+namespace mpsd::bench {
+
+// Clients of HTTP have a thread and a connection each.
+inline constexpr uint32_t kMostWebClients = 1024;
+
+// Owned by a LoadMeter. Lives on one thread.
+class LoadTarget {
+ public:
+  virtual ~LoadTarget() = default;
+
+  virtual absl::StatusOr<client::ModelMetadata> GetModelMetadata(const std::string& model,
+                                                                 absl::Time deadline) = 0;
+  virtual absl::StatusOr<client::ModelRuns> GetModelRuns(const std::string& model,
+                                                         absl::Time deadline) = 0;
+
+  // Does `load` with the requests, as RunLoad() does the plan. `plan` says all but the threads, the
+  // connections, the clients and the rate. INVALID_ARGUMENT: more clients than the protocol's.
+  virtual absl::StatusOr<traffic::LoadResult> Run(
+      const Load& load, const traffic::LoadPlan& plan,
+      const std::vector<traffic::PreparedRequest>& requests) = 0;
+};
+
+// Connects. Errors as those of Client::Connect() and HttpClient::Connect().
+absl::StatusOr<std::unique_ptr<LoadTarget>> ConnectLoadTarget(
+    const std::string& address, const client::ConnectOptions& connection, absl::Time deadline);
+
+}  // namespace mpsd::bench

@@ -1,0 +1,67 @@
+# mpsd-*.whl: the package for Python, with the daemon, and a worker for each minor version of torch.
+# It is made on Debian 12, whose glibc names the oldest hosts that it runs on. MPSD_TORCHES names
+# other versions of torch than all.
+
+wheel_python() { # a Python with the tools, made once; prints its path
+  local venv=$root/.deps/wheel-venv requirements=$here/wheel_requirements.txt
+  if ! cmp -s "$requirements" "$venv/.made-from"; then
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check --only-binary=:all: --no-deps \
+      -r "$requirements"
+    cp "$requirements" "$venv/.made-from"
+  fi
+  echo "$venv/bin/python"
+}
+
+torch_versions() {
+  echo "$libtorch_version"
+  sed 's/#.*//; s/ .*//; /^$/d' "$root/cmake/setup/libtorch_wheels.txt"
+}
+
+# mpsd-worker and what it opens, for that torch; prints the folder of the programs.
+build_worker() { # VERSION
+  local folder=$root/build/package-torch$1 torch=$root/.deps/libtorch-$1
+  if [ "$1" = "$libtorch_version" ]; then
+    echo "$build/bin"
+    return 0
+  fi
+  bash "$root/cmake/setup/libtorch.sh" "$root/.deps" "$1" >&2
+  cmake -S "$root" --preset package -B "$folder" "-DMPSD_LIBTORCH=$torch" -DMPSD_FRONT=OFF \
+    --log-level=WARNING >/dev/null
+  cmake --build "$folder" -j "${MPSD_JOBS:-$(nproc)}" --target mpsd-worker mpsd-cuda-graphs \
+    >&2
+  echo "$folder/bin"
+}
+
+stage_wheel() { # FOLDER: the package's sources with the programs
+  local package=$1/mpsd version programs target
+  cp -r "$root"/python/. "$root/LICENSE" "$1"
+  rm -rf "$package/__pycache__"
+  install -D -s -m 755 "$build/bin/mpsd" "$package/bin/mpsd"
+  for version in ${MPSD_TORCHES:-$(torch_versions)}; do
+    programs=$(build_worker "$version")
+    target=$package/torch${version%.*}
+    mkdir -p "$target"
+    install -s -m 755 "$programs/mpsd-worker" "$build/bin/mpsd-device-copier" "$target"
+    install -s -m 644 "$programs/libmpsd-cuda-graphs.so" "$target"
+  done
+}
+
+make_wheel() {
+  local python folder
+  python=$(wheel_python)
+  build_daemon
+  folder=$(fresh_folder wheel)
+  stage_wheel "$folder"
+  # The tools of the environment find each other by PATH.
+  (cd "$folder" && export PATH="${python%/*}:$PATH" MPSD_VERSION="${version/\~dev/.dev0}" &&
+    hatchling build -t wheel -d raw &&
+    auditwheel -v repair --plat "manylinux_2_36_$(uname -m)" --only-plat -w repaired \
+      --exclude 'libtorch*' --exclude 'libc10*' --exclude 'libcudart*' raw/*.whl) \
+    >"$folder.log" 2>&1 || {
+    tail -20 "$folder.log" >&2
+    exit 1
+  }
+  mv "$folder"/repaired/*.whl "$out"
+}

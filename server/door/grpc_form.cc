@@ -1,0 +1,123 @@
+#include "server/door/grpc_form.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "proto/base/clock.h"
+#include "proto/base/limits.h"
+
+namespace mpsd {
+namespace {
+
+constexpr size_t kMaxTimeoutDigits = 8;
+
+// 0: no unit of gRPC.
+int64_t UnitNs(char unit) {
+  switch (unit) {
+    case 'H':
+      return 3600 * kNsPerSecond;
+    case 'M':
+      return 60 * kNsPerSecond;
+    case 'S':
+      return kNsPerSecond;
+    case 'm':
+      return kNsPerMs;
+    case 'u':
+      return 1000;
+    case 'n':
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// Bytes that a header cannot hold, and the escape itself, become "%41".
+std::string PercentEncoded(absl::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    if (c >= ' ' && c <= '~' && c != '%') {
+      encoded.push_back(c);
+    } else {
+      absl::StrAppendFormat(&encoded, "%%%02X", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
+}
+
+std::string Unpadded(absl::string_view bytes) {
+  std::string encoded = absl::Base64Escape(bytes);
+  while (!encoded.empty() && encoded.back() == '=') encoded.pop_back();
+  return encoded;
+}
+
+}  // namespace
+
+bool IsGrpc(const HttpRequest& request) {
+  absl::string_view type = request.Header("content-type");
+  if (!absl::ConsumePrefix(&type, kGrpcType)) return false;
+  return type.empty() || type[0] == '+' || type[0] == ';';
+}
+
+absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
+                                          int64_t default_ns) {
+  if (timeout.empty() && default_ns == 0) return CallDeadline{kNoDeadlineNs, 0};
+  if (timeout.empty()) return CallDeadline{now_ns + default_ns, default_ns};
+  const absl::string_view digits = timeout.substr(0, timeout.size() - 1);
+  const int64_t unit_ns = UnitNs(timeout.back());
+  int64_t count = 0;
+  const bool is_number = !digits.empty() && digits.size() <= kMaxTimeoutDigits &&
+                         std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit) &&
+                         absl::SimpleAtoi(digits, &count);
+  if (unit_ns == 0 || !is_number) {
+    return absl::InvalidArgumentError("grpc-timeout must be digits and a unit");
+  }
+  return CallDeadline{now_ns + std::min(count, kMaxTimeoutNs / unit_ns) * unit_ns, 0};
+}
+
+absl::StatusOr<absl::string_view> GrpcMessageOf(absl::string_view body) {
+  if (body.empty()) return absl::InvalidArgumentError("the call carries no request");
+  if (body.size() < kGrpcPrefixBytes) return absl::InvalidArgumentError("the message is cut short");
+  if (body[0] == 1) return absl::UnimplementedError("this address takes no compressed messages");
+  uint64_t length = 0;
+  for (const char c : body.substr(1, kGrpcPrefixBytes - 1)) {
+    length = length << 8 | static_cast<unsigned char>(c);
+  }
+  body.remove_prefix(kGrpcPrefixBytes);
+  if (length != body.size()) {
+    return absl::InvalidArgumentError("the body of the call is not one message");
+  }
+  return body;
+}
+
+HttpReply GrpcReply(std::string body) {
+  const uint64_t length = body.size() - kGrpcPrefixBytes;
+  for (size_t i = 1; i < kGrpcPrefixBytes; ++i) {
+    body[i] = static_cast<char>(length >> 8 * (kGrpcPrefixBytes - 1 - i));
+  }
+  HttpReply reply(200, kGrpcType, std::move(body));
+  reply.trailers = "grpc-status: 0\r\n";
+  reply.tells_length = false;
+  return reply;
+}
+
+HttpReply GrpcError(const absl::Status& status, StatusStyle style) {
+  const grpc::Status told = ToGrpcStatus(status, style);
+  HttpReply reply(200, kGrpcType, "");
+  reply.tells_length = false;
+  reply.AddHeader("grpc-status", absl::StrCat(static_cast<int>(told.error_code())));
+  reply.AddHeader("grpc-message", PercentEncoded(told.error_message()));
+  if (!told.error_details().empty()) {
+    reply.AddHeader("grpc-status-details-bin", Unpadded(told.error_details()));
+  }
+  if (absl::IsUnimplemented(status)) reply.AddHeader("grpc-accept-encoding", "identity");
+  return reply;
+}
+
+}  // namespace mpsd

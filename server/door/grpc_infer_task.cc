@@ -1,0 +1,49 @@
+#include "server/door/grpc_infer_task.h"
+
+#include <utility>
+
+#include "server/door/grpc_form.h"
+#include "server/wire/reply_wire.h"
+
+namespace mpsd {
+
+absl::StatusOr<CallDeadline> GrpcInferTask::DeadlineOf(const HttpRequest& request,
+                                                       int64_t now_ns) const {
+  return GrpcDeadline(request.Header("grpc-timeout"), now_ns, context().default_deadline_ns);
+}
+
+HttpReply GrpcInferTask::ErrorOf(const absl::Status& status) const {
+  return GrpcError(status, context().style);
+}
+
+absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
+  body_ = call()->TakeBody();
+  const absl::StatusOr<absl::string_view> bytes = GrpcMessageOf(body_);
+  if (!bytes.ok()) return bytes.status();
+  const absl::Status status = wire_.Read(*bytes, context().message_bytes, message);
+  if (status.ok()) *forms = wire_.forms();
+  return status;
+}
+
+absl::Status GrpcInferTask::Write(const Answer& answer, bool is_last) {
+  std::string body = GrpcBody();
+  AppendReply(HeadOf(is_last), answer, &body);
+  HttpReply reply = GrpcReply(std::move(body));
+  const absl::Status status = HoldRoom(&reply);
+  if (status.ok()) Keep(std::move(reply));
+  return status;
+}
+
+void GrpcInferTask::DropPayloads() {
+  wire_.DropBuffers();
+  std::string().swap(body_);
+  InferTask::DropPayloads();
+}
+
+void GrpcInferTask::Over() {
+  wire_.Clear();
+  std::string().swap(body_);
+  InferTask::Over();
+}
+
+}  // namespace mpsd

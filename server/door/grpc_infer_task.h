@@ -1,0 +1,36 @@
+// GrpcInferTask: one ModelInfer call of gRPC over HTTP/2.
+#pragma once
+
+#include <string>
+
+#include "server/door/infer_task.h"
+#include "server/wire/request_wire.h"
+
+namespace mpsd {
+
+// An InferTask whose body is a ModelInferRequest in gRPC's form, and whose reply a
+// ModelInferResponse. The tensors stay in the body until the workers' memory has them.
+//
+// Lives, and is owned, as an InferTask.
+class GrpcInferTask final : public InferTask {
+ public:
+  using InferTask::InferTask;
+
+  // HttpTask.
+  void Over() override;
+
+ private:
+  absl::StatusOr<CallDeadline> DeadlineOf(const HttpRequest& request,
+                                          int64_t now_ns) const override;
+  HttpReply ErrorOf(const absl::Status& status) const override;
+
+  // ExchangeTransport.
+  absl::Status Read(InferMessage* message, TensorForms* forms) override;
+  absl::Status Write(const Answer& answer, bool is_last) override;
+  void DropPayloads() override;
+
+  std::string body_;
+  RequestWire wire_;  // views of `body_`
+};
+
+}  // namespace mpsd

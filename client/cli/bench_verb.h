@@ -1,8 +1,9 @@
 // bench_verb: the verb `bench`: a running server's latency and rate for a model under load.
 //
-// Works with any server of the protocol, over gRPC or HTTP. First come the loads of --clients and --rate, one after
-// another. Then, with --slo, open-loop loads approach the highest one that meets it. A latency
-// counts from the time at which a request was due, so a server that is late cannot hide that.
+// Works with any server of the protocol, over gRPC or HTTP. First come the loads of --clients and
+// --rate, one after another. Then, with --slo, open-loop loads approach the highest one that meets
+// it. A latency counts from the time at which a request was due, so a server that is late cannot
+// hide that.
 #pragma once
 
 #include <cstdint>

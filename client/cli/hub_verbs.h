@@ -30,8 +30,8 @@ bool IsHubModel(const std::string& text);
 // read, and kExitCannotWrite for the disk.
 int RunPull(const HubOptions& options, std::ostream& out, std::ostream& err);
 
-// Writes the models in the cache to `out`, as a table or a JSON array. Each line says what mpsd would
-// serve, or why not (config_verdict.h).
+// Writes the models in the cache to `out`, as a table or a JSON array. Each line says what mpsd
+// would serve, or why not (config_verdict.h).
 int RunModels(const HubOptions& options, std::ostream& out, std::ostream& err);
 
 // Writes one line, or a JSON object, to `out`: what mpsd would serve of the model at the hub, by

@@ -46,18 +46,15 @@ copy_libtorch() { # FOLDER
 
 # Man pages and completions, as the program itself prints them, below PREFIX/share.
 write_help() { # PREFIX
-  local mpsd=$build/bin/mpsd share=$1/share verb
+  local mpsd=$build/bin/mpsd share=$1/share
   if ! "$mpsd" man >/dev/null 2>&1; then
     echo "make.sh: this mpsd prints no man pages and no completions" >&2
     return 0
   fi
   mkdir -p "$share/man/man1" "$share/man/man5" "$share/bash-completion/completions" \
     "$share/zsh/vendor-completions" "$share/fish/vendor_completions.d"
-  "$mpsd" man >"$share/man/man1/mpsd.1"
-  "$mpsd" man mpsd.json >"$share/man/man5/mpsd.json.5"
-  for verb in $("$mpsd" help | awk '/^Subcommands:/ {on = 1; next} /^ +[a-z]/ && on {print $1}'); do
-    "$mpsd" man "$verb" >"$share/man/man1/mpsd-$verb.1"
-  done
+  "$mpsd" man --into "$share/man/man1"
+  mv "$share/man/man1/mpsd.json.5" "$share/man/man5/"
   "$mpsd" completion bash >"$share/bash-completion/completions/mpsd"
   "$mpsd" completion zsh >"$share/zsh/vendor-completions/_mpsd"
   "$mpsd" completion fish >"$share/fish/vendor_completions.d/mpsd.fish"

@@ -55,8 +55,8 @@ struct ModelFlags {
 // Inputs, a batch size and a name apply to the only file; the device applies to all files. The
 // shapes of `inputs` are whole, unlike those of a config. If the first dim of every input is -1,
 // the model batches up to `max_batch_size` rows (0: 64), and its ModelSpec leaves that dim out.
-// Without inputs the file says them. The worker refuses a name that the file does not know: a person
-// who types a name means an argument. A config file may give arguments other names.
+// Without inputs the file says them. The worker refuses a name that the file does not know: a
+// person who types a name means an argument. A config file may give arguments other names.
 //
 // NOT_FOUND if a file is missing. INVALID_ARGUMENT for a suffix that tells no format, an unknown
 // device or an invalid name. The same for inputs if only some begin with -1, and for a batch size

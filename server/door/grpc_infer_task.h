@@ -11,7 +11,8 @@ namespace mpsd {
 // An InferTask whose body is a ModelInferRequest in gRPC's form, and whose reply a
 // ModelInferResponse. The tensors stay in the body until the workers' memory has them.
 //
-// Lives, and is owned, as an InferTask.
+// Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
+// HttpDoor, as an InferTask.
 class GrpcInferTask final : public InferTask {
  public:
   using InferTask::InferTask;

@@ -25,7 +25,8 @@ namespace mpsd {
 //
 // The endings meet in EndOne(): the thread of the last one writes the reply. The first failure ends
 // the call: requests that have not begun do not begin, and the others are cancelled on the call's
-// thread. If several have failed by then, the client gets the first error in the order of the rows. Refusals use the words of the route (TextErrorOf).
+// thread. If several have failed by then, the client gets the first error in the order of the rows.
+// Refusals use the words of the route (TextErrorOf).
 //
 // Lives on its connection's thread, except what the exchanges call from any thread. Owned by the
 // HttpDoor, as an InferTask.

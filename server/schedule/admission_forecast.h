@@ -32,9 +32,9 @@ struct Foreseen {
 // each round of its lanes. If nobody can tell, it counts as in time.
 //
 // A request that finds a free lane and nobody ahead is tried whatever the curve says. Otherwise a
-// curve that is too high would never come down. A request is late, too, if the last rows of its call
-// would be. Then it is not tried: the call would fail after much work. A lane that may hang (MayHang)
-// does not count, unless all lanes may hang. Pure; it walks the lanes.
+// curve that is too high would never come down. A request is late, too, if the last rows of its
+// call would be. Then it is not tried: the call would fail after much work. A lane that may hang
+// (MayHang) does not count, unless all lanes may hang. Pure; it walks the lanes.
 Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
 
 // The same for a request that only the lane of that pin may run: only that lane counts, and only

@@ -248,15 +248,33 @@ class Daemon:
 
     @contextlib.contextmanager
     def stopped_workers(self):
-        """As long as the `with` statement lasts no worker does anything."""
-        stopped = self.workers()
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
+        """As long as the `with` statement lasts no worker does anything, nor one that starts."""
+        stopped = []
+        over = threading.Event()
+
+        def stop_all():
+            for pid in set(self.workers()).difference(stopped):
+                stopped.append(pid)
+                send(pid, signal.SIGSTOP)
+
+        def send(pid, number):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+        def watch():  # another worker stands in for stopped ones, once it has loaded the model
+            while not over.wait(0.005):
+                stop_all()
+
+        stop_all()
+        watcher = threading.Thread(target=watch)
+        watcher.start()
         try:
             yield
         finally:
+            over.set()
+            watcher.join()
             for pid in stopped:
-                os.kill(pid, signal.SIGCONT)
+                send(pid, signal.SIGCONT)
 
     @property
     def left_folder(self):

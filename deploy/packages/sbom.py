@@ -38,7 +38,8 @@ def pins(text):
 
 def distribution_packages(folder):
     """The distribution's packages that own the libraries of these names."""
-    names = sorted(path.name for path in folder.iterdir())
+    # libgomp is that of torch's wheel, by the name of the distribution's.
+    names = sorted({path.name for path in folder.iterdir()} - {"libgomp.so.1"})
     said = subprocess.run(["dpkg-query", "-S", *(f"*/{name}" for name in names)], text=True,
                           capture_output=True, check=False).stdout
     owners = sorted({line.split(":")[0] for line in said.splitlines()

@@ -56,6 +56,10 @@ absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
   return std::make_unique<MisbehavingModel>(std::move(spec));
 }
 
+absl::StatusOr<FolderPlan> PlanOfFolder(const std::string&) {
+  return absl::UnimplementedError("it reads no folders");
+}
+
 std::string RuntimeName() { return "misbehaving"; }
 std::string LoadedRuntimeKindName() { return "misbehaving"; }
 std::string LoadedRuntimePath() { return ""; }

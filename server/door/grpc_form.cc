@@ -78,7 +78,8 @@ absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now
   if (unit_ns == 0 || !is_number) {
     return absl::InvalidArgumentError("grpc-timeout must be digits and a unit");
   }
-  return CallDeadline{now_ns + std::min(count, kMaxTimeoutNs / unit_ns) * unit_ns, 0};
+  const int64_t most = kMaxTimeoutNs / unit_ns + 1;  // more cannot overflow, and are cut
+  return CallDeadline{now_ns + std::min(std::min(count, most) * unit_ns, kMaxTimeoutNs), 0};
 }
 
 absl::StatusOr<absl::string_view> GrpcMessageOf(absl::string_view body) {

@@ -67,7 +67,7 @@ link_headers() {
   rm -rf "$headers"
   mkdir -p "$headers/absl/base" "$headers/openssl"
   for name in google grpc grpc++ grpcpp nlohmann prometheus simdjson.h spdlog fmt CLI boost \
-    benchmark gmock gtest zlib.h zconf.h utf8_range.h utf8_validity.h; do
+    nghttp2 benchmark gmock gtest zlib.h zconf.h utf8_range.h utf8_validity.h; do
     if [ -e "$include/$name" ]; then ln -s "$include/$name" "$headers/"; fi
   done
   for name in "$include"/curl "$include"/*-linux-gnu/curl; do
@@ -143,7 +143,7 @@ if [ "${#of_worker[@]}" -gt 0 ]; then python3 "$here/imports.py" "${of_worker[@]
 mapfile -t of_front_end < <(find "$build/bin" -mindepth 2 -type f)
 if [ "$target" = worker ] || [ "${#of_front_end[@]}" -eq 0 ]; then exit 0; fi
 # Names in C have no namespace that would tell their library: this system's libraries do.
-for name in ssl crypto z curl grpc gpr; do
+for name in ssl crypto z curl nghttp2 grpc gpr; do
   names_of_library "$name"
 done >"$build/c_names"
 python3 "$here/imports.py" --front-end "$build/c_names" "${of_front_end[@]}"

@@ -32,7 +32,9 @@ esac
 MPSD = """#!/bin/sh
 case "$1 $*" in
   help*) printf 'Subcommands:\\n  serve      run the daemon\\n' ;;
-  man*) echo ".TH $*" ;;
+  "man man --into"*)
+    for page in mpsd.1 mpsd-serve.1 mpsd.json.5; do echo ".TH $page" >"$3/$page"; done
+    ;;
   completion*) echo "complete $2" ;;
 esac
 """

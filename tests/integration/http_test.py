@@ -258,7 +258,7 @@ class Http(unittest.TestCase):
                 (b"400", head + b"X-A: 1\r\n b\r\n\r\n"),
                 (b"400", head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"),
                 (b"501", b"CONNECT h:1 HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-                (b"505", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+                (b"505", b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
                 (b"400", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
                 (b"431", b"GET / HTTP/1.1\r\nX: " + b"x" * 9000),
                 (b"413", head + b"Content-Length: 99999999999\r\n\r\n")):

@@ -182,8 +182,9 @@ class Faults(Parts):
 
     def test_the_deadline_is_one_for_all_parts(self):
         self.serve(parted("m", parameters={"delay": "200ms"}, placement=placement()))
-        self.check_refused(self.call("m", rows_of(80), parameters={"timeout": 500_000}),
-                           CODE.DEADLINE_EXCEEDED, "Request timeout expired")
+        outcome = self.call("m", rows_of(80), parameters={"timeout": 500_000})
+        # Once a batch has shown that the rest comes too late, the rest is not computed.
+        self.assertIn(outcome.code, (CODE.DEADLINE_EXCEEDED, CODE.RESOURCE_EXHAUSTED), outcome.text)
         self.check_nothing_held()
         wait_until(lambda: self.daemon.metric("mpsd_running_batches", model="m") == 0, LIMIT_S,
                    "the lane's last batch")

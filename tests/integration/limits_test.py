@@ -341,7 +341,7 @@ class Connections(unittest.TestCase):
             open_calls.pop().close()
             wait_until(lambda: daemon.metric("mpsd_connections") == 3, LIMIT_S, "its end")
             self.assertTrue(self.is_served(self.connect(daemon.address)))
-            self.assertEqual(daemon.metric("mpsd_open_calls"), 3)
+            wait_until(lambda: daemon.metric("mpsd_open_calls") == 3, LIMIT_S, "the call's end")
 
     def test_one_host_that_is_idle_locks_nobody_out(self):
         """Neither itself nor others, neither over TCP nor by a Unix socket, over gRPC or HTTP."""

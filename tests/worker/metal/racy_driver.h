@@ -36,9 +36,9 @@ struct RacyDriver {
   }
 
   void Count(std::atomic<int64_t>* count) {
+    const int64_t seen = count->load();  // before the others go on: they all see the same
     const int now = ++inside;
     if (now > most_inside) most_inside = now;
-    const int64_t seen = count->load();
     if (meeting > 0) {
       while (inside < meeting) std::this_thread::yield();
     }

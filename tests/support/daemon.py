@@ -49,6 +49,14 @@ def wait_until(condition, limit_s, what):
         time.sleep(0.01)
 
 
+def link_or_copy(source, target):
+    """One file by two names; a copy of it on another file system."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy(source, target)
+
+
 def mpsd(*arguments, binaries=BIN, limit_s=60):
     """Runs a verb to its end."""
     return subprocess.run([str(binaries / "mpsd"), *map(str, arguments)], capture_output=True,
@@ -96,6 +104,10 @@ class Daemon:
         for program in SERVERS:
             if (self.binaries / program).exists():  # a build without torch has one worker program
                 shutil.copy(self.binaries / program, copies)
+        libraries = self.folder / "lib/mpsd"  # where an installed worker looks first
+        libraries.mkdir(parents=True)
+        for library in (ROOT / ".deps/libtorch/lib").glob("*.so*"):
+            link_or_copy(library, libraries / library.name)
         return copies
 
     def __enter__(self):

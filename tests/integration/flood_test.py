@@ -27,6 +27,7 @@ FLOOD_BYTES = int(os.environ.get("MPSD_FLOOD_BYTES", 64 * MIB))
 FLOOD_S = 5 + FLOOD_BYTES / (20 * MIB)
 # Memory of a flood until it is cut: its frames, and gRPC's objects for them.
 MOST_GROWTH = 150 * MIB
+LITTLE_GROWTH = 20 * MIB  # where no frame waits for a thread of gRPC
 # Enough that even a slow daemon under a sanitizer exceeds it.
 FEW_RESETS = {"resets": 1000}
 TLS_CLIENTS = 4
@@ -73,18 +74,20 @@ def endless_headers():
     yield from same(Connection.frame(CONTINUATION, 0, 1, field * 60))
 
 
-FLOODS = {
-    "PRIORITY": same(Connection.frame(PRIORITY, 0, 3, bytes(5))),
-    "PING": same(Connection.frame(PING, 1, 0, bytes(8))),
-    "SETTINGS": same(Connection.frame(SETTINGS, 1, 0, b"")),
-    "WINDOW_UPDATE": same(Connection.frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1))),
-    "no known kind": same(Connection.frame(UNKNOWN, 0, 0, b"")),
-    "DATA without bytes": same(Connection.frame(DATA, 0, 1, b"")),
-    "rapid reset": rapid_reset(),
-    "rapid reset of streams": rapid_reset(STREAM_INFER),
-    "late reset": late_reset(),
-    "endless headers": endless_headers(),
-}
+def floods():
+    """Each kind, from its beginning."""
+    return {
+        "PRIORITY": same(Connection.frame(PRIORITY, 0, 3, bytes(5))),
+        "PING": same(Connection.frame(PING, 1, 0, bytes(8))),
+        "SETTINGS": same(Connection.frame(SETTINGS, 1, 0, b"")),
+        "WINDOW_UPDATE": same(Connection.frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1))),
+        "no known kind": same(Connection.frame(UNKNOWN, 0, 0, b"")),
+        "DATA without bytes": same(Connection.frame(DATA, 0, 1, b"")),
+        "rapid reset": rapid_reset(),
+        "rapid reset of streams": rapid_reset(STREAM_INFER),
+        "late reset": late_reset(),
+        "endless headers": endless_headers(),
+    }
 
 
 def send_all(sender, blocks, most_bytes, limit_s):
@@ -129,7 +132,7 @@ class Floods(unittest.TestCase):
             self.assertEqual(calls.infer(stub, message).code, calls.OK)
             host, port = daemon.address.rsplit(":", 1)
             before = self.resident(daemon)
-            for i, (name, blocks) in enumerate(FLOODS.items()):
+            for i, (name, blocks) in enumerate(floods().items()):
                 with self.subTest(name), \
                         socket.create_connection((host, int(port)), LIMIT_S) as sender:
                     send_all(sender, blocks, 256 * MIB, 20)
@@ -139,6 +142,23 @@ class Floods(unittest.TestCase):
                         "mpsd_flooding_connections_total") == count, LIMIT_S, "its count")
                     self.assertEqual(calls.infer(stub, message).code, calls.OK)
                     self.assertLess(self.resident(daemon) - before, MOST_GROWTH)
+            daemon.wait_logged('"connection_cut".*"resets"')
+
+    def test_a_flood_at_an_address_of_http_is_cut(self):
+        """As above. Some kinds are no HTTP/2 at all, and end the connection before they are a flood."""
+        with Daemon([synthetic("m")], limits=FEW_RESETS,
+                    environment=KEEP_LITTLE) as daemon, calls.stub(daemon.http) as stub:
+            message = calls.request("m", {"x": calls.row_of(1)})
+            self.assertEqual(calls.infer(stub, message).code, calls.OK)
+            host, port = daemon.http.rsplit(":", 1)
+            before = self.resident(daemon)
+            for name, blocks in floods().items():
+                with self.subTest(name), \
+                        socket.create_connection((host, int(port)), LIMIT_S) as sender:
+                    send_all(sender, blocks, 256 * MIB, 20)
+                    self.assertTrue(is_closed(sender))
+                    self.assertEqual(calls.infer(stub, message).code, calls.OK)
+                    self.assertLess(self.resident(daemon) - before, LITTLE_GROWTH)
             daemon.wait_logged('"connection_cut".*"resets"')
 
     def test_a_client_that_cancels_much_is_not_cut(self):
@@ -208,7 +228,7 @@ class Floods(unittest.TestCase):
             self.assertEqual(calls.infer(stub, message).code, calls.OK)
             before = self.resident(daemon)
             with connect() as sender, calls.Load(daemon.address, "m", callers=2) as load:
-                blocks = FLOODS["PRIORITY"]
+                blocks = floods()["PRIORITY"]
                 sent = send_all(sender, blocks, FLOOD_BYTES, FLOOD_S)
                 self.assertGreaterEqual(sent, min(FLOOD_BYTES, 16 * MIB))
                 answered = load.answered()

@@ -144,22 +144,28 @@ class Floods(unittest.TestCase):
                     self.assertLess(self.resident(daemon) - before, MOST_GROWTH)
             daemon.wait_logged('"connection_cut".*"resets"')
 
-    def test_a_flood_at_an_address_of_http_is_cut(self):
-        """As above. Some kinds are no HTTP/2 at all, and end the connection before they are a flood."""
-        with Daemon([synthetic("m")], limits=FEW_RESETS,
-                    environment=KEEP_LITTLE) as daemon, calls.stub(daemon.http) as stub:
+    def check_floods_over_http(self, daemon, connect):
+        """Some kinds are no HTTP/2 at all, and end the connection before they are a flood."""
+        with calls.stub(daemon.http) as stub:
             message = calls.request("m", {"x": calls.row_of(1)})
             self.assertEqual(calls.infer(stub, message).code, calls.OK)
-            host, port = daemon.http.rsplit(":", 1)
             before = self.resident(daemon)
             for name, blocks in floods().items():
-                with self.subTest(name), \
-                        socket.create_connection((host, int(port)), LIMIT_S) as sender:
+                with self.subTest(name), connect() as sender:
                     send_all(sender, blocks, 256 * MIB, 20)
                     self.assertTrue(is_closed(sender))
                     self.assertEqual(calls.infer(stub, message).code, calls.OK)
                     self.assertLess(self.resident(daemon) - before, LITTLE_GROWTH)
             daemon.wait_logged('"connection_cut".*"resets"')
+
+    def test_a_flood_at_an_address_of_http_is_cut(self):
+        with Daemon([synthetic("m")], limits=FEW_RESETS, environment=KEEP_LITTLE) as daemon:
+            host, port = daemon.http.rsplit(":", 1)
+            self.check_floods_over_http(
+                daemon, lambda: socket.create_connection((host, int(port)), LIMIT_S))
+
+    def test_a_flood_at_an_address_of_http_is_cut_over_tls(self):
+        self.check_floods_over_http(*self.serve_tls("http", limits=FEW_RESETS))
 
     def test_a_client_that_cancels_much_is_not_cut(self):
         """Two hundred cancelled calls at once: as of a client whose deadlines pass."""
@@ -177,18 +183,19 @@ class Floods(unittest.TestCase):
             self.assertEqual(
                 calls.infer(stub, calls.request("m", {"x": calls.row_of(1)})).code, calls.OK)
 
-    def serve_tls(self, **config):
-        """A daemon, and what makes a connection over TLS to it."""
+    def serve_tls(self, door="grpc", **config):
+        """A daemon, and what makes a connection over TLS to that door of it."""
         folder = self.enterContext(tempfile.TemporaryDirectory())
         authority = Authority(folder, "authority")
         certificate, key = authority.issue("mpsd")
-        listen = {"tls": {"grpc": ["127.0.0.1:0"], "certificate": str(certificate),
-                          "key": str(key)}}
+        listen = {"tls": {"grpc": ["127.0.0.1:0"], "http": ["127.0.0.1:0"],
+                          "certificate": str(certificate), "key": str(key)}}
         daemon = self.enterContext(Daemon([synthetic("m")], listen_more=listen,
                                           environment=KEEP_LITTLE, **config))
         context = ssl.create_default_context(cafile=str(authority.pem))
         context.set_alpn_protocols(["h2"])
-        host, port = daemon.listeners[1].split()[0].rsplit(":", 1)
+        listeners = daemon.listeners if door == "grpc" else daemon.http_listeners
+        host, port = listeners[-1].split()[0].rsplit(":", 1)
 
         def connect():
             plain = socket.create_connection((host, int(port)), LIMIT_S)

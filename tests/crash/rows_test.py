@@ -168,8 +168,9 @@ class Slow(unittest.TestCase):
                            daemon.metric("mpsd_queue_requests") == 3 * 24, 30, "all calls")
                 signal_all([reader.pid for reader in readers], signal.SIGSTOP)
             wait_until(lambda: daemon.metric("mpsd_copied_replies_total") > 0, 30, "the cap")
-            outcome = calls.infer(stub, calls.request("big", {"x": calls.row_of(1, width=2)}))
-            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            # The batch that a stopped worker held up may have taught that batches take long.
+            message = calls.request("big", {"x": calls.row_of(1, width=2)})
+            wait_until(lambda: calls.infer(stub, message).code == calls.OK, 30, "another's answer")
             for reader in readers:
                 reader.kill()
             wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 20, "the end of the readers")

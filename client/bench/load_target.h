@@ -37,7 +37,7 @@ class LoadTarget {
       const std::vector<traffic::PreparedRequest>& requests) = 0;
 };
 
-// Connects. Errors as those of Client::Connect() and HttpClient::Connect().
+// Connects. The errors of Client::Connect() and HttpClient::Connect().
 absl::StatusOr<std::unique_ptr<LoadTarget>> ConnectLoadTarget(
     const std::string& address, const client::ConnectOptions& connection, absl::Time deadline);
 

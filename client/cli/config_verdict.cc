@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "client/cli/worker_binary.h"
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
+#include "proto/link/worker_program.h"
 
 namespace mpsd::cli {
 namespace {
@@ -66,7 +66,7 @@ ConfigVerdict VerdictOf(const Json& entry, const std::vector<hub::HubFile>& file
 
 absl::StatusOr<std::vector<ConfigVerdict>> ConfigVerdicts(const std::vector<ConfigFolder>& folders,
                                                           const std::string& worker) {
-  const absl::StatusOr<std::string> binary = WorkerBinary(worker);
+  const absl::StatusOr<std::string> binary = WorkerProgram(worker);
   if (!binary.ok()) return binary.status();
   std::vector<std::string> arguments = {"--configs"};
   for (const ConfigFolder& folder : folders) arguments.push_back(folder.path);

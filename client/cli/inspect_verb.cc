@@ -15,7 +15,6 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/server_options.h"
 #include "client/cli/tokenizer_report.h"
-#include "client/cli/worker_binary.h"
 #include "client/format/table.h"
 #include "client/tune/private_folder.h"
 #include "nlohmann/json.hpp"
@@ -64,7 +63,7 @@ absl::StatusOr<ordered_json> Describe(const InspectOptions& options, ExitCode* c
   *code = kExitNoInput;
   const std::string fault = FileFault(options.file);
   if (!fault.empty()) return absl::NotFoundError(fault);
-  const absl::StatusOr<std::string> worker = WorkerBinary(options.worker);
+  const absl::StatusOr<std::string> worker = WorkerProgram(options.worker);
   if (!worker.ok()) return worker.status();
   // Holds everything that the worker unpacks: the worker's sandbox lets it write nowhere else.
   const absl::StatusOr<tune::PrivateFolder> folder = tune::PrivateFolder::Make();

@@ -22,8 +22,8 @@ struct ManualOptions {
 int RunCompletion(const std::string& shell, const CommandTable& table, std::ostream& out,
                   std::ostream& err);
 
-// Prints a page, or writes them all: mpsd.1, mpsd-VERB.1 for each verb, mpsd.json.5. The date of a
-// page is today's, or that of SOURCE_DATE_EPOCH in the environment. kExitUsage where there is no
+// Prints a page, or writes them all: mpsd.1, mpsd-VERB.1 for each verb, mpsd.json.5. A page has
+// the date of SOURCE_DATE_EPOCH in the environment, else today's. kExitUsage where there is no
 // such page, kExitCannotWrite where a file cannot be written. REQUIRES: `schema` is
 // config/schema.json.
 int RunManual(const ManualOptions& options, const CommandTable& table, absl::string_view schema,

@@ -10,9 +10,10 @@
 
 namespace mpsd {
 
-// The value of MPSD_WORKER, if the variable is set and not empty. Otherwise the path of
-// "mpsd-worker" beside the running program. Whether there is such a file, the caller finds out.
-// Thread-safe as long as no thread sets a variable.
-absl::StatusOr<std::string> WorkerProgram();
+// The program that an option has `given`, unless it is empty. Otherwise the value of MPSD_WORKER,
+// if the variable is set and not empty. Otherwise the path of "mpsd-worker" beside the running
+// program. Whether there is such a file, the caller finds out. Thread-safe as long as no thread
+// sets a variable.
+absl::StatusOr<std::string> WorkerProgram(const std::string& given = "");
 
 }  // namespace mpsd

@@ -21,8 +21,7 @@ Config DefaultConfig() {
 }
 
 std::string WorkerPath(const DoctorOptions& options) {
-  if (!options.worker.empty()) return options.worker;
-  return WorkerProgram().value_or("mpsd-worker");
+  return WorkerProgram(options.worker).value_or("mpsd-worker");
 }
 
 // The config's file; nothing if the command line names none and none is in its usual places.

@@ -67,8 +67,7 @@ bool IsGrpc(const HttpRequest& request) {
 
 absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
                                           int64_t default_ns) {
-  if (timeout.empty() && default_ns == 0) return CallDeadline{kNoDeadlineNs, 0};
-  if (timeout.empty()) return CallDeadline{now_ns + default_ns, default_ns};
+  if (timeout.empty()) return DefaultDeadline(now_ns, default_ns);
   const absl::string_view digits = timeout.substr(0, timeout.size() - 1);
   const int64_t unit_ns = UnitNs(timeout.back());
   int64_t count = 0;

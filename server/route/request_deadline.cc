@@ -11,8 +11,7 @@ namespace mpsd {
 
 absl::StatusOr<CallDeadline> RequestDeadline(absl::string_view timeout, int64_t now_ns,
                                              int64_t default_ns) {
-  if (timeout.empty() && default_ns == 0) return CallDeadline{kNoDeadlineNs, 0};
-  if (timeout.empty()) return CallDeadline{now_ns + default_ns, default_ns};
+  if (timeout.empty()) return DefaultDeadline(now_ns, default_ns);
   double seconds = 0;
   if (!absl::SimpleAtod(timeout, &seconds) || !std::isfinite(seconds) || seconds < 0) {
     return absl::InvalidArgumentError("Request-Timeout must be a number of seconds");

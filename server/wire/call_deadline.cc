@@ -13,10 +13,14 @@ constexpr int64_t kGrainNs = 1'000'000;
 
 }  // namespace
 
+CallDeadline DefaultDeadline(int64_t now_ns, int64_t default_ns) {
+  if (default_ns == 0) return {kNoDeadlineNs, 0};
+  return {now_ns + default_ns, default_ns};
+}
+
 CallDeadline MonotonicDeadline(gpr_timespec deadline, int64_t now_ns, int64_t default_ns) {
   const bool none = gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0;
-  if (none && default_ns == 0) return {kNoDeadlineNs, 0};
-  if (none) return {now_ns + default_ns, default_ns};
+  if (none) return DefaultDeadline(now_ns, default_ns);
   const gpr_timespec left = gpr_time_sub(gpr_convert_clock_type(deadline, GPR_CLOCK_MONOTONIC),
                                          gpr_now(GPR_CLOCK_MONOTONIC));
   if (left.tv_sec >= kMaxTimeoutNs / kNsPerSecond) return {now_ns + kMaxTimeoutNs, 0};

@@ -16,11 +16,14 @@ struct CallDeadline {
 // A time that no clock reaches, small enough to add to.
 inline constexpr int64_t kNoDeadlineNs = INT64_MAX / 2;
 
+// The deadline of a call whose client has set none. Pure.
+CallDeadline DefaultDeadline(int64_t now_ns, int64_t default_ns);
+
 // The deadline of a call, for all steps of its requests. Computed once, on arrival. Setting the
 // wall clock does not move it.
 //
-//   none from the client      `default_ns` from now, and again from each answer of several;
-//                             0: kNoDeadlineNs
+//   none from the client      DefaultDeadline(): `default_ns` from now, and again from each
+//                             answer of several; 0: kNoDeadlineNs
 //
 //   more than 300 s from now  kMaxTimeoutNs from now, so that no request is held for ever
 //

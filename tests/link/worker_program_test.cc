@@ -27,6 +27,11 @@ TEST_F(WorkerProgramTest, IsTheOneThatTheEnvironmentNames) {
   EXPECT_EQ(*WorkerProgram(), "/opt/torch-2.9/mpsd-worker");
 }
 
+TEST_F(WorkerProgramTest, IsTheOneThatAnOptionGives) {
+  setenv("MPSD_WORKER", "/opt/torch-2.9/mpsd-worker", 1);
+  EXPECT_EQ(*WorkerProgram("/given/mpsd-worker"), "/given/mpsd-worker");
+}
+
 TEST_F(WorkerProgramTest, AnEmptyNameCountsAsNone) {
   setenv("MPSD_WORKER", "", 1);
   EXPECT_EQ(*WorkerProgram(), beside_);

@@ -23,7 +23,7 @@ from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 import calls
 from certificates import Authority
-from daemon import Daemon, mpsd, wait_until
+from daemon import Daemon, as_user, mpsd, wait_until
 from models import synthetic, tensor
 
 UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
@@ -722,8 +722,8 @@ class Access(unittest.TestCase):
                    "sys.stdout.write(str(len(s.recv(64))))\n")
 
         def connect(user):
-            return subprocess.run(["/usr/bin/python3", "-c", program], capture_output=True, text=True,
-                                  user=user, timeout=60, check=False, cwd="/")
+            return subprocess.run([*as_user(user), "/usr/bin/python3", "-c", program],
+                                  capture_output=True, text=True, timeout=60, check=False, cwd="/")
 
         self.assertGreater(int(connect(None).stdout), 0)
         self.assertIn("PermissionError", connect(NOBODY).stderr)

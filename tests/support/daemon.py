@@ -57,6 +57,16 @@ def link_or_copy(source, target):
         shutil.copy(source, target)
 
 
+def as_user(user):
+    """The words in front of a command that is another user's.
+
+    Popen's own `user` forks this process, and a fork in which gRPC has threads may abort.
+    """
+    if user is None or user == os.geteuid():
+        return []
+    return ["setpriv", "--reuid", str(user), "--"]
+
+
 def mpsd(*arguments, binaries=BIN, limit_s=60):
     """Runs a verb to its end."""
     return subprocess.run([str(binaries / "mpsd"), *map(str, arguments)], capture_output=True,
@@ -148,9 +158,9 @@ class Daemon:
         self._ready.clear()
         with open(self.log_file, "ab") as log:
             self._process = subprocess.Popen(
-                [str(self.binaries / "mpsd"), "serve", "--config", str(self.config_file)],
-                stdout=subprocess.PIPE, stderr=log, text=True, env=self.environment,
-                user=self._user)
+                [*as_user(self._user), str(self.binaries / "mpsd"), "serve", "--config",
+                 str(self.config_file)],
+                stdout=subprocess.PIPE, stderr=log, text=True, env=self.environment)
         threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
 
     def _read(self, stdout):

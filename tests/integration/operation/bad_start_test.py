@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import re
-import resource
 import socket
 import subprocess
 import tempfile
@@ -27,13 +26,14 @@ class BadStart(unittest.TestCase):
         self.config = {"listen": {"grpc": ["127.0.0.1:0"], "http": "127.0.0.1:0"},
                        "state_dir": str(self.folder / "state"), "models": [synthetic("m")]}
 
-    def serve(self, text=None, preexec=None):
-        """(exit code, stderr) of a daemon that should not come up."""
+    def serve(self, text=None, before=":"):
+        """(exit code, stderr) of a daemon that should not come up; `before` is a shell's."""
         file = self.folder / "config.json"
         file.write_text(json.dumps(self.config, indent=1) if text is None else text)
-        done = subprocess.run([str(BIN / "mpsd"), "serve", "--config", str(file)],
+        done = subprocess.run(["sh", "-c", before + '; exec "$@"', "sh",
+                               str(BIN / "mpsd"), "serve", "--config", str(file)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=START_LIMIT_S, check=False, preexec_fn=preexec)
+                              timeout=START_LIMIT_S, check=False)
         workers = self.folder / "state/workers"
         left = list(workers.iterdir()) if workers.exists() else []
         self.assertEqual(left, [], "temporary folders are left")
@@ -156,10 +156,7 @@ class BadStart(unittest.TestCase):
         self.assertEqual(precious.read_text(), "x")
 
     def test_fewer_descriptors_than_the_workers_take(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
-
-        self.check(CONFIG, r"may have 40 descriptors .* 1 workers of 1 models", preexec=limit)
+        self.check(CONFIG, r"may have 40 descriptors .* 1 workers of 1 models", before="ulimit -n 40")
 
     def test_more_than_the_limit_of_shared_memory(self):
         self.config["limits"] = {"shared_memory": "16MiB"}
@@ -172,7 +169,7 @@ class BadStart(unittest.TestCase):
         self.config["models"] = [synthetic("big", [tensor("x", [MIB])], max_batch_size=64)]
         self.check(CONFIG, r"model 'big' needs \S+ ?[KMG]iB of shared memory",
                    r"memory cgroup have only \S+ ?[KMG]iB left",
-                   preexec=lambda: (cgroup / "cgroup.procs").write_text(str(os.getpid())))
+                   before=f"echo $$ >'{cgroup}/cgroup.procs'")
 
 
 if __name__ == "__main__":

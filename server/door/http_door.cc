@@ -106,7 +106,10 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
 // The answer reveals nothing about paths.
 bool HttpDoor::RefusesPage(HttpCall* call) const {
   const HttpRequest& request = call->request();
-  if (HasForeignHost(request, call->peer(), context_.hosts)) {
+  // No page can make a call of gRPC over HTTP/2, and clients and proxies name the server as they
+  // like.
+  const bool is_call = call->takes_trailers() && IsGrpc(request);
+  if (!is_call && HasForeignHost(request, call->peer(), context_.hosts)) {
     call->Reply({403, kJsonType, ErrorJson("this server has another name: see listen.hosts")});
     return true;
   }

@@ -17,6 +17,9 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxTimeoutDigits = 8;
+constexpr char kEncoding[] = "grpc-encoding";
+
+enum Flag : char { kPlainFlag = 0, kCompressedFlag = 1 };
 
 // 0: no unit of gRPC.
 int64_t UnitNs(char unit) {
@@ -81,10 +84,30 @@ absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now
   return CallDeadline{now_ns + std::min(std::min(count, most) * unit_ns, kMaxTimeoutNs), 0};
 }
 
-absl::StatusOr<absl::string_view> GrpcMessageOf(absl::string_view body) {
+absl::StatusOr<BodyCoding> GrpcCoding(HttpCall* call, bool allowed) {
+  const HttpRequest& request = call->request();
+  const absl::string_view name = request.Header(kEncoding);
+  if (name.empty() || name == "identity") return BodyCoding::kPlain;
+  const bool is_known = request.CountOf(kEncoding) == 1 && (name == "gzip" || name == "deflate");
+  if (is_known && allowed) return name == "gzip" ? BodyCoding::kGzip : BodyCoding::kDeflate;
+  call->AddHeaders(allowed ? "grpc-accept-encoding: identity, deflate, gzip\r\n"
+                           : "grpc-accept-encoding: identity\r\n");
+  return absl::UnimplementedError(
+      absl::StrCat("grpc-encoding \"", name, is_known ? "\" is disabled" : "\" is unknown"));
+}
+
+absl::StatusOr<bool> IsCompressed(char flag, BodyCoding coding) {
+  if (flag == kPlainFlag) return false;
+  if (flag != kCompressedFlag) return absl::InternalError("a message has a flag without meaning");
+  if (coding != BodyCoding::kPlain) return true;
+  return absl::InternalError("a message is compressed, but the call has no grpc-encoding");
+}
+
+absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding coding) {
   if (body.empty()) return absl::InvalidArgumentError("the call carries no request");
   if (body.size() < kGrpcPrefixBytes) return absl::InvalidArgumentError("the message is cut short");
-  if (body[0] == 1) return absl::UnimplementedError("this address takes no compressed messages");
+  const absl::StatusOr<bool> is_compressed = IsCompressed(body[0], coding);
+  if (!is_compressed.ok()) return is_compressed.status();
   uint64_t length = 0;
   for (const char c : body.substr(1, kGrpcPrefixBytes - 1)) {
     length = length << 8 | static_cast<unsigned char>(c);
@@ -93,7 +116,7 @@ absl::StatusOr<absl::string_view> GrpcMessageOf(absl::string_view body) {
   if (length != body.size()) {
     return absl::InvalidArgumentError("the body of the call is not one message");
   }
-  return body;
+  return GrpcMessage{body, *is_compressed && !body.empty()};
 }
 
 HttpReply GrpcReply(std::string body) {
@@ -116,7 +139,6 @@ HttpReply GrpcError(const absl::Status& status, StatusStyle style) {
   if (!told.error_details().empty()) {
     reply.AddHeader("grpc-status-details-bin", Unpadded(told.error_details()));
   }
-  if (absl::IsUnimplemented(status)) reply.AddHeader("grpc-accept-encoding", "identity");
   return reply;
 }
 

@@ -16,11 +16,27 @@ HttpReply GrpcInferTask::ErrorOf(const absl::Status& status) const {
   return GrpcError(status, context().style);
 }
 
-absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
+absl::StatusOr<BodyCoding> GrpcInferTask::ReadCoding() {
+  return GrpcCoding(call(), context().inflaters != nullptr);
+}
+
+absl::StatusOr<std::optional<absl::string_view>> GrpcInferTask::FindCompressed(BodyCoding coding) {
   body_ = call()->TakeBody();
-  const absl::StatusOr<absl::string_view> bytes = GrpcMessageOf(body_);
-  if (!bytes.ok()) return bytes.status();
-  const absl::Status status = wire_.Read(*bytes, context().message_bytes, message);
+  const absl::StatusOr<GrpcMessage> message = GrpcMessageOf(body_, coding);
+  if (!message.ok()) return message.status();
+  message_ = message->bytes;
+  if (!message->is_compressed) return std::nullopt;
+  return message_;
+}
+
+void GrpcInferTask::DropCompressed() {
+  std::string().swap(body_);
+  InferTask::DropCompressed();
+}
+
+absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
+  if (is_inflated()) message_ = body_ = TakeInflated();
+  const absl::Status status = wire_.Read(message_, context().message_bytes, message);
   if (status.ok()) *forms = wire_.forms();
   return status;
 }

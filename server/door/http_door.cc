@@ -72,8 +72,9 @@ HttpReply HttpDoor::Refusal(int status, absl::string_view why) {
 HttpTask* HttpDoor::Arrived(HttpCall* call) {
   thread_->Check();
   const HttpRequest& request = call->request();
-  if (RefusesPage(call)) return nullptr;
-  if (call->takes_trailers() && IsGrpc(request)) return CallOfGrpc(call);
+  const bool is_grpc = call->takes_trailers() && IsGrpc(request);
+  if (RefusesPage(call, is_grpc)) return nullptr;
+  if (is_grpc) return CallOfGrpc(call);
   const Route route = RouteOf(request.method, request.path);
   if (IsInference(route.kind)) return Infer(call, route);
   const MethodAccess& access = AccessOfRoute(route);
@@ -103,13 +104,18 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
 }
 
 // Answers requests that a page of another site made, could have made, or asked about; true then.
-// The answer reveals nothing about paths.
-bool HttpDoor::RefusesPage(HttpCall* call) const {
+// The answer reveals nothing about paths. A call of gRPC may name any host: browsers speak HTTP/2
+// only where a certificate has confirmed the host's name.
+bool HttpDoor::RefusesPage(HttpCall* call, bool is_grpc) const {
   const HttpRequest& request = call->request();
+<<<<<<< HEAD
   // No page can make a call of gRPC over HTTP/2, and clients and proxies name the server as they
   // like.
   const bool is_call = call->takes_trailers() && IsGrpc(request);
   if (!is_call && HasForeignHost(request, call->peer(), context_.hosts)) {
+=======
+  if (!is_grpc && HasForeignHost(request, call->peer(), context_.hosts)) {
+>>>>>>> 6e006ce19e052478028e8036f9e2fc58bd84772c
     call->Reply({403, kJsonType, ErrorJson("this server has another name: see listen.hosts")});
     return true;
   }
@@ -182,7 +188,11 @@ HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
     status = absl::UnimplementedError(absl::StrCat("unknown method ", name));
   }
   if (status.ok()) {
-    return new GrpcMethodTask(&context_, call, method, &access, std::move(place), grant);
+    const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
+    if (coding.ok()) {
+      return new GrpcMethodTask(&context_, call, method, &access, *coding, std::move(place), grant);
+    }
+    status = coding.status();
   }
   call->Reply(GrpcError(status, StatusStyle::kOwn));
   return nullptr;

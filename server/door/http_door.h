@@ -45,7 +45,7 @@ class HttpDoor final : public HttpHandler {
 
   using Spare = std::vector<std::unique_ptr<InferTask>>;
 
-  bool RefusesPage(HttpCall* call) const;
+  bool RefusesPage(HttpCall* call, bool is_grpc) const;
   HttpTask* Infer(HttpCall* call, const Route& route) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   std::unique_ptr<InferTask> MakeTask(RouteKind kind);
   HttpTask* CallOfGrpc(HttpCall* call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);

@@ -95,6 +95,7 @@ struct Http2Events {
 
   static int DataCame(nghttp2_session* session, uint8_t, int32_t id, const uint8_t* bytes,
                       size_t count, void*) {
+    nghttp2_session_consume_connection(session, count);
     Http2Stream* const stream = StreamOf(session, id);
     if (stream != nullptr) stream->AddBody(Text(bytes, count));
     return 0;
@@ -136,8 +137,12 @@ struct Http2Events {
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, StreamClosed);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, FrameSent);
     nghttp2_session_callbacks_set_send_data_callback(callbacks, WriteData);
+    nghttp2_option* option = nullptr;
+    MPSD_CHECK(nghttp2_option_new(&option) == 0);
+    nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_session* session = nullptr;
-    MPSD_CHECK(nghttp2_session_server_new(&session, callbacks, connection) == 0);
+    MPSD_CHECK(nghttp2_session_server_new2(&session, callbacks, connection, option) == 0);
+    nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
     return session;
   }
@@ -214,6 +219,7 @@ void Http2Connection::EndWithReply() {
 void Http2Connection::EndSoon() {
   thread_->Check();
   ends_ = leaves_ = true;
+  for (const auto& [id, stream] : streams_) stream->EndSoon();
   if (streams_.empty()) {
     Terminate(NGHTTP2_NO_ERROR);
   } else {
@@ -307,6 +313,7 @@ void Http2Connection::Receive(absl::string_view bytes) {
   }
   const ssize_t used = nghttp2_session_mem_recv(session_, Bytes(bytes), bytes.size());
   if (used < 0) return Close();
+  TellGrown();
   Flush();
   Read();
 }
@@ -349,6 +356,22 @@ void Http2Connection::Flush() {
       nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
   if (is_done) return Linger();
   TellTakenParts();
+}
+
+void Http2Connection::FlushSoon() {
+  if (nghttp2_session_want_write(session_) == 0 || std::exchange(flushes_soon_, true)) return;
+  Post([this] {
+    flushes_soon_ = false;
+    Flush();
+  });
+}
+
+void Http2Connection::TellGrown() {
+  for (const int32_t id : std::exchange(grown_, {})) {
+    if (const auto found = streams_.find(id); found != streams_.end()) {
+      found->second->TellGrown();
+    }
+  }
 }
 
 // A part without bytes is taken, although nothing of it was written.

@@ -18,7 +18,8 @@
 namespace mpsd {
 
 // Reads frames, gives them to nghttp2, and writes what nghttp2 and the streams have to say. nghttp2
-// checks the protocol and keeps the windows.
+// checks the protocol and keeps the windows. The connection's window opens with what was read, a
+// stream's with what its task wants: a stream that is not taken holds back no other.
 //
 //   bounded are                          by
 //   streams at a time                    HttpServerOptions::streams; of reset streams whose reply
@@ -28,6 +29,7 @@ namespace mpsd {
 //   answers to such frames               nghttp2; and nothing is read while many wait
 //   what is written at once              kWriteBytes
 //   a client that takes nothing          the time of a reply
+//   a body that is not taken             kStreamWindowBytes
 //
 // A connection ends in two steps where it may: GOAWAY asks the client to begin no more streams, and
 // a PING finds out when the client has seen that. The streams that came until then are served.
@@ -66,6 +68,15 @@ class Http2Connection final : public Connection,
   // A stream has begun a request.
   void RequestBegins();
 
+  // The same soon, for a caller within nghttp2 or the task.
+  void FlushSoon();
+
+  // The server stops, so that no stream lasts.
+  bool ends_soon() const { return leaves_; }
+
+  // Pieces of the stream's body have come: its task is told once all of this read is there.
+  void BodyGrew(int32_t stream) { grown_.push_back(stream); }
+
   // The stream's part was given to the socket with the write that is out, or with the next one.
   void PartIsTaken(int32_t stream) { taken_parts_.push_back(stream); }
 
@@ -93,6 +104,7 @@ class Http2Connection final : public Connection,
   void LeaveIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool IsFlooded(Flood flood) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void TellTakenParts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void TellGrown() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void EndStreams() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
   Http2Stream* BeginStream(int32_t id);
@@ -108,7 +120,9 @@ class Http2Connection final : public Connection,
   FrameMeter meter_ ABSL_GUARDED_BY(thread_);
   absl::flat_hash_map<int32_t, std::unique_ptr<Http2Stream>> streams_;
   std::vector<int32_t> taken_parts_;
-  uint64_t requests_ = 0;  // that have begun
+  std::vector<int32_t> grown_;  // streams with new pieces
+  bool flushes_soon_ = false;   // FlushSoon() is on its way
+  uint64_t requests_ = 0;       // that have begun
 
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;
   int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;   // no stream is there

@@ -119,6 +119,7 @@ void HttpThread::Look() {
     if (connection->IsLate(now_ns)) late.push_back(connection);
   }
   for (const std::shared_ptr<Connection>& connection : late) connection->TimeIsUp();
+  handler_->Look();
   LookSoon();
 }
 

@@ -20,7 +20,7 @@ namespace mpsd {
 
 // The HTTP door's main loop, `http-N`. Between a few events of its connections it looks for
 // completed batches, as QueueThread does for gRPC. A connection lives on one thread from start to
-// end. While there are connections, it checks their time limits twice a second.
+// end. While there are connections, it checks their time limits five times a second.
 //
 // Owned by the HttpServer. Any thread may call Add(), StopKeeping(), EndSoon(), Cut() and
 // Shutdown(), which take effect on this one.
@@ -64,7 +64,7 @@ class HttpThread {
   boost::asio::io_context* io() { return &io_; }
 
  private:
-  static constexpr int kLookEveryMs = 500;
+  static constexpr int kLookEveryMs = 200;
 
   void Main();
   size_t RunSome();

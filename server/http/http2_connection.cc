@@ -174,7 +174,7 @@ void Http2Connection::Start() {
   }};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindowBytes);
-  idle_ends_ns_ = After(context_->clock->NowNs(), options.idle_ns);
+  idle_ends_ns_ = After(context_->clock->NowNs(), client_.group->idle_ns);
   const std::string first = std::exchange(input_, std::string());
   Receive(first);
 }
@@ -251,7 +251,7 @@ Http2Stream* Http2Connection::BeginStream(int32_t id) {
 
 void Http2Connection::RequestBegins() {
   client_.use->BeginCall();
-  if (++requests_ >= context_->options->connection_requests || ends_) Drain();
+  if (++requests_ >= client_.group->connection_requests || ends_) Drain();
 }
 
 void Http2Connection::StreamIsOver(int32_t id) {
@@ -264,7 +264,7 @@ void Http2Connection::StreamIsOver(int32_t id) {
   const int64_t now_ns = context_->clock->NowNs();
   if (over->has_begun()) client_.use->EndCall(now_ns);
   if (!streams_.empty()) return;
-  idle_ends_ns_ = After(now_ns, context_->options->idle_ns);
+  idle_ends_ns_ = After(now_ns, client_.group->idle_ns);
   if (phase_ != Phase::kOpen) return LeaveIfDone();
   if (!leaves_) return;
   Terminate(NGHTTP2_NO_ERROR);

@@ -48,10 +48,11 @@ class Http2Connection final : public Connection,
   void EndWithReply() override;
   void EndSoon() override;
   void Cut() override;
+  const std::string& peer() const override { return client_.peer; }
 
   // For the streams.
-  const std::string& peer() const { return client_.peer; }
   const std::vector<std::string>& certificate_names() const { return client_.certificate_names; }
+  bool by_control_socket() const { return client_.by_control_socket; }
   uint64_t host() const { return host_; }
   ConnectionId id();
   nghttp2_session* session() const { return session_; }

@@ -184,6 +184,8 @@ absl::Span<const std::string> Http2Stream::certificate_names() const {
 
 ConnectionId Http2Stream::connection() { return connection_->id(); }
 
+bool Http2Stream::by_control_socket() const { return connection_->by_control_socket(); }
+
 void Http2Stream::DropBody() {
   request_.body.Take();
   const uint64_t taken = std::exchange(taken_bytes_, 0);

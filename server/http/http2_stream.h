@@ -74,6 +74,7 @@ class Http2Stream final : public HttpCall {
   const std::string& peer() const override;
   absl::Span<const std::string> certificate_names() const override;
   ConnectionId connection() override;
+  bool by_control_socket() const override;
   bool takes_trailers() const override { return true; }
   std::string TakeBody() override { return request_.body.Take(); }
   void DropBody() override;

@@ -45,6 +45,9 @@ class HttpCall {
 
   virtual ConnectionId connection() = 0;
 
+  // Whether the request came by the control socket, which lets in known users alone.
+  virtual bool by_control_socket() const { return false; }
+
   // Whether a reply may have trailers: the connection speaks HTTP/2.
   virtual bool takes_trailers() const { return false; }
 

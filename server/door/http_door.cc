@@ -8,9 +8,9 @@
 #include "server/door/error_reply.h"
 #include "server/door/front_page_reply.h"
 #include "server/door/generate_task.h"
-#include "server/door/grpc_form.h"
 #include "server/door/grpc_infer_task.h"
 #include "server/door/grpc_method_task.h"
+#include "server/door/grpc_web.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
 #include "server/door/text_page.h"
@@ -72,9 +72,9 @@ HttpReply HttpDoor::Refusal(int status, absl::string_view why) {
 HttpTask* HttpDoor::Arrived(HttpCall* call) {
   thread_->Check();
   const HttpRequest& request = call->request();
-  const bool is_grpc = call->takes_trailers() && IsGrpc(request);
-  if (RefusesPage(call, is_grpc)) return nullptr;
-  if (is_grpc) return CallOfGrpc(call);
+  const GrpcKind kind = GrpcKindOf(*call);
+  if (RefusesPage(call, /*is_grpc=*/kind == GrpcKind::kOwn)) return nullptr;
+  if (kind != GrpcKind::kNone) return CallOfGrpc(call, kind);
   const Route route = RouteOf(request.method, request.path);
   if (IsInference(route.kind)) return Infer(call, route);
   const MethodAccess& access = AccessOfRoute(route);
@@ -163,7 +163,7 @@ void HttpDoor::Back(InferTask* task, RouteKind kind) {
 }
 
 // Calls of several messages are the gRPC door's.
-HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
+HttpTask* HttpDoor::CallOfGrpc(HttpCall* call, GrpcKind kind) {
   const absl::string_view name = call->request().path;
   if (name == kModelInferAccess.name) {
     Route route;
@@ -194,7 +194,9 @@ HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
     }
     status = coding.status();
   }
-  call->Reply(GrpcError(status, StatusStyle::kOwn));
+  HttpReply reply = GrpcError(status, StatusStyle::kOwn);
+  ToWeb(kind, &reply);
+  call->Reply(std::move(reply));
   return nullptr;
 }
 

@@ -54,7 +54,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
  protected:
   const DoorContext& context() const { return *context_; }
   const Route& route() const { return route_; }
-  HttpCall* call() { return call_; }
+  HttpCall* call() const { return call_; }
   InferExchange* exchange() { return &exchange_; }
   const Arrival& arrival() const { return arrival_; }
   const std::string& request_id() const { return request_id_; }

@@ -4,7 +4,7 @@
 # What is there already is left alone. A client that cannot be had is named and left out: its tests
 # are then skipped, and the exit code is 1. perf_analyzer is built for a newer C library than
 # Debian 12's, which is laid beside it in a folder of its own; the others are compiled, by Go,
-# but OpenAI's for Node.
+# but those for Node.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$(mkdir -p "$1" && cd "$1" && pwd)
@@ -14,7 +14,7 @@ ghz=0.120.0
 probe=0.4.25
 h2spec=2.2.1+incompatible # of before modules: it names no version of what it needs
 perf_analyzer=2.60.0
-oldest_node=20 # for the client that node/package-lock.json pins
+oldest_node=20 # for the clients that node/package-lock.json pins
 newer=trixie # whose C library perf_analyzer runs with
 oldest_go=1.24
 
@@ -64,16 +64,16 @@ go_infer() {
   rm -rf "$made"
 }
 
-openai_node() {
+node_clients() {
   local target major
-  target=$dir/openai_node-$(cat "$here"/node/package*.json | cksum | cut -d' ' -f1)
-  if [ -d "$target/node_modules/openai" ]; then return 0; fi
+  target=$dir/node_clients-$(cat "$here"/node/package*.json | cksum | cut -d' ' -f1)
+  if [ -d "$target/node_modules" ]; then return 0; fi
   major=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\)\..*/\1/p')
   if [ "${major:-0}" -lt $oldest_node ]; then
     echo "fetch_clients.sh: Node $oldest_node or newer is needed, here is ${major:-none}" >&2
     return 1
   fi
-  rm -rf "$dir"/openai_node-* # the test takes what is there
+  rm -rf "$dir"/node_clients-* # the test takes what is there
   mkdir -p "$target" && cp "$here"/node/package*.json "$target" || return
   (cd "$target" && npm ci --silent --ignore-scripts --no-audit --no-fund) && return
   rm -rf "$target"
@@ -122,7 +122,7 @@ go_client grpc_health_probe github.com/grpc-ecosystem/grpc-health-probe $probe \
   github.com/grpc-ecosystem/grpc-health-probe
 go_client h2spec github.com/summerwind/h2spec $h2spec github.com/summerwind/h2spec/cmd/h2spec
 go_infer
-openai_node || left_out "openai for Node"
+node_clients || left_out "openai, grpc-web and connect-web for Node"
 if [ "$(uname -sm)" != "Linux x86_64" ]; then
   left_out "perf_analyzer $perf_analyzer for $(uname -sm)"
 else

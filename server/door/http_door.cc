@@ -27,6 +27,8 @@
 namespace mpsd {
 namespace {
 
+constexpr int kLargeHead = 431;
+
 const MethodAccess& AccessOfRoute(const Route& route) {
   switch (route.kind) {
     case RouteKind::kNone:
@@ -65,7 +67,12 @@ HttpDoor::HttpDoor(const DoorContext& context, const ThreadRole* thread)
   context_.front_page = &front_page_;
 }
 
-HttpReply HttpDoor::Refusal(int status, absl::string_view why) {
+HttpReply HttpDoor::Refusal(const HttpCall& call, int status, absl::string_view why) {
+  if (GrpcKindOf(call) != GrpcKind::kNone) {
+    const bool is_large = status == kLargeHead;
+    return GrpcError(is_large ? absl::ResourceExhaustedError(why) : absl::InternalError(why),
+                     StatusStyle::kOwn);
+  }
   return {status, kJsonType, ErrorJson(why)};
 }
 
@@ -108,14 +115,7 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
 // only where a certificate has confirmed the host's name.
 bool HttpDoor::RefusesPage(HttpCall* call, bool is_grpc) const {
   const HttpRequest& request = call->request();
-<<<<<<< HEAD
-  // No page can make a call of gRPC over HTTP/2, and clients and proxies name the server as they
-  // like.
-  const bool is_call = call->takes_trailers() && IsGrpc(request);
-  if (!is_call && HasForeignHost(request, call->peer(), context_.hosts)) {
-=======
   if (!is_grpc && HasForeignHost(request, call->peer(), context_.hosts)) {
->>>>>>> 6e006ce19e052478028e8036f9e2fc58bd84772c
     call->Reply({403, kJsonType, ErrorJson("this server has another name: see listen.hosts")});
     return true;
   }

@@ -38,7 +38,7 @@ class HttpDoor final : public HttpHandler {
   HttpDoor(const DoorContext& context, const ThreadRole* thread);
 
   HttpTask* Arrived(HttpCall* call) override;
-  HttpReply Refusal(int status, absl::string_view why) override;
+  HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) override;
 
  private:
   // Limit of tasks of a kind kept for further requests.

@@ -142,8 +142,9 @@ class HttpHandler {
   // Called five times a second while the thread has connections.
   virtual void Look() {}
 
-  // The reply to bytes that are no request, with an HTTP status code and the reason.
-  virtual HttpReply Refusal(int status, absl::string_view why) = 0;
+  // The reply to what is no request that the server takes, with an HTTP status code and the reason.
+  // The call has as much of the request as was understood.
+  virtual HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) = 0;
 };
 
 // Called once for each thread, before it runs. The role outlives the handler.

@@ -331,7 +331,7 @@ void HttpConnection::Refuse(const HttpFault& fault) {
   ends_ = true;
   owes_reply_ = true;
   Enter(Phase::kServing, INT64_MAX);
-  Reply(context_->handler->Refusal(fault.status, fault.why));
+  Reply(context_->handler->Refusal(*this, fault.status, fault.why));
 }
 
 // The handler may answer before "100 Continue" is fully written. The answer then follows it.

@@ -232,7 +232,7 @@ class EchoHandler final : public HttpHandler {
     if (call->request().path == "/pieces") return new PiecesTask(call, served_);
     return new EchoTask(call, served_);
   }
-  HttpReply Refusal(int status, absl::string_view why) override {
+  HttpReply Refusal(const HttpCall&, int status, absl::string_view why) override {
     return {status, "text/plain", std::string(why)};
   }
 

@@ -15,6 +15,8 @@ absl::StatusOr<CallDeadline> GrpcInferTask::DeadlineOf(const HttpRequest& reques
 
 HttpReply GrpcInferTask::ErrorOf(const absl::Status& status) const {
   HttpReply reply = GrpcError(status, context().style);
+  // Clients take headers without a body for trailers, and look for echoes in the headers before.
+  if (has_echoes()) std::swap(reply.headers, reply.trailers);
   ToWeb(GrpcKindOf(*call()), &reply);
   return reply;
 }

@@ -62,6 +62,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
 
   // The latest written reply.
   HttpReply TakeReply() { return std::exchange(reply_, HttpReply()); }
+  bool has_echoes() const { return !trace_.text.empty() || !request_id_.empty(); }
   void AddEchoes(HttpReply* reply) const;
 
   // The currently serving generation's spec, with the inputs that clients are told of; admission

@@ -25,7 +25,7 @@ import kserve_parts  # noqa: E402
 import metrics_names_test  # noqa: E402
 import yaml  # noqa: E402
 
-from daemon import MODELS, WITH_TORCH, Daemon, mpsd  # noqa: E402
+from daemon import MODELS, Daemon, mpsd  # noqa: E402
 from fetched import client, fetched  # noqa: E402
 
 FOLDER = ROOT / "deploy/kubernetes"
@@ -289,7 +289,6 @@ class ServedByRuntime(Daemon):
         return [here(word) for word in self._arguments]
 
 
-@unittest.skipUnless(WITH_TORCH, "the models are torch's")
 class KServeCommand(unittest.TestCase):
     """The flags are those of the manifests. Host and ports differ, and where the model lies."""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the tap, installs the formula, runs its service, calls it, and removes all of it again.
+# Makes the tap, installs the formula, runs its service, calls it, and uninstalls it again.
 #   check.sh FOLDER
 # FOLDER gets the tap. For a Mac on which Homebrew has no mpsd. Not yet run on a Mac.
 set -euo pipefail

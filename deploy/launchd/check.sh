@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs a build, runs the job as your LaunchAgent, calls it, and removes all of it again.
+# Installs a build, runs the job as your LaunchAgent, calls it, and removes all of it again but the log.
 #   check.sh BUILD
 # For a Mac on which no mpsd is installed in /usr/local; asks for sudo. Not yet run on a Mac.
 set -euo pipefail

@@ -362,6 +362,7 @@ std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   context.methods = &methods_;
   context.gate = &http_gate_;
   context.open_infer_calls = grpc_.open_infer_calls();
+  context.open_stream_calls = grpc_.open_stream_calls();
   context.open_other_calls = grpc_.open_other_calls();
   context.unread = grpc_.unread_copies();
   if (config_.limits.compressed_requests) context.inflaters = grpc_.inflaters();

@@ -27,6 +27,7 @@ namespace mpsd {
 //
 //   exchange, open_infer_calls, unread, inflaters,   the tasks that infer
 //     json_bytes, default_deadline_ns
+//   open_stream_calls                                GrpcStreamTask, beside those that infer
 //   methods, open_other_calls                        MethodTask; TokenizeTask the calls alone
 //   page, health, origins                            HttpDoor itself, without a task
 //   front_page                                       HttpDoor and MethodTask
@@ -44,7 +45,8 @@ struct DoorContext {
   const ModelDirectory* models = nullptr;
   const MethodTable* methods = nullptr;
   const HttpGate* gate = nullptr;
-  OpenCalls* open_infer_calls = nullptr;  // the same as gRPC's
+  OpenCalls* open_infer_calls = nullptr;   // the same as gRPC's
+  OpenCalls* open_stream_calls = nullptr;  // likewise
   OpenCalls* open_other_calls = nullptr;
   UnreadCopies* unread = nullptr;        // the same as gRPC's
   InflaterThreads* inflaters = nullptr;  // the same as gRPC's; null: compressed bodies are refused

@@ -23,6 +23,7 @@ namespace mpsd {
 //   error     200 without a body: grpc-status, grpc-message and grpc-status-details-bin are headers
 
 inline constexpr char kGrpcType[] = "application/grpc";
+inline constexpr char kGrpcTimeout[] = "grpc-timeout";
 inline constexpr size_t kGrpcPrefixBytes = 5;
 
 // Whether the request is a call of gRPC, by its content type. Pure.
@@ -34,6 +35,9 @@ bool IsGrpc(const HttpRequest& request);
 absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
                                           int64_t default_ns);
 
+// When a call with this grpc-timeout is over; kNoDeadlineNs if the header is empty. Pure.
+absl::StatusOr<int64_t> GrpcEnd(absl::string_view timeout, int64_t now_ns);
+
 // How the call's compressed messages are compressed, by its header grpc-encoding. UNIMPLEMENTED for
 // another encoding than gzip and deflate, and for these unless `allowed`; then the reply gets the
 // header grpc-accept-encoding.
@@ -42,6 +46,9 @@ absl::StatusOr<BodyCoding> GrpcCoding(HttpCall* call, bool allowed);
 // Whether a message with this flag is compressed, in a call with this coding. INTERNAL for a flag
 // that has no meaning there. Pure.
 absl::StatusOr<bool> IsCompressed(char flag, BodyCoding coding);
+
+// The length of the message behind a prefix. REQUIRES: kGrpcPrefixBytes. Pure.
+uint64_t GrpcLength(absl::string_view prefix);
 
 struct GrpcMessage {
   absl::string_view bytes;
@@ -55,10 +62,17 @@ absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding cod
 // A body that begins with room for the prefix. The message is appended, then GrpcReply() called.
 inline std::string GrpcBody() { return std::string(kGrpcPrefixBytes, '\0'); }
 
+// Writes the prefix of the message that begins so, and is whole now. Pure.
+void EndGrpcMessage(std::string* body);
+
 // The reply with this message: writes the prefix. REQUIRES: the body began as GrpcBody(). Pure.
 HttpReply GrpcReply(std::string body);
 
 // The reply to a call that ends with an error. Pure.
 HttpReply GrpcError(const absl::Status& status, StatusStyle style);
+
+// The end of a call of several messages, after as many as it had; OK is no error. The status is in
+// the trailers if the reply `has_parts`, else in the headers. Pure.
+HttpReply GrpcLast(const absl::Status& status, StatusStyle style, bool has_parts);
 
 }  // namespace mpsd

@@ -11,6 +11,7 @@
 #include "server/door/grpc_form.h"
 #include "server/door/grpc_infer_task.h"
 #include "server/door/grpc_method_task.h"
+#include "server/door/grpc_stream_task.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
 #include "server/door/text_page.h"
@@ -155,7 +156,6 @@ void HttpDoor::Back(InferTask* task, RouteKind kind) {
   if (spare.size() < kMaxSpare) spare.push_back(std::move(over));
 }
 
-// Calls of several messages are the gRPC door's.
 HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
   const absl::string_view name = call->request().path;
   if (name == kModelInferAccess.name) {
@@ -163,32 +163,48 @@ HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
     route.kind = RouteKind::kCall;
     return Infer(call, route);
   }
+  const bool is_stream = name == kModelStreamInferAccess.name;
+  const absl::StatusOr<HttpTask*> task = is_stream ? BeginStream(call) : BeginMethod(call);
+  if (task.ok()) return *task;
+  call->Reply(GrpcError(task.status(), is_stream ? context_.style : StatusStyle::kOwn));
+  return nullptr;
+}
+
+absl::StatusOr<HttpTask*> HttpDoor::BeginStream(HttpCall* call) {
+  GrpcStreamTask::Entry entry;
+  absl::Status status = context_.open_stream_calls->Enter(call->peer(), &entry.place);
+  entry.place.BelongToNone();
+  if (status.ok()) status = context_.gate->Enter(*call, kModelStreamInferAccess, &entry.grant);
+  if (!status.ok()) return status;
+  const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
+  if (!coding.ok()) return coding.status();
+  const absl::StatusOr<int64_t> end_ns =
+      GrpcEnd(call->request().Header(kGrpcTimeout), context_.exchange.clock->NowNs());
+  if (!end_ns.ok()) return end_ns.status();
+  entry.coding = *coding;
+  entry.end_ns = *end_ns;
+  return new GrpcStreamTask(&context_, call, std::move(entry));
+}
+
+absl::StatusOr<HttpTask*> HttpDoor::BeginMethod(HttpCall* call) {
+  const absl::string_view name = call->request().path;
   const MethodAccess& access = AccessOf(name);
   OpenCalls::Place place;
   Grant grant;
   absl::Status status = context_.open_other_calls->Enter(call->peer(), &place);
   place.BelongToNone();
   if (status.ok()) status = context_.gate->Enter(*call, access, &grant);
+  if (!status.ok()) return status;
   const MethodTable::Method* const method = context_.methods->Find(name);
-  const bool is_stream = method == nullptr ? name == kModelStreamInferAccess.name
-                                           : method->kind == MethodTable::Kind::kWatched ||
-                                                 method->kind == MethodTable::Kind::kConversation;
-  if (status.ok() && is_stream) {
-    status = absl::UnimplementedError(
+  if (method == nullptr) return absl::UnimplementedError(absl::StrCat("unknown method ", name));
+  if (method->kind == MethodTable::Kind::kWatched ||
+      method->kind == MethodTable::Kind::kConversation) {
+    return absl::UnimplementedError(
         absl::StrCat("streams of gRPC are served at listen.grpc alone: ", name));
   }
-  if (status.ok() && method == nullptr) {
-    status = absl::UnimplementedError(absl::StrCat("unknown method ", name));
-  }
-  if (status.ok()) {
-    const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
-    if (coding.ok()) {
-      return new GrpcMethodTask(&context_, call, method, &access, *coding, std::move(place), grant);
-    }
-    status = coding.status();
-  }
-  call->Reply(GrpcError(status, StatusStyle::kOwn));
-  return nullptr;
+  const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
+  if (!coding.ok()) return coding.status();
+  return new GrpcMethodTask(&context_, call, method, &access, *coding, std::move(place), grant);
 }
 
 HttpTask* HttpDoor::CallMethod(HttpCall* call, const Route& route, const Grant& grant) {

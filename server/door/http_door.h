@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
 #include "server/access/method_access.h"
 #include "server/door/door_context.h"
 #include "server/door/infer_task.h"
@@ -22,7 +23,7 @@ namespace mpsd {
 //   /tokenize                TokenizeTask, by the model's tokenizer
 //   metadata, statistics, …  MethodTask, by the MethodTable; the page at "/", too
 //   /v1/models, /info        at once (TextPageOf)
-//   a unary call of gRPC     GrpcInferTask or GrpcMethodTask, over HTTP/2
+//   a call of gRPC           GrpcInferTask, GrpcStreamTask or GrpcMethodTask, over HTTP/2
 //   /metrics, probes, /docs  at once, and whatever else is open: a probe is not counted as a call
 //
 // Before a byte of its body is kept, a request passes the page's origin, the gate, and the ledger
@@ -49,6 +50,8 @@ class HttpDoor final : public HttpHandler {
   HttpTask* Infer(HttpCall* call, const Route& route) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   std::unique_ptr<InferTask> MakeTask(RouteKind kind);
   HttpTask* CallOfGrpc(HttpCall* call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  absl::StatusOr<HttpTask*> BeginStream(HttpCall* call);
+  absl::StatusOr<HttpTask*> BeginMethod(HttpCall* call);
   HttpTask* CallMethod(HttpCall* call, const Route& route, const Grant& grant);
   HttpReply Page(const Route& route) const;
   HttpReply Refused(const HttpCall& call, const Route& route, const absl::Status& status) const;

@@ -56,10 +56,9 @@ class GrpcOnHttp(unittest.TestCase):
                 self.assertNotEqual(ours.code, OK)
                 self.assertEqual((ours.code, ours.text), (theirs.code, theirs.text))
 
-    def test_unknown_and_streamed_methods(self):
+    def test_unknown_and_watched_methods(self):
         with grpc.insecure_channel(self.daemon.http) as channel:
-            for name in ("/a.B/C", "/inference.GRPCInferenceService/ModelStreamInfer",
-                         "/grpc.health.v1.Health/Watch"):
+            for name in ("/a.B/C", "/grpc.health.v1.Health/Watch"):
                 with self.assertRaises(grpc.RpcError) as caught:
                     channel.unary_unary(name)(b"", timeout=30)
                 self.assertEqual(caught.exception.code(), grpc.StatusCode.UNIMPLEMENTED, name)

@@ -54,10 +54,11 @@ struct NamedMemory {
 };
 absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name);
 
-// Copy from or to the object without ever faulting. False if the object no longer holds the whole
-// range.
-bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target);
-bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source);
+// Copy from or to the object without ever faulting. OUT_OF_RANGE if the object no longer holds the
+// whole range. RESOURCE_EXHAUSTED if the owner has never touched a page and the system has no
+// memory for it; a part of the range may be written then.
+absl::Status ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target);
+absl::Status WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source);
 
 // ---- sleeping ----
 

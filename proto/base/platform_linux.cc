@@ -198,30 +198,33 @@ absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name) {
   return memory;
 }
 
-bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target) {
+absl::Status ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target) {
   while (!target.empty()) {
     const ssize_t got = pread(fd, target.data(), target.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
+    if (got <= 0) return absl::OutOfRangeError("it is smaller");
     offset += static_cast<uint64_t>(got);
     target.remove_prefix(static_cast<size_t>(got));
   }
-  return true;
+  return absl::OkStatus();
 }
 
-bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
+absl::Status WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
   struct stat info {};
-  if (fstat(fd, &info) != 0) return false;
+  if (fstat(fd, &info) != 0) return Errno("cannot look at shared memory");
   // A write beyond the end would allocate memory that the owner has released.
-  if (offset + source.size() > static_cast<uint64_t>(info.st_size)) return false;
+  if (offset + source.size() > static_cast<uint64_t>(info.st_size)) {
+    return absl::OutOfRangeError("it is smaller");
+  }
   while (!source.empty()) {
     const ssize_t put = pwrite(fd, source.data(), source.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
+    if (put < 0 && errno == ENOSPC) return absl::ResourceExhaustedError("no memory is left");
+    if (put <= 0) return absl::OutOfRangeError("it is smaller");
     offset += static_cast<uint64_t>(put);
     source.remove_prefix(static_cast<size_t>(put));
   }
-  return true;
+  return absl::OkStatus();
 }
 
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns) {

@@ -237,18 +237,18 @@ absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name) {
   return memory;
 }
 
-bool ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target) {
+absl::Status ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target) {
   const MappedRange range(fd, offset, target.size(), PROT_READ);
-  if (range.data() == nullptr) return false;
+  if (range.data() == nullptr) return absl::OutOfRangeError("it is smaller");
   std::memcpy(target.data(), range.data(), target.size());
-  return true;
+  return absl::OkStatus();
 }
 
-bool WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
+absl::Status WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
   const MappedRange range(fd, offset, source.size(), PROT_READ | PROT_WRITE);
-  if (range.data() == nullptr) return false;
+  if (range.data() == nullptr) return absl::OutOfRangeError("it is smaller");
   std::memcpy(range.data(), source.data(), source.size());
-  return true;
+  return absl::OkStatus();
 }
 
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns) {

@@ -4,10 +4,24 @@
 #include <utility>
 #include <vector>
 
+#include "server/dispatch/loss_policy.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/no_worker_in_time.h"
 
 namespace mpsd {
+namespace {
+
+// Whether a running request runs again if somebody kills its worker.
+bool WouldRunAgain(const Request& request) {
+  Loss loss;
+  loss.is_suspect = request.suspect;
+  loss.dispatches = request.dispatches + 1;
+  loss.answers = request.answers;
+  loss.is_pinned = request.pin != 0;
+  return JudgeLoss(loss) != LossVerdict::kWorkerLost;
+}
+
+}  // namespace
 
 uint64_t PoolWorkers::LargestAnswerBytes() const {
   absl::ReaderMutexLock lock(&parts_->mu);
@@ -102,7 +116,24 @@ WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
     progress.lanes.push_back({parts_->inflight.lanes()[lane].batches, port.completed,
                               port.report->heartbeat.load(std::memory_order_relaxed)});
   }
+  progress.can_move = CanMove(view.first_lane, end);
   return progress;
+}
+
+// Whether these lanes have requests, all of which would run again.
+bool PoolWorkers::CanMove(uint32_t first_lane, uint32_t end) const {
+  uint32_t waiting = 0;
+  uint32_t movable = 0;
+  for (uint32_t lane = first_lane; lane < end; ++lane) {
+    parts_->inflight.ForEachOf(lane, [&](InflightTable::Position, const InflightBatch* batch) {
+      for (const BatchEntry& entry : batch->formed.entries) {
+        if (entry.request == nullptr) continue;
+        ++waiting;
+        movable += WouldRunAgain(*entry.request) ? 1 : 0;
+      }
+    });
+  }
+  return waiting > 0 && movable == waiting;
 }
 
 void PoolWorkers::ExpectAt(int64_t when_ns) {

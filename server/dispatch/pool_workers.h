@@ -69,6 +69,7 @@ class PoolWorkers {
 
  private:
   uint64_t LargestAnswerBytes() const;
+  bool CanMove(uint32_t first_lane, uint32_t end) const ABSL_SHARED_LOCKS_REQUIRED(parts_->mu);
   void NoteWorkers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_->mu);
 
   PoolParts* const parts_;

@@ -63,10 +63,15 @@ std::string Unpadded(absl::string_view bytes) {
 
 }  // namespace
 
-bool IsGrpc(const HttpRequest& request) {
+GrpcKind GrpcKindOf(const HttpCall& call) {
+  const HttpRequest& request = call.request();
   absl::string_view type = request.Header("content-type");
-  if (!absl::ConsumePrefix(&type, kGrpcType)) return false;
-  return type.empty() || type[0] == '+' || type[0] == ';';
+  if (!absl::ConsumePrefix(&type, kGrpcType) || request.method != "POST") return GrpcKind::kNone;
+  GrpcKind kind = call.takes_trailers() ? GrpcKind::kOwn : GrpcKind::kNone;
+  if (absl::ConsumePrefix(&type, "-web")) {
+    kind = absl::ConsumePrefix(&type, "-text") ? GrpcKind::kWebText : GrpcKind::kWeb;
+  }
+  return type.empty() || type[0] == '+' || type[0] == ';' ? kind : GrpcKind::kNone;
 }
 
 absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
@@ -132,11 +137,16 @@ absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding cod
   return GrpcMessage{body, *is_compressed && !body.empty()};
 }
 
-void EndGrpcMessage(std::string* body) {
-  const uint64_t length = body->size() - kGrpcPrefixBytes;
+std::string GrpcPrefix(char flag, size_t bytes) {
+  std::string prefix(kGrpcPrefixBytes, flag);
   for (size_t i = 1; i < kGrpcPrefixBytes; ++i) {
-    (*body)[i] = static_cast<char>(length >> 8 * (kGrpcPrefixBytes - 1 - i));
+    prefix[i] = static_cast<char>(bytes >> 8 * (kGrpcPrefixBytes - 1 - i));
   }
+  return prefix;
+}
+
+void EndGrpcMessage(std::string* body) {
+  body->replace(0, kGrpcPrefixBytes, GrpcPrefix(kPlainFlag, body->size() - kGrpcPrefixBytes));
 }
 
 HttpReply GrpcReply(std::string body) {

@@ -26,8 +26,15 @@ inline constexpr char kGrpcType[] = "application/grpc";
 inline constexpr char kGrpcTimeout[] = "grpc-timeout";
 inline constexpr size_t kGrpcPrefixBytes = 5;
 
-// Whether the request is a call of gRPC, by its content type. Pure.
-bool IsGrpc(const HttpRequest& request);
+enum class GrpcKind : uint8_t {
+  kNone,     // no call of gRPC
+  kOwn,      // the form above
+  kWeb,      // gRPC-Web, see grpc_web.h
+  kWebText,  // the same in base64
+};
+
+// The kind of call, by its content type. Calls of kOwn need trailers, and so HTTP/2. Pure.
+GrpcKind GrpcKindOf(const HttpCall& call);
 
 // The deadline of a call whose header grpc-timeout is `timeout`: up to eight digits and one of the
 // units H, M, S, m, u, n. The rules of MonotonicDeadline() hold, with the client's full resolution.
@@ -58,6 +65,9 @@ struct GrpcMessage {
 // The message in the body of a unary call. A compressed message without bytes is an empty one.
 // INTERNAL as IsCompressed(), and INVALID_ARGUMENT unless the body is exactly one message. Pure.
 absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding coding);
+
+// The flag of a message and the four bytes of its length. Pure.
+std::string GrpcPrefix(char flag, size_t bytes);
 
 // A body that begins with room for the prefix. The message is appended, then GrpcReply() called.
 inline std::string GrpcBody() { return std::string(kGrpcPrefixBytes, '\0'); }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/door/grpc_form.h"
+#include "server/door/grpc_web.h"
 #include "server/wire/reply_wire.h"
 
 namespace mpsd {
@@ -13,7 +14,11 @@ absl::StatusOr<CallDeadline> GrpcInferTask::DeadlineOf(const HttpRequest& reques
 }
 
 HttpReply GrpcInferTask::ErrorOf(const absl::Status& status) const {
-  return GrpcError(status, context().style);
+  HttpReply reply = GrpcError(status, context().style);
+  // Clients take headers without a body for trailers, and look for echoes in the headers before.
+  if (has_echoes()) std::swap(reply.headers, reply.trailers);
+  ToWeb(GrpcKindOf(*call()), &reply);
+  return reply;
 }
 
 absl::StatusOr<BodyCoding> GrpcInferTask::ReadCoding() {
@@ -21,7 +26,9 @@ absl::StatusOr<BodyCoding> GrpcInferTask::ReadCoding() {
 }
 
 absl::StatusOr<std::optional<absl::string_view>> GrpcInferTask::FindCompressed(BodyCoding coding) {
-  body_ = call()->TakeBody();
+  absl::StatusOr<std::string> body = GrpcBodyOf(GrpcKindOf(*call()), call());
+  if (!body.ok()) return body.status();
+  body_ = *std::move(body);
   const absl::StatusOr<GrpcMessage> message = GrpcMessageOf(body_, coding);
   if (!message.ok()) return message.status();
   message_ = message->bytes;
@@ -45,6 +52,7 @@ absl::Status GrpcInferTask::Write(const Answer& answer, bool is_last) {
   std::string body = GrpcBody();
   AppendReply(exchange()->HeadOf(is_last), answer, &body);
   HttpReply reply = GrpcReply(std::move(body));
+  ToWeb(GrpcKindOf(*call()), &reply);
   const absl::Status status = HoldRoom(&reply);
   if (status.ok()) Keep(std::move(reply));
   return status;

@@ -10,7 +10,8 @@
 namespace mpsd {
 
 // An InferTask whose body is a ModelInferRequest in gRPC's form, and whose reply a
-// ModelInferResponse. The tensors stay in the body until the workers' memory has them.
+// ModelInferResponse. Both may have the form of gRPC-Web. The tensors stay in the body until the
+// workers' memory has them.
 //
 // Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
 // HttpDoor, as an InferTask.

@@ -6,6 +6,7 @@
 #include "proto/base/check.h"
 #include "server/door/body_fault.h"
 #include "server/door/grpc_form.h"
+#include "server/door/grpc_web.h"
 #include "server/door/method_task.h"
 #include "server/wire/named_model.h"
 
@@ -13,7 +14,9 @@ namespace mpsd {
 
 void GrpcMethodTask::Serve(BodyEnd body) {
   if (absl::Status status = FaultOf(body).status; !status.ok()) return Answer(status, "");
-  body_ = call_->TakeBody();
+  absl::StatusOr<std::string> bytes = GrpcBodyOf(kind_, call_);
+  if (!bytes.ok()) return Answer(bytes.status(), "");
+  body_ = *std::move(bytes);
   const absl::StatusOr<GrpcMessage> message = GrpcMessageOf(body_, coding_);
   if (!message.ok()) return Answer(message.status(), "");
   if (message->is_compressed) return inflation_.Begin(coding_, message->bytes, call_);
@@ -58,8 +61,10 @@ absl::Status GrpcMethodTask::Check(absl::string_view request) {
 }
 
 void GrpcMethodTask::Answer(const absl::Status& status, const std::string& response) {
-  if (!status.ok()) return call_->Reply(GrpcError(status, StatusStyle::kOwn));
-  call_->Reply(GrpcReply(absl::StrCat(GrpcBody(), response)));
+  HttpReply reply = status.ok() ? GrpcReply(absl::StrCat(GrpcBody(), response))
+                                : GrpcError(status, StatusStyle::kOwn);
+  ToWeb(kind_, &reply);
+  call_->Reply(std::move(reply));
 }
 
 }  // namespace mpsd

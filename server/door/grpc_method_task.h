@@ -1,10 +1,11 @@
-// GrpcMethodTask: one call of gRPC over HTTP/2 that does not infer.
+// GrpcMethodTask: one call of gRPC or gRPC-Web that does not infer.
 #pragma once
 
 #include <string>
 #include <utility>
 
 #include "server/door/door_context.h"
+#include "server/door/grpc_form.h"
 #include "server/door/message_inflation.h"
 #include "server/http/http_call.h"
 #include "server/route/body_coding.h"
@@ -24,6 +25,7 @@ class GrpcMethodTask final : public HttpTask {
                  const MethodAccess* access, BodyCoding coding, OpenCalls::Place place, Grant grant)
       : context_(context),
         call_(call),
+        kind_(GrpcKindOf(*call)),
         method_(method),
         access_(access),
         coding_(coding),
@@ -46,6 +48,7 @@ class GrpcMethodTask final : public HttpTask {
 
   const DoorContext* const context_;
   HttpCall* const call_;
+  const GrpcKind kind_;
   const MethodTable::Method* const method_;
   const MethodAccess* const access_;
   const BodyCoding coding_;

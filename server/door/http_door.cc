@@ -8,10 +8,10 @@
 #include "server/door/error_reply.h"
 #include "server/door/front_page_reply.h"
 #include "server/door/generate_task.h"
-#include "server/door/grpc_form.h"
 #include "server/door/grpc_infer_task.h"
 #include "server/door/grpc_method_task.h"
 #include "server/door/grpc_stream_task.h"
+#include "server/door/grpc_web.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
 #include "server/door/text_page.h"
@@ -27,6 +27,8 @@
 
 namespace mpsd {
 namespace {
+
+constexpr int kLargeHead = 431;
 
 const MethodAccess& AccessOfRoute(const Route& route) {
   switch (route.kind) {
@@ -50,6 +52,10 @@ HttpReply NoSuchPath(absl::string_view path) {
   return {404, kJsonType, NoSuchPathJson(FormOfUnknownPath(path))};
 }
 
+absl::Status NoStreamOfPages() {
+  return absl::UnimplementedError("calls of gRPC-Web have one message and one answer");
+}
+
 HttpReply WrongMethod(const Route& route) {
   const absl::Status status =
       absl::InvalidArgumentError(absl::StrCat("this path takes ", route.allow));
@@ -66,16 +72,21 @@ HttpDoor::HttpDoor(const DoorContext& context, const ThreadRole* thread)
   context_.front_page = &front_page_;
 }
 
-HttpReply HttpDoor::Refusal(int status, absl::string_view why) {
+HttpReply HttpDoor::Refusal(const HttpCall& call, int status, absl::string_view why) {
+  if (GrpcKindOf(call) != GrpcKind::kNone) {
+    const bool is_large = status == kLargeHead;
+    return GrpcError(is_large ? absl::ResourceExhaustedError(why) : absl::InternalError(why),
+                     StatusStyle::kOwn);
+  }
   return {status, kJsonType, ErrorJson(why)};
 }
 
 HttpTask* HttpDoor::Arrived(HttpCall* call) {
   thread_->Check();
   const HttpRequest& request = call->request();
-  const bool is_grpc = call->takes_trailers() && IsGrpc(request);
-  if (RefusesPage(call, is_grpc)) return nullptr;
-  if (is_grpc) return CallOfGrpc(call);
+  const GrpcKind kind = GrpcKindOf(*call);
+  if (RefusesPage(call, /*is_grpc=*/kind == GrpcKind::kOwn)) return nullptr;
+  if (kind != GrpcKind::kNone) return CallOfGrpc(call, kind);
   const Route route = RouteOf(request.method, request.path);
   if (IsInference(route.kind)) return Infer(call, route);
   const MethodAccess& access = AccessOfRoute(route);
@@ -156,7 +167,7 @@ void HttpDoor::Back(InferTask* task, RouteKind kind) {
   if (spare.size() < kMaxSpare) spare.push_back(std::move(over));
 }
 
-HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
+HttpTask* HttpDoor::CallOfGrpc(HttpCall* call, GrpcKind kind) {
   const absl::string_view name = call->request().path;
   if (name == kModelInferAccess.name) {
     Route route;
@@ -164,17 +175,20 @@ HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
     return Infer(call, route);
   }
   const bool is_stream = name == kModelStreamInferAccess.name;
-  const absl::StatusOr<HttpTask*> task = is_stream ? BeginStream(call) : BeginMethod(call);
+  const absl::StatusOr<HttpTask*> task = is_stream ? BeginStream(call, kind) : BeginMethod(call, kind);
   if (task.ok()) return *task;
-  call->Reply(GrpcError(task.status(), is_stream ? context_.style : StatusStyle::kOwn));
+  HttpReply reply = GrpcError(task.status(), is_stream ? context_.style : StatusStyle::kOwn);
+  ToWeb(kind, &reply);
+  call->Reply(std::move(reply));
   return nullptr;
 }
 
-absl::StatusOr<HttpTask*> HttpDoor::BeginStream(HttpCall* call) {
+absl::StatusOr<HttpTask*> HttpDoor::BeginStream(HttpCall* call, GrpcKind kind) {
   GrpcStreamTask::Entry entry;
   absl::Status status = context_.open_stream_calls->Enter(call->peer(), &entry.place);
   entry.place.BelongToNone();
   if (status.ok()) status = context_.gate->Enter(*call, kModelStreamInferAccess, &entry.grant);
+  if (status.ok() && kind != GrpcKind::kOwn) status = NoStreamOfPages();
   if (!status.ok()) return status;
   const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
   if (!coding.ok()) return coding.status();
@@ -186,7 +200,7 @@ absl::StatusOr<HttpTask*> HttpDoor::BeginStream(HttpCall* call) {
   return new GrpcStreamTask(&context_, call, std::move(entry));
 }
 
-absl::StatusOr<HttpTask*> HttpDoor::BeginMethod(HttpCall* call) {
+absl::StatusOr<HttpTask*> HttpDoor::BeginMethod(HttpCall* call, GrpcKind kind) {
   const absl::string_view name = call->request().path;
   const MethodAccess& access = AccessOf(name);
   OpenCalls::Place place;
@@ -199,6 +213,7 @@ absl::StatusOr<HttpTask*> HttpDoor::BeginMethod(HttpCall* call) {
   if (method == nullptr) return absl::UnimplementedError(absl::StrCat("unknown method ", name));
   if (method->kind == MethodTable::Kind::kWatched ||
       method->kind == MethodTable::Kind::kConversation) {
+    if (kind != GrpcKind::kOwn) return NoStreamOfPages();
     return absl::UnimplementedError(
         absl::StrCat("streams of gRPC are served at listen.grpc alone: ", name));
   }

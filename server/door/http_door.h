@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "server/access/method_access.h"
 #include "server/door/door_context.h"
+#include "server/door/grpc_form.h"
 #include "server/door/infer_task.h"
 #include "server/http/http_call.h"
 #include "server/route/route.h"
@@ -23,7 +24,8 @@ namespace mpsd {
 //   /tokenize                TokenizeTask, by the model's tokenizer
 //   metadata, statistics, …  MethodTask, by the MethodTable; the page at "/", too
 //   /v1/models, /info        at once (TextPageOf)
-//   a call of gRPC           GrpcInferTask, GrpcStreamTask or GrpcMethodTask, over HTTP/2
+//   a call of gRPC           GrpcInferTask, GrpcStreamTask or GrpcMethodTask; over HTTP/1.1 unary
+//                            calls of gRPC-Web alone
 //   /metrics, probes, /docs  at once, and whatever else is open: a probe is not counted as a call
 //
 // Before a byte of its body is kept, a request passes the page's origin, the gate, and the ledger
@@ -38,7 +40,7 @@ class HttpDoor final : public HttpHandler {
   HttpDoor(const DoorContext& context, const ThreadRole* thread);
 
   HttpTask* Arrived(HttpCall* call) override;
-  HttpReply Refusal(int status, absl::string_view why) override;
+  HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) override;
 
  private:
   // Limit of tasks of a kind kept for further requests.
@@ -49,9 +51,9 @@ class HttpDoor final : public HttpHandler {
   bool RefusesPage(HttpCall* call, bool is_grpc) const;
   HttpTask* Infer(HttpCall* call, const Route& route) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   std::unique_ptr<InferTask> MakeTask(RouteKind kind);
-  HttpTask* CallOfGrpc(HttpCall* call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
-  absl::StatusOr<HttpTask*> BeginStream(HttpCall* call);
-  absl::StatusOr<HttpTask*> BeginMethod(HttpCall* call);
+  HttpTask* CallOfGrpc(HttpCall* call, GrpcKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  absl::StatusOr<HttpTask*> BeginStream(HttpCall* call, GrpcKind kind);
+  absl::StatusOr<HttpTask*> BeginMethod(HttpCall* call, GrpcKind kind);
   HttpTask* CallMethod(HttpCall* call, const Route& route, const Grant& grant);
   HttpReply Page(const Route& route) const;
   HttpReply Refused(const HttpCall& call, const Route& route, const absl::Status& status) const;

@@ -54,7 +54,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
  protected:
   const DoorContext& context() const { return *context_; }
   const Route& route() const { return route_; }
-  HttpCall* call() { return call_; }
+  HttpCall* call() const { return call_; }
   InferExchange* exchange() { return &exchange_; }
   const Arrival& arrival() const { return arrival_; }
   const std::string& request_id() const { return request_id_; }
@@ -62,6 +62,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
 
   // The latest written reply.
   HttpReply TakeReply() { return std::exchange(reply_, HttpReply()); }
+  bool has_echoes() const { return !trace_.text.empty() || !request_id_.empty(); }
   void AddEchoes(HttpReply* reply) const;
 
   // The currently serving generation's spec, with the inputs that clients are told of; admission

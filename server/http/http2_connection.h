@@ -29,6 +29,7 @@ namespace mpsd {
 //   answers to such frames               nghttp2; and nothing is read while many wait
 //   what is written at once              kWriteBytes
 //   a client that takes nothing          the time of a reply
+//   a client that sends nothing          a PING, and the time of its answer
 //   a body that is not taken             kStreamWindowBytes
 //
 // A connection ends in two steps where it may: GOAWAY asks the client to begin no more streams, and
@@ -50,10 +51,11 @@ class Http2Connection final : public Connection,
   void EndWithReply() override;
   void EndSoon() override;
   void Cut() override;
+  const std::string& peer() const override { return client_.peer; }
 
   // For the streams.
-  const std::string& peer() const { return client_.peer; }
   const std::vector<std::string>& certificate_names() const { return client_.certificate_names; }
+  bool by_control_socket() const { return client_.by_control_socket; }
   uint64_t host() const { return host_; }
   ConnectionId id();
   nghttp2_session* session() const { return session_; }
@@ -101,13 +103,15 @@ class Http2Connection final : public Connection,
   void Linger() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Close() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void LeaveIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Heard(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void AskOrWait(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool IsFlooded(Flood flood) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void TellTakenParts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void TellGrown() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void EndStreams() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
   Http2Stream* BeginStream(int32_t id);
-  void PingWasAnswered();
+  void PingWasAnswered(const uint8_t* data);
 
   const ConnectionContext* const context_;
   const ThreadRole* const thread_;
@@ -126,6 +130,8 @@ class Http2Connection final : public Connection,
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;
   int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;   // no stream is there
   int64_t write_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // a write is out
+  int64_t silence_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // the client's
+  bool was_asked_ ABSL_GUARDED_BY(thread_) = false;               // by a PING, in this silence
   bool reading_ ABSL_GUARDED_BY(thread_) = false;
   bool writing_ ABSL_GUARDED_BY(thread_) = false;
   bool ends_ ABSL_GUARDED_BY(thread_) = false;    // after a request

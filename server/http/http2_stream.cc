@@ -114,7 +114,6 @@ absl::string_view Http2Stream::ValueOf(const Line& line) const {
 
 // nghttp2 has checked the form of the head. An ":authority" counts as the Host.
 HttpFault Http2Stream::ReadHead() {
-  if (head_is_large_) return {431, "the headers of the request are too large"};
   absl::string_view authority;
   for (const Line& line : lines_) {
     const absl::string_view name = NameOf(line);
@@ -123,6 +122,7 @@ HttpFault Http2Stream::ReadHead() {
     if (name == ":authority") authority = ValueOf(line);
     if (name[0] != ':') request_.headers.push_back({name, ValueOf(line)});
   }
+  if (head_is_large_) return {431, "the headers of the request are too large"};
   if (request_.method == "CONNECT") return {501, "this server is no proxy"};
   const size_t hosts = request_.CountOf("host");
   if (!authority.empty() && hosts == 0) request_.headers.push_back({"host", authority});
@@ -216,7 +216,7 @@ void Http2Stream::Serve(BodyEnd end) {
 
 void Http2Stream::Refuse(const HttpFault& fault) {
   Enter(Phase::kServing, INT64_MAX);
-  Reply(context_->handler->Refusal(fault.status, fault.why));
+  Reply(context_->handler->Refusal(*this, fault.status, fault.why));
 }
 
 void Http2Stream::Closed() {
@@ -238,6 +238,8 @@ absl::Span<const std::string> Http2Stream::certificate_names() const {
 }
 
 ConnectionId Http2Stream::connection() { return connection_->id(); }
+
+bool Http2Stream::by_control_socket() const { return connection_->by_control_socket(); }
 
 std::string Http2Stream::TakeBody() {
   if (is_streamed_ && !is_closed_) {

@@ -82,6 +82,7 @@ class Http2Stream final : public HttpCall {
   const std::string& peer() const override;
   absl::Span<const std::string> certificate_names() const override;
   ConnectionId connection() override;
+  bool by_control_socket() const override;
   bool takes_trailers() const override { return true; }
   void StreamBody(int64_t until_ns) override;
   std::string TakeBody() override;

@@ -45,6 +45,9 @@ class HttpCall {
 
   virtual ConnectionId connection() = 0;
 
+  // Whether the request came by the control socket, which lets in known users alone.
+  virtual bool by_control_socket() const { return false; }
+
   // Whether a reply may have trailers: the connection speaks HTTP/2.
   virtual bool takes_trailers() const { return false; }
 
@@ -139,8 +142,9 @@ class HttpHandler {
   // Called five times a second while the thread has connections.
   virtual void Look() {}
 
-  // The reply to bytes that are no request, with an HTTP status code and the reason.
-  virtual HttpReply Refusal(int status, absl::string_view why) = 0;
+  // The reply to what is no request that the server takes, with an HTTP status code and the reason.
+  // The call has as much of the request as was understood.
+  virtual HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) = 0;
 };
 
 // Called once for each thread, before it runs. The role outlives the handler.

@@ -39,10 +39,10 @@ class HttpThread {
 
   void Start(int index);
 
-  // Takes an accepted connection, and owns its socket from now on. `use` has left when the
-  // connection has ended.
-  void Add(int fd, int family, std::shared_ptr<boost::asio::ssl::context> tls, std::string peer,
-           std::shared_ptr<ConnectionShares::Use> use);
+  // Takes an accepted connection, and owns its socket from now on. The client has no stream yet.
+  // Its use has left when the connection has ended.
+  void Add(int fd, int family, std::shared_ptr<boost::asio::ssl::context> tls,
+           ConnectionClient client);
 
   // From now on each reply is the last of its connection.
   void StopKeeping();
@@ -52,6 +52,9 @@ class HttpThread {
 
   // All connections end now.
   void Cut();
+
+  // The connection with this client ends now, if it is this thread's.
+  void CutConnectionOf(const std::string& peer);
 
   // The thread ends. REQUIRES: no connection is left, and none comes.
   void Shutdown();

@@ -20,6 +20,7 @@ struct WorkerProgress {
   std::vector<LaneProgress> lanes;  // empty: the worker is not attached
   uint64_t requests = 0;            // answered requests
   uint32_t inflight = 0;            // batches on all lanes
+  bool can_move = false;            // it has requests, and all would run again if it were killed
   double slowness = 1;              // how many times as long as usual its batches take
 };
 

@@ -29,7 +29,12 @@ absl::Status CheckName(const RegionSpec& spec) {
       absl::StrCat("the name of a shared memory region has from 1 to ", kMaxNameBytes, " bytes"));
 }
 
-absl::Status Gone(const RegionSpec& spec) {
+absl::Status FaultOf(const RegionSpec& spec, const absl::Status& status) {
+  if (status.ok()) return status;
+  if (absl::IsResourceExhausted(status)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("there is no memory for shared memory region '", spec.name, "'"));
+  }
   return absl::InvalidArgumentError(absl::StrCat("shared memory region '", spec.name,
                                                  "' is smaller than when it was registered"));
 }
@@ -92,16 +97,15 @@ absl::Status ClientRegion::Read(uint64_t offset, absl::Span<char> target) const 
   MPSD_CHECK(CheckRange(offset, target.size()).ok());
   if (target.empty()) return absl::OkStatus();
   if (is_device()) return device_.copier()->Read(device_.region(), offset, target);
-  const bool read = platform::ReadNamedMemory(memory_.fd.get(), spec_.offset + offset, target);
-  return read ? absl::OkStatus() : Gone(spec_);
+  return FaultOf(spec_, platform::ReadNamedMemory(memory_.fd.get(), spec_.offset + offset, target));
 }
 
 absl::Status ClientRegion::Write(uint64_t offset, absl::Span<const char> source) const {
   MPSD_CHECK(CheckRange(offset, source.size()).ok());
   if (source.empty()) return absl::OkStatus();
   if (is_device()) return device_.copier()->Write(device_.region(), offset, source);
-  const bool put = platform::WriteNamedMemory(memory_.fd.get(), spec_.offset + offset, source);
-  return put ? absl::OkStatus() : Gone(spec_);
+  return FaultOf(spec_,
+                 platform::WriteNamedMemory(memory_.fd.get(), spec_.offset + offset, source));
 }
 
 }  // namespace mpsd

@@ -83,7 +83,8 @@ class ClientRegion {
   // when a request names the range, before its bytes are copied.
   absl::Status CheckRange(uint64_t offset, uint64_t bytes) const;
 
-  // Copy from and to the region. INVALID_ARGUMENT if the object no longer holds the range. For
+  // Copy from and to the region. INVALID_ARGUMENT if the object no longer holds the range.
+  // RESOURCE_EXHAUSTED if the host has no memory for a page that the client has never touched. For
   // device memory they are called in a task of the copier and fail as DeviceCopier does. REQUIRES:
   // CheckRange() accepts the range.
   absl::Status Read(uint64_t offset, absl::Span<char> target) const;

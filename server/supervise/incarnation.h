@@ -62,6 +62,7 @@ struct Incarnation {
   std::vector<LaneWatch> lanes;
   uint64_t requests = 0;   // answered
   bool is_silent = false;  // one of its lanes is (IsSilent)
+  bool holds_up = false;   // stopped, with requests that could run in another worker
   bool answers = false;    // it has answered a request between the last two ticks
 };
 

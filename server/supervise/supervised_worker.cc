@@ -478,6 +478,7 @@ void SupervisedWorker::CheckLanes() {
     return GiveUp(WorkerExit::kHang,
                   absl::StrCat("lane ", lane, " made no progress for ", Text(budget_ns)));
   }
+  run_->holds_up = run_->is_silent && progress.can_move && stopped();
   if (state_ == WorkerState::kDraining && progress.inflight == 0) Dismiss();
 }
 

@@ -131,6 +131,8 @@ class SupervisedWorker {
     return state_ == WorkerState::kLoading && run_->weights == WeightsStep::kWaits;
   }
   bool is_silent() const { return state_ == WorkerState::kServing && run_->is_silent; }
+  // Whether requests wait in it that could run elsewhere, while a SIGSTOP holds it.
+  bool holds_requests_up() const { return run_ != nullptr && run_->holds_up; }
   bool answers() const { return run_ != nullptr && run_->answers; }
   double jitter() const { return jitter_; }
   uint64_t resident_bytes() const;

@@ -385,12 +385,26 @@ void WorkerGroup::ExpectWorker() {
 void WorkerGroup::Tick() {
   services_->thread.Check();
   for (const auto& worker : workers_) worker->Tick();
+  EndThoseThatHoldRequestsUp();
   TellPressure();
   TickSlabs();
   NoteGoodService();
   ExpectWorker();
   if (retired_ && pool()->inside() == 0) Dismiss();
   if (!retired_ && !leaving_) TickReplacement();
+}
+
+// A stopped worker may go on at any moment, so nobody takes its batches from it: its death frees
+// them. Where no other worker serves, its watchdog decides.
+void WorkerGroup::EndThoseThatHoldRequestsUp() {
+  const auto serves = [](const auto& worker) {
+    return worker->state() == WorkerState::kServing && !worker->is_silent();
+  };
+  if (std::none_of(workers_.begin(), workers_.end(), serves)) return;
+  for (const auto& worker : workers_) {
+    if (!worker->holds_requests_up()) continue;
+    worker->GiveUp(WorkerExit::kHang, "another worker can run the requests in it");
+  }
 }
 
 void WorkerGroup::TellPressure() {

@@ -141,6 +141,7 @@ class WorkerGroup final : public WorkerOwner {
   void TellDevice(const SupervisedWorker& worker, const std::function<void(DeviceHealth*)>& tell);
   void NoteGoodService();
   void ExpectWorker();
+  void EndThoseThatHoldRequestsUp();
   void TickSlabs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void PublishCircuit();
   void TellPressure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);

@@ -1,9 +1,9 @@
 """Just enough HTTP/2 to send a server what no gRPC client would send."""
-import ctypes
-import ctypes.util
 import socket
 import struct
 import urllib.parse
+
+import hpack
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
@@ -11,48 +11,6 @@ END_STREAM, END_HEADERS, ACK = 1, 4, 1
 FRAME_BYTES = 16384
 INFER = "/inference.GRPCInferenceService/ModelInfer"
 STREAM_INFER = "/inference.GRPCInferenceService/ModelStreamInfer"
-
-
-class Line(ctypes.Structure):
-    """A header as nghttp2 gives it."""
-    _fields_ = [("name", ctypes.POINTER(ctypes.c_char)), ("value", ctypes.POINTER(ctypes.c_char)),
-                ("name_bytes", ctypes.c_size_t), ("value_bytes", ctypes.c_size_t),
-                ("flags", ctypes.c_uint8)]
-
-
-class HeaderReader:
-    """Reads the header blocks of one connection, by the library that the daemon uses too."""
-    FINAL, EMIT = 1, 2
-
-    def __init__(self):
-        self._library = ctypes.CDLL(ctypes.util.find_library("nghttp2"))
-        self._library.nghttp2_hd_inflate_hd2.restype = ctypes.c_ssize_t
-        self._reader = ctypes.c_void_p()
-        self._library.nghttp2_hd_inflate_new(ctypes.byref(self._reader))
-
-    def close(self):
-        if self._reader:
-            self._library.nghttp2_hd_inflate_del(self._reader)
-        self._reader = None
-
-    def read(self, block):
-        """The headers of a whole block: {name: value}."""
-        headers = {}
-        while self._reader:
-            line, flags = Line(), ctypes.c_int()
-            used = self._library.nghttp2_hd_inflate_hd2(
-                self._reader, ctypes.byref(line), ctypes.byref(flags), block,
-                ctypes.c_size_t(len(block)), 1)
-            if used < 0:
-                raise ValueError("a block of headers cannot be read")
-            block = block[used:]
-            if flags.value & self.EMIT:
-                headers[line.name[:line.name_bytes].decode()] = \
-                    line.value[:line.value_bytes].decode()
-            if flags.value & self.FINAL:
-                self._library.nghttp2_hd_inflate_end_headers(self._reader)
-                return headers
-        return headers
 
 
 def literal(name, value):
@@ -71,8 +29,8 @@ class Connection:
         self._stream_window = 0
         self.ended = False  # the server has ended the call, or the connection
         self.received = b""  # the data of its answers
-        self._reader = HeaderReader()
-        self.headers = {}  # those of its answers, with the trailers
+        self._decoder = hpack.Decoder()
+        self.headers = {}  # headers and trailers that came
         self._socket.sendall(self.preface())
 
     def __enter__(self):
@@ -83,7 +41,6 @@ class Connection:
 
     def close(self):
         self._socket.close()
-        self._reader.close()
 
     @classmethod
     def preface(cls):
@@ -189,13 +146,13 @@ class Connection:
             self.received += payload
             self.ended = bool(flags & END_STREAM)
         elif kind == HEADERS:
-            self.headers.update(self._reader.read(payload))
+            self.headers.update(self._decoder.decode(payload))
             self.ended = bool(flags & END_STREAM)
         elif kind in (RST_STREAM, GOAWAY):
             self.ended = True
 
     def status(self):
-        """The code of the ended call, the connection's latest."""
+        """The code of the ended call."""
         return int(self.headers["grpc-status"])
 
     def status_text(self):

@@ -9,31 +9,18 @@ import tempfile
 import unittest
 
 import hostile
+import mounts
 from daemon import BIN, Daemon, WITH_TORCH, mpsd, wait_until
 from models import placement, torchscript
 
 # A host with a driver, by its device files: another /dev for this process alone.
-WITH_DRIVER = """#!/bin/sh
-exec unshare --mount sh -ec '
-  mount -t tmpfs none "$0" && mkdir "$0/upper" "$0/work" && : >"$0/upper/nvidiactl"
-  mount -t overlay -o "lowerdir=/dev,upperdir=$0/upper,workdir=$0/work" none /dev
-  exec "$@"' {mount} {program} "$@"
-"""
-
+DRIVER = """mount -t tmpfs none "$0" && mkdir "$0/upper" "$0/work" && : >"$0/upper/nvidiactl"
+  mount -t overlay -o "lowerdir=/dev,upperdir=$0/upper,workdir=$0/work" none /dev"""
 
 
 def binaries_with_driver(test, binaries=BIN):
     """A folder with an `mpsd` that sees the driver's device file, for one test."""
-    folder = pathlib.Path(test.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-gpu-")))
-    (folder / "mount").mkdir()
-    program = folder / "mpsd"
-    program.write_text(WITH_DRIVER.format(mount=folder / "mount", program=binaries / "mpsd"))
-    program.chmod(0o755)
-    tried = subprocess.run([program, "version"], capture_output=True, text=True, timeout=60,
-                           check=False)
-    if tried.returncode != 0:
-        test.skipTest(f"no mount namespace here: {tried.stderr}")
-    return folder
+    return mounts.binaries_with(test, DRIVER, binaries)
 
 
 @unittest.skipUnless(WITH_TORCH, "built without torch")

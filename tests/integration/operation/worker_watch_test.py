@@ -132,6 +132,19 @@ class Hangs(Watched):
             self.assertEqual(outcome.code, calls.OK, outcome.text)
             self.assertEqual(exits(daemon, "m", "hang"), 0)
 
+    def test_a_request_in_the_only_worker_that_was_stopped(self):
+        """It runs in the worker that stands in, long before the stopped one has used up its
+        budget."""
+        with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
+            pid = daemon.ps()["m"]["workers"][0]["pid"]
+            os.kill(pid, signal.SIGSTOP)
+            outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}), limit_s=20)
+            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            daemon.wait_logged("another worker can run the requests in it")
+            wait_until(lambda: pid not in daemon.workers(), 30, "the stopped worker's end")
+            self.assertEqual(exits(daemon, "m", "hang"), 1)
+            self.assertEqual(daemon.metric("mpsd_dispatched_again_total"), 1)
+
     def test_a_front_end_that_was_stopped_kills_nobody(self):
         """Its absence is several times the budget, and the batch ended in the middle of it."""
         model = synthetic("m", parameters={"delay": "3s"}, run_timeout="4s",

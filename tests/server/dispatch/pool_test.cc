@@ -492,6 +492,20 @@ TEST_F(PoolTest, KnowsWhatAWorkerHasDone) {
   EXPECT_EQ(progress.requests, 1u);
 }
 
+TEST_F(PoolTest, KnowsWhetherAllRequestsOfAWorkerWouldRunAgain) {
+  MakePool();
+  FakeWorker* worker = AddWorker(0, 2);
+  EXPECT_FALSE(pool_->workers()->Progress(0).can_move) << "there is none";
+  Submit(1);
+  FakeCall* other = Submit(2);
+  EXPECT_TRUE(pool_->workers()->Progress(0).can_move);
+  other->request.dispatches = kMaxDispatches - 1;
+  EXPECT_FALSE(pool_->workers()->Progress(0).can_move) << "it would be lost";
+  pool_->Cancel(&other->request);
+  EXPECT_TRUE(pool_->workers()->Progress(0).can_move);
+  Serve(worker);
+}
+
 TEST_F(PoolTest, NobodyWaitsForAWorkerThatComesTooLate) {
   MakePool();
   FakeCall* impatient = Submit(1, 1, kNsPerSecond);

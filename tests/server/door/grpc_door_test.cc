@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
 #include "server/door/grpc_form.h"
@@ -15,6 +17,7 @@ namespace mpsd {
 namespace {
 
 constexpr char kOk[] = "grpc-status: 0\r\n";
+const std::string kTrailersFrame = std::string("\x80\0\0\0\x10", 5) + kOk;
 
 // Calls of gRPC at a door of HTTP. Lives on the test's thread.
 class GrpcDoorTest : public HttpDoorTest {
@@ -35,10 +38,27 @@ class GrpcDoorTest : public HttpDoorTest {
   // Brings a call with its body, and has the model answer. The reply is there afterwards.
   void Ask(const std::string& path, const std::string& headers, const std::string& body,
            const std::string& host = "localhost:8000") {
-    call_ = std::make_unique<FakeHttpCall>(
-        absl::StrCat("POST ", path), absl::StrCat("content-type: application/grpc\r\n", headers),
-        body, host);
-    call_->speaks_http2 = true;
+    AskAs("", path, headers, body, host);
+  }
+  void AskWeb(const std::string& kind, const std::string& path, const std::string& body,
+              const std::string& headers = "", const std::string& host = "localhost:8000") {
+    AskAs(kind, path, headers, body, host);
+  }
+
+  // The code of gRPC that the reply has.
+  std::string Code() const {
+    const HttpReply& reply = *call_->reply;
+    const std::string& lines = reply.trailers.empty() ? reply.headers : reply.trailers;
+    return lines.substr(0, lines.find('\n') + 1);
+  }
+
+ private:
+  void AskAs(const std::string& kind, const std::string& path, const std::string& headers,
+             const std::string& body, const std::string& host) {
+    const std::string type = absl::StrCat("content-type: application/grpc", kind, "\r\n");
+    call_ = std::make_unique<FakeHttpCall>(absl::StrCat("POST ", path), absl::StrCat(type, headers),
+                                           body, host);
+    call_->speaks_http2 = kind.empty();
     HttpTask* const task = door_->Arrived(call_.get());
     if (task == nullptr) return;
     task->Serve(BodyEnd::kWhole);
@@ -56,13 +76,6 @@ class GrpcDoorTest : public HttpDoorTest {
     EXPECT_EQ(open_infer_calls_.count() + open_other_calls_.count(), 0U);
   }
 
-  // The code of gRPC that the reply has.
-  std::string Code() const {
-    const HttpReply& reply = *call_->reply;
-    const std::string& lines = reply.trailers.empty() ? reply.headers : reply.trailers;
-    return lines.substr(0, lines.find('\n') + 1);
-  }
-
   size_t answered_ = 0;
 };
 
@@ -77,6 +90,75 @@ TEST_F(GrpcDoorTest, ACallMayNameAnyHost) {
 
 TEST_F(GrpcDoorTest, APageOfAnotherSiteMayNotCall) {
   Ask(kInfer, "origin: https://elsewhere.example\r\n", Framed(InferMessage()));
+  EXPECT_EQ(call_->reply->status, 403);
+}
+
+TEST_F(GrpcDoorTest, TrailersOfTheWebAreInTheBody) {
+  Ask(kInfer, "", Framed(InferMessage()));
+  const std::string answer = body();
+  AskWeb("-web+proto", kInfer, Framed(InferMessage()));
+  EXPECT_STREQ(call_->reply->content_type, "application/grpc-web+proto");
+  EXPECT_EQ(body(), answer + kTrailersFrame);
+  EXPECT_EQ(call_->reply->trailers, "");
+  EXPECT_TRUE(call_->reply->tells_length);
+}
+
+TEST_F(GrpcDoorTest, TextOfTheWebIsInBase64) {
+  Ask(kInfer, "", Framed(InferMessage()));
+  const std::string answer = body();
+  AskWeb("-web-text", kInfer, absl::Base64Escape(Framed(InferMessage())));
+  EXPECT_STREQ(call_->reply->content_type, "application/grpc-web-text+proto");
+  EXPECT_EQ(body(), absl::Base64Escape(answer + kTrailersFrame));
+}
+
+TEST_F(GrpcDoorTest, SoAreMethodsOfTheWeb) {
+  inference::ModelReadyRequest request;
+  request.set_name("m");
+  const std::string message = Framed(request.SerializeAsString());
+  Ask(kReady, "", message);
+  const std::string answer = body();
+  AskWeb("-web", kReady, message);
+  EXPECT_EQ(body(), answer + kTrailersFrame);
+  AskWeb("-web-text", kReady, absl::Base64Escape(message));
+  EXPECT_EQ(body(), absl::Base64Escape(answer + kTrailersFrame));
+}
+
+TEST_F(GrpcDoorTest, AnErrorOfTheWebIsInTheHeaders) {
+  for (const char* const path : {kInfer, kReady}) {
+    for (const char* const kind : {"-web", "-web-text"}) {
+      AskWeb(kind, path, "***");
+      EXPECT_EQ(call_->reply->status, 200);
+      EXPECT_TRUE(absl::StartsWith(call_->reply->content_type, "application/grpc-web"));
+      EXPECT_EQ(body(), "");
+      EXPECT_EQ(Code(), "grpc-status: 3\r\n");
+    }
+  }
+  AskWeb("-web", "/a.B/C", "");
+  EXPECT_STREQ(call_->reply->content_type, "application/grpc-web+proto");
+  EXPECT_EQ(Code(), "grpc-status: 12\r\n");
+}
+
+TEST_F(GrpcDoorTest, AMessageOfTheWebMayBeCompressed) {
+  inflaters_.Start(1);
+  const std::string message = Framed(Compressed(InferMessage(), GRPC_COMPRESS_GZIP), 1);
+  AskWeb("-web-text", kInfer, absl::Base64Escape(message), "grpc-encoding: gzip\r\n");
+  EXPECT_EQ(call_->reply->status, 200);
+  EXPECT_EQ(call_->reply->headers, "");
+}
+
+TEST_F(GrpcDoorTest, ThePagesOfListedSitesMayCallByTheWeb) {
+  const std::string origin = "origin: https://app.example\r\n";
+  AskWeb("-web", kInfer, Framed(InferMessage()), origin);
+  EXPECT_EQ(call_->reply->status, 403);
+  context_.origins = {"https://app.example"};
+  door_ = std::make_unique<HttpDoor>(context_, &thread_);
+  AskWeb("-web", kInfer, Framed(InferMessage()), origin);
+  EXPECT_EQ(call_->reply->status, 200);
+  EXPECT_TRUE(absl::StrContains(call_->added, " grpc-message, grpc-status, ")) << call_->added;
+}
+
+TEST_F(GrpcDoorTest, ACallOfTheWebNamesThisHost) {
+  AskWeb("-web", kInfer, Framed(InferMessage()), "", "elsewhere.example");
   EXPECT_EQ(call_->reply->status, 403);
 }
 

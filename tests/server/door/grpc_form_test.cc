@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "server/request/retry_info.h"
@@ -20,17 +21,34 @@ int64_t LeftNs(absl::string_view timeout) {
   return deadline.ok() ? deadline->at_ns - kNow : -1;
 }
 
-TEST(GrpcForm, ATypeMayNameItsEncoding) {
-  HttpRequest request;
-  for (const char* const type :
-       {"application/grpc", "application/grpc+proto", "application/grpc;charset=utf-8"}) {
-    request.headers = {{"content-type", type}};
-    EXPECT_TRUE(IsGrpc(request)) << type;
+GrpcKind KindOf(const std::string& type, bool has_trailers = true,
+                const std::string& method = "POST") {
+  FakeHttpCall call(method + " /a.B/C", absl::StrCat("content-type: ", type, "\r\n"), "");
+  call.speaks_http2 = has_trailers;
+  return GrpcKindOf(call);
+}
+
+TEST(GrpcForm, ATypeSaysTheKind) {
+  for (const char* const more : {"", "+proto", ";charset=utf-8"}) {
+    EXPECT_EQ(KindOf(absl::StrCat("application/grpc", more)), GrpcKind::kOwn) << more;
+    EXPECT_EQ(KindOf(absl::StrCat("application/grpc-web", more)), GrpcKind::kWeb) << more;
+    EXPECT_EQ(KindOf(absl::StrCat("application/grpc-web-text", more)), GrpcKind::kWebText) << more;
   }
-  for (const char* const type : {"application/json", "application/grpc-web", ""}) {
-    request.headers = {{"content-type", type}};
-    EXPECT_FALSE(IsGrpc(request)) << type;
+  for (const char* const type : {"application/json", "application/grpc-webs", "application/grpcs",
+                                 "application/grpc-text", ""}) {
+    EXPECT_EQ(KindOf(type), GrpcKind::kNone) << type;
   }
+}
+
+TEST(GrpcForm, OnlyGrpcItselfNeedsTrailers) {
+  EXPECT_EQ(KindOf("application/grpc", /*has_trailers=*/false), GrpcKind::kNone);
+  EXPECT_EQ(KindOf("application/grpc-web", /*has_trailers=*/false), GrpcKind::kWeb);
+  EXPECT_EQ(KindOf("application/grpc-web-text", /*has_trailers=*/false), GrpcKind::kWebText);
+}
+
+TEST(GrpcForm, ACallIsAPost) {
+  EXPECT_EQ(KindOf("application/grpc", true, "GET"), GrpcKind::kNone);
+  EXPECT_EQ(KindOf("application/grpc-web", true, "OPTIONS"), GrpcKind::kNone);
 }
 
 TEST(GrpcForm, ATimeoutHasAUnit) {

@@ -17,7 +17,7 @@ class Http2Test : public HttpServerTest {
  protected:
   UniqueFd ConnectFd() {
     UniqueFd fd(socket(AF_INET, SOCK_STREAM, 0));
-    const std::string& address = server_.bound()[0];
+    const std::string& address = Address();
     sockaddr_in name{};
     name.sin_family = AF_INET;
     name.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
@@ -62,7 +62,7 @@ TEST_F(Http2Test, AnswersAndKeepsTheConnection) {
     EXPECT_EQ(answer.code, NGHTTP2_NO_ERROR);
   }
   AwaitRest(3);
-  EXPECT_EQ(server_.connection_count(), 1U);
+  EXPECT_EQ(server_.connection_count(0), 1U);
 }
 
 TEST_F(Http2Test, ThePrefaceMayComeByteByByte) {
@@ -146,7 +146,7 @@ TEST_F(Http2Test, AClientThatLeavesTellsTheTask) {
   }
   served_.left.WaitForNotification();
   AwaitRest(1);
-  while (server_.connection_count() > 0) std::this_thread::yield();
+  while (server_.connection_count(0) > 0) std::this_thread::yield();
 }
 
 TEST_F(Http2Test, ABodyOverTheBoundIsTooLarge) {
@@ -236,11 +236,11 @@ TEST_F(Http2Test, AClientThatResetsWhatItBeginsIsCut) {
   Http2Client client(ConnectFd());
   while (metrics_.flooding_connections == 0) client.Reset(client.Begin("GET", "/hold2"));
   client.AwaitEnd();
-  while (server_.connection_count() > 0) std::this_thread::yield();
+  while (server_.connection_count(0) > 0) std::this_thread::yield();
 }
 
 TEST_F(Http2Test, AConnectionWithoutARequestEnds) {
-  options_.idle_ns = 1;
+  group().idle_ns = 1;
   Start();
   Http2Client client(ConnectFd());
   client.AwaitEnd();

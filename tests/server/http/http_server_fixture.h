@@ -219,12 +219,20 @@ class EchoHandler final : public HttpHandler {
       call->Reply({403, "text/plain", "refused"});
       return nullptr;
     }
+    if (call->request().path == "/control" || call->request().path == "/peer") {
+      const bool of_peer = call->request().path == "/peer";
+      call->Reply({200, "text/plain",
+                   of_peer                     ? call->peer()
+                   : call->by_control_socket() ? "yes"
+                                               : "no"});
+      return nullptr;
+    }
     if (call->request().path == "/parts") return new PartsTask(call, served_);
     if (call->request().path == "/endless") return new EndlessTask(call, served_);
     if (call->request().path == "/pieces") return new PiecesTask(call, served_);
     return new EchoTask(call, served_);
   }
-  HttpReply Refusal(int status, absl::string_view why) override {
+  HttpReply Refusal(const HttpCall&, int status, absl::string_view why) override {
     return {status, "text/plain", std::string(why)};
   }
 
@@ -321,17 +329,22 @@ class HttpServerTest : public testing::Test {
   HttpServerTest()
       : server_([this](const ThreadRole*) { return std::make_unique<EchoHandler>(&served_); },
                 &completions_, &metrics_, Clock::Real()) {
-    options_.addresses = {"127.0.0.1:0"};
+    options_.groups.resize(1);
+    Add("127.0.0.1:0");
     options_.threads = 2;
     options_.head_bytes = 1024;
     options_.message_bytes = 4096;
     options_.buffered_bytes = 8192;
     options_.handshake_ns = options_.head_ns = options_.body_ns = options_.answer_ns =
-        options_.idle_ns = 600 * kNsPerSecond;
+        group().idle_ns = 600 * kNsPerSecond;
   }
 
+  HttpGroup& group() { return options_.groups[0]; }
+  void Add(const std::string& address) { group().addresses.push_back({address, "listen.http"}); }
+  const std::string& Address(size_t index = 0) const { return server_.bound(0)[index]; }
+
   void Start() { ASSERT_TRUE(server_.Start(options_).ok()); }
-  Client Connect() { return Client(server_.bound()[0]); }
+  Client Connect() { return Client(Address()); }
 
   // What a connection gets for these bytes until the server ends it.
   std::string Ask(const std::string& bytes) {

@@ -41,12 +41,13 @@ class NamedObject {
   const std::string& key() const { return key_; }
   void Resize(uint64_t bytes) { EXPECT_EQ(ftruncate(fd_.get(), static_cast<off_t>(bytes)), 0); }
   void Put(uint64_t offset, absl::string_view text) {
-    EXPECT_TRUE(platform::WriteNamedMemory(fd_.get(), offset,
-                                           absl::MakeConstSpan(text.data(), text.size())));
+    EXPECT_TRUE(
+        platform::WriteNamedMemory(fd_.get(), offset, absl::MakeConstSpan(text.data(), text.size()))
+            .ok());
   }
   std::string Get(uint64_t offset, size_t bytes) {
     std::string text(bytes, '\0');
-    EXPECT_TRUE(platform::ReadNamedMemory(fd_.get(), offset, absl::MakeSpan(&text[0], bytes)));
+    EXPECT_TRUE(platform::ReadNamedMemory(fd_.get(), offset, absl::MakeSpan(&text[0], bytes)).ok());
     return text;
   }
   uint64_t bytes() const {

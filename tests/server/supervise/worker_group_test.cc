@@ -674,6 +674,49 @@ TEST_F(StandInTest, ItTakesThePlaceOfTheOneThatDies) {
   EXPECT_EQ(host_.spawned(), 2u);
 }
 
+TEST_F(StandInTest, RequestsInTheStoppedOneRunInItsPlaceOnceItServes) {
+  StopWorkers(1, 1);
+  FakeCall* call = Submit(pool_, 1);
+  Pass(kStoppedNs + 2 * kWatchdogTickNs);
+  ASSERT_EQ(host_.spawned(), 2u);
+  EXPECT_EQ(host_.process(1).kills(), 0) << "nobody else could run them";
+  Serve(2);
+  Pass(kWatchdogTickNs);
+  EXPECT_EQ(host_.process(1).kills(), 1);
+  Answer(&*sides_[group_->Find(1)->link()], pool_);
+  EXPECT_TRUE(call->status().ok());
+  EXPECT_EQ(served_->metrics.dispatched_again, 1u);
+  Pass(kNsPerSecond);
+  EXPECT_EQ(host_.spawned(), 2u);
+}
+
+TEST_F(StandInTest, RequestsInAStoppedOneRunInAnotherWorkerThatServes) {
+  MakeGroup(2);
+  Serve(1);
+  FakeCall* call = Submit(pool_, 1);
+  Serve(2);
+  host_.process(1).Stop();
+  silent_ = 0;
+  Pass(kStoppedNs);
+  EXPECT_EQ(host_.process(1).kills(), 0) << "it may go on";
+  Pass(2 * kWatchdogTickNs);
+  EXPECT_EQ(host_.process(1).kills(), 1);
+  Answer(&*sides_[group_->Find(1)->link()], pool_);
+  EXPECT_TRUE(call->status().ok());
+}
+
+TEST_F(StandInTest, AStoppedOneWhoseRequestsNobodyAwaitsStays) {
+  MakeGroup(2);
+  Serve(1);
+  FakeCall* call = Submit(pool_, 1);
+  Serve(2);
+  pool_->Cancel(&call->request);
+  host_.process(1).Stop();
+  silent_ = 1;
+  Pass(kIdleBudgetNs);
+  EXPECT_EQ(host_.process(1).kills(), 0);
+}
+
 TEST_F(StandInTest, NoneIsNeededWhereAnotherWorkerServes) {
   StopWorkers(2, 1);
   Pass(kIdleBudgetNs - kNsPerSecond);

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "caffe2/serialize/inline_container.h"
 #include "nlohmann/json.hpp"
+#include "worker/model/torch/archive_size.h"
 
 namespace mpsd {
 namespace {
@@ -68,6 +69,8 @@ std::string TemporaryFolder() {
 }  // namespace
 
 absl::StatusOr<PackageMetadata> UnpackedPackage::ReadMetadata(const std::string& path) {
+  const absl::Status size = CheckArchiveSize(path);
+  if (!size.ok()) return size;
   PyTorchStreamReader archive(path);
   for (const std::string& file : ModelFiles(&archive)) {
     if (!absl::EndsWith(file, kMetadataEnd)) continue;

@@ -28,8 +28,8 @@ namespace mpsd {
 class UnpackedPackage {
  public:
   // The archive's metadata; values that are not texts are left out. Writes nothing.
-  // INVALID_ARGUMENT when the archive holds no compiled model. Throws libtorch's exceptions, for
-  // example for a file that is no archive.
+  // INVALID_ARGUMENT when the archive holds no compiled model, or CheckArchiveSize() refuses it.
+  // Throws libtorch's exceptions, for example for a file that is no archive.
   static absl::StatusOr<PackageMetadata> ReadMetadata(const std::string& path);
 
   // Writes the files of the archive's model to a new folder, without the generated sources, 1 MiB

@@ -10,6 +10,7 @@
 #include "torch/csrc/jit/runtime/graph_executor.h"
 #include "torch/csrc/jit/serialization/import.h"
 #include "worker/model/foreign_errors.h"
+#include "worker/model/torch/archive_size.h"
 #include "worker/model/torchscript/graph_precision.h"
 #include "worker/model/torchscript/panel_linear.h"
 #include "worker/model/torchscript/torchscript_graph.h"
@@ -60,6 +61,8 @@ bool IsTensor(const c10::Type& type) { return c10::TensorType::get()->isSubtypeO
 absl::StatusOr<TorchScriptProgram> TorchScriptProgram::Load(const ProgramOptions& options,
                                                             std::string* spec_json) {
   TurnProfilingOff();
+  const absl::Status size = CheckArchiveSize(options.path);
+  if (!size.ok()) return size;
   torch::jit::ExtraFilesMap extra_files = {{"mpsd.json", ""}};
   torch::jit::Module module = torch::jit::load(options.path, options.device, extra_files);
   *spec_json = extra_files["mpsd.json"];

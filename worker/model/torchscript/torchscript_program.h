@@ -33,6 +33,7 @@ class TorchScriptProgram {
   // Reads the archive to `options.device` and freezes the module if it can be frozen. Fills
   // `spec_json` with the archive's mpsd.json, empty if there is none. FAILED_PRECONDITION for a
   // module in training mode, unless the options allow it; it is then put into evaluation mode.
+  // INVALID_ARGUMENT for what CheckArchiveSize() refuses.
   static absl::StatusOr<TorchScriptProgram> Load(const ProgramOptions& options,
                                                  std::string* spec_json);
 

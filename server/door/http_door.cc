@@ -9,6 +9,7 @@
 #include "server/door/front_page_reply.h"
 #include "server/door/generate_task.h"
 #include "server/door/grpc_infer_task.h"
+#include "server/door/grpc_lasting_task.h"
 #include "server/door/grpc_method_task.h"
 #include "server/door/grpc_stream_task.h"
 #include "server/door/grpc_web.h"
@@ -70,6 +71,7 @@ HttpDoor::HttpDoor(const DoorContext& context, const ThreadRole* thread)
     : context_(context), thread_(thread) {
   context_.exchange.thread = thread;
   context_.front_page = &front_page_;
+  context_.watchers = &watchers_;
 }
 
 HttpReply HttpDoor::Refusal(const HttpCall& call, int status, absl::string_view why) {
@@ -175,7 +177,8 @@ HttpTask* HttpDoor::CallOfGrpc(HttpCall* call, GrpcKind kind) {
     return Infer(call, route);
   }
   const bool is_stream = name == kModelStreamInferAccess.name;
-  const absl::StatusOr<HttpTask*> task = is_stream ? BeginStream(call, kind) : BeginMethod(call, kind);
+  const absl::StatusOr<HttpTask*> task =
+      is_stream ? BeginStream(call, kind) : BeginMethod(call, kind);
   if (task.ok()) return *task;
   HttpReply reply = GrpcError(task.status(), is_stream ? context_.style : StatusStyle::kOwn);
   ToWeb(kind, &reply);
@@ -192,12 +195,15 @@ absl::StatusOr<HttpTask*> HttpDoor::BeginStream(HttpCall* call, GrpcKind kind) {
   if (!status.ok()) return status;
   const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
   if (!coding.ok()) return coding.status();
-  const absl::StatusOr<int64_t> end_ns =
-      GrpcEnd(call->request().Header(kGrpcTimeout), context_.exchange.clock->NowNs());
+  const absl::StatusOr<int64_t> end_ns = EndOf(*call);
   if (!end_ns.ok()) return end_ns.status();
   entry.coding = *coding;
   entry.end_ns = *end_ns;
   return new GrpcStreamTask(&context_, call, std::move(entry));
+}
+
+absl::StatusOr<int64_t> HttpDoor::EndOf(const HttpCall& call) const {
+  return GrpcEnd(call.request().Header(kGrpcTimeout), context_.exchange.clock->NowNs());
 }
 
 absl::StatusOr<HttpTask*> HttpDoor::BeginMethod(HttpCall* call, GrpcKind kind) {
@@ -211,14 +217,17 @@ absl::StatusOr<HttpTask*> HttpDoor::BeginMethod(HttpCall* call, GrpcKind kind) {
   if (!status.ok()) return status;
   const MethodTable::Method* const method = context_.methods->Find(name);
   if (method == nullptr) return absl::UnimplementedError(absl::StrCat("unknown method ", name));
-  if (method->kind == MethodTable::Kind::kWatched ||
-      method->kind == MethodTable::Kind::kConversation) {
-    if (kind != GrpcKind::kOwn) return NoStreamOfPages();
-    return absl::UnimplementedError(
-        absl::StrCat("streams of gRPC are served at listen.grpc alone: ", name));
-  }
+  const bool lasts = method->kind == MethodTable::Kind::kWatched ||
+                     method->kind == MethodTable::Kind::kConversation;
+  if (lasts && kind != GrpcKind::kOwn) return NoStreamOfPages();
   const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
   if (!coding.ok()) return coding.status();
+  if (lasts) {
+    const absl::StatusOr<int64_t> end_ns = EndOf(*call);
+    if (!end_ns.ok()) return end_ns.status();
+    return new GrpcLastingTask(&context_, call,
+                               {method, &access, *coding, *end_ns, std::move(place), grant});
+  }
   return new GrpcMethodTask(&context_, call, method, &access, *coding, std::move(place), grant);
 }
 

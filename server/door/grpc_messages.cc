@@ -1,5 +1,6 @@
 #include "server/door/grpc_messages.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -11,6 +12,9 @@ namespace {
 
 // A larger message that is most of the collected bytes is not copied out of them.
 constexpr size_t kCopiedBytes = 16 << 10;
+// The room for a message that comes in pieces grows so, up to the message and a piece behind it.
+constexpr size_t kGrowth = 8;
+constexpr size_t kPieceBytes = 64 << 10;
 
 }  // namespace
 
@@ -19,6 +23,10 @@ void GrpcMessages::Add(std::string piece) {
     bytes_ = std::move(piece);
   } else {
     bytes_.erase(0, begin_);
+    const size_t bytes = bytes_.size() + piece.size();
+    if (bytes > bytes_.capacity()) {
+      bytes_.reserve(std::max(bytes, std::min(kGrowth * bytes, wanted_ + kPieceBytes)));
+    }
     bytes_.append(piece);
   }
   begin_ = 0;
@@ -34,7 +42,8 @@ absl::StatusOr<std::optional<GrpcPiece>> GrpcMessages::Next() {
     return absl::ResourceExhaustedError(
         absl::StrCat("Received message larger than max (", length, " vs. ", message_bytes_, ")"));
   }
-  if (rest.size() - kGrpcPrefixBytes < length) return std::nullopt;
+  wanted_ = kGrpcPrefixBytes + length;
+  if (rest.size() < wanted_) return std::nullopt;
   return Take(length, *is_compressed && length > 0);
 }
 

@@ -50,7 +50,8 @@ class GrpcMessages {
   const uint64_t message_bytes_;
   const BodyCoding coding_;
   std::string bytes_;
-  size_t begin_ = 0;  // where the next prefix begins in `bytes_`
+  size_t begin_ = 0;   // where the next prefix begins in `bytes_`
+  size_t wanted_ = 0;  // bytes of the message that Next() has found in part
 };
 
 }  // namespace mpsd

@@ -16,6 +16,9 @@ namespace {
 
 constexpr absl::string_view kLineBreak = "\r\n";
 constexpr absl::string_view kColon = ": ";
+// Behind a piece of this size more are likely to come with the same read, which has so many bytes.
+constexpr size_t kLargePieceBytes = 8 << 10;
+constexpr size_t kPieceRoomBytes = 64 << 10;
 
 nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value) {
   const auto bytes = [](absl::string_view text) {
@@ -185,7 +188,10 @@ void Http2Stream::AddPiece(absl::string_view bytes) {
     return EndPieces(BodyEnd::kTooMany);
   }
   taken_bytes_ += bytes.size();
-  if (request_.body.size() == 0) connection_->BodyGrew(id_);
+  if (request_.body.size() == 0) {
+    connection_->BodyGrew(id_);
+    if (bytes.size() >= kLargePieceBytes) request_.body.Announce(kPieceRoomBytes);
+  }
   request_.body.Append(bytes);
 }
 

@@ -33,7 +33,7 @@ void GrpcStreamRequest::Resumed() {
   thread_->Check();
   if (!inflation_.TakeResumed()) return exchange_.Resumed();
   arrived_ = inflation_.status();
-  source_.call->DropBytes(std::exchange(held_bytes_, 0));
+  source_.answers->Freed(std::exchange(held_bytes_, 0));
   message_ = GrpcPiece{inflation_.TakeBytes()};
   std::exchange(inflated_, nullptr)();
 }
@@ -60,7 +60,7 @@ void GrpcStreamRequest::DropPayloads() {
   wire_.DropBuffers();
   message_ = GrpcPiece();
   inflation_.Clear();
-  source_.call->DropBytes(std::exchange(held_bytes_, 0));
+  source_.answers->Freed(std::exchange(held_bytes_, 0));
 }
 
 absl::Status GrpcStreamRequest::Hold(GrpcAnswer* answer) const {

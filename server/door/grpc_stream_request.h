@@ -39,6 +39,9 @@ class GrpcStreamAnswers {
   // this returns the request may have ended.
   virtual void AnsweredInPart(GrpcStreamRequest* request, GrpcAnswer response) = 0;
 
+  // The request has freed so many bytes of its message. On the stream's thread.
+  virtual void Freed(size_t bytes) = 0;
+
   // Has the request's Resumed() called on the stream's thread, soon.
   virtual void Resume(GrpcStreamRequest* request) = 0;
 };

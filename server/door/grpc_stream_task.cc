@@ -65,10 +65,17 @@ void GrpcStreamTask::ReadOn() {
 }
 
 bool GrpcStreamTask::MayRead() {
+  if (held_bytes_ > kMaxStreamHeldBytes) ClearAnswered();
   absl::MutexLock lock(&mu_);
   if (read_all_ || broken_ || ending_ || finishing_) return false;
-  waits_for_room_ = IsFull();
+  waits_for_room_ = IsFull() || held_bytes_ > kMaxStreamHeldBytes;
   return !waits_for_room_;
+}
+
+void GrpcStreamTask::Freed(size_t bytes) {
+  thread_->Check();
+  held_bytes_ -= bytes;
+  call_->DropBytes(bytes);
 }
 
 bool GrpcStreamTask::IsFull() const {
@@ -83,6 +90,7 @@ void GrpcStreamTask::ReadAll() {
 
 void GrpcStreamTask::TakeMessage(GrpcPiece message) {
   GrpcStreamRequest* const request = TakeRequest();
+  held_bytes_ += message.wire_bytes;
   {
     absl::MutexLock lock(&mu_);
     ++unanswered_;

@@ -28,7 +28,8 @@ namespace mpsd {
 //
 // Invariants:
 //   1. The next message is read only while fewer than kMaxStreamRequests requests wait for their
-//      answer or for its writing, and none is inflated. Otherwise the client's window stays shut.
+//      answer or for its writing, these hold at most kMaxStreamHeldBytes of messages, and none is
+//      inflated. Otherwise the client's window stays shut.
 //   2. At most one part is out. It has one message, or several small ones that were ready
 //      together. The answers of one model leave in the order of their requests. Several answers to
 //      one request leave as they come, and each is asked for when the one before it was written.
@@ -67,6 +68,7 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   void AnsweredInPart(GrpcStreamRequest* request, GrpcAnswer response) override
       ABSL_LOCKS_EXCLUDED(mu_);
   void Resume(GrpcStreamRequest* request) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Freed(size_t bytes) override;
 
  private:
   ~GrpcStreamTask() = default;
@@ -79,7 +81,7 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   };
 
   void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_) ABSL_LOCKS_EXCLUDED(mu_);
-  bool MayRead() ABSL_LOCKS_EXCLUDED(mu_);
+  bool MayRead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_) ABSL_LOCKS_EXCLUDED(mu_);
   void ReadAll() ABSL_LOCKS_EXCLUDED(mu_);
   void TakeMessage(GrpcPiece message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_)
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -115,6 +117,7 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   std::vector<GrpcStreamRequest*> clearing_ ABSL_GUARDED_BY(thread_);    // scratch
   std::vector<GrpcStreamRequest*> continuing_ ABSL_GUARDED_BY(thread_);  // scratch
   GrpcStreamRequest* inflating_ ABSL_GUARDED_BY(thread_) = nullptr;
+  uint64_t held_bytes_ ABSL_GUARDED_BY(thread_) = 0;  // of messages
   bool body_ended_ ABSL_GUARDED_BY(thread_) = false;
   bool left_ ABSL_GUARDED_BY(thread_) = false;   // the client, or its time is up
   bool ended_ ABSL_GUARDED_BY(thread_) = false;  // End(): no request begins

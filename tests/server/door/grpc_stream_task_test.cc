@@ -270,6 +270,26 @@ TEST_F(GrpcStreamTaskTest, NoMoreIsReadWhileTooManyAnswersAreNotTaken) {
   EXPECT_EQ(many_.count(), 0U);
 }
 
+// Such as requests that wait for memory. The client's window stays shut meanwhile.
+TEST_F(GrpcStreamTaskTest, NoMoreIsReadWhileRequestsHoldTooMuch) {
+  OpenStream();
+  handler_.copies = false;
+  const std::string bytes = InGrpcForm(InferBytes("many", std::string(100'000, 'x')));
+  while (call_->untaken_bytes() == 0) SendBytes(bytes);
+  EXPECT_EQ(handler_.count(), kMaxStreamHeldBytes / bytes.size() + 1);
+  const size_t held = handler_.count();
+  std::thread([&] { handler_.requests()[0]->reply.End(); }).join();
+  EXPECT_EQ(handler_.count(), held);
+  PumpResumed();
+  EXPECT_EQ(handler_.count(), held + 1);
+  handler_.copies = true;
+  for (size_t i = 1; i < handler_.count(); ++i) {
+    handler_.requests()[i]->reply.End();
+    PumpResumed();
+  }
+  CloseAndEnd();
+}
+
 TEST_F(GrpcStreamTaskTest, RequestsBeyondTheModelsShareAreErrorsOfTheStream) {
   CountIn(&open_infer_calls_);
   OpenStream();

@@ -117,7 +117,7 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   std::vector<GrpcStreamRequest*> clearing_ ABSL_GUARDED_BY(thread_);    // scratch
   std::vector<GrpcStreamRequest*> continuing_ ABSL_GUARDED_BY(thread_);  // scratch
   GrpcStreamRequest* inflating_ ABSL_GUARDED_BY(thread_) = nullptr;
-  uint64_t held_bytes_ ABSL_GUARDED_BY(thread_) = 0;  // those of messages
+  uint64_t held_bytes_ ABSL_GUARDED_BY(thread_) = 0;  // the messages of the requests
   bool body_ended_ ABSL_GUARDED_BY(thread_) = false;
   bool left_ ABSL_GUARDED_BY(thread_) = false;   // the client, or its time is up
   bool ended_ ABSL_GUARDED_BY(thread_) = false;  // End(): no request begins

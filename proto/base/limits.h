@@ -50,6 +50,8 @@ inline constexpr uint32_t kArmedStreamCalls = 16;
 
 // The requests of one stream that have not ended or whose answers are not written yet.
 inline constexpr size_t kMaxStreamRequests = 256;
+// A stream reads no further while its requests wait for memory with more bytes.
+inline constexpr uint64_t kMaxStreamHeldBytes = 4 << 20;
 
 // A model.
 inline constexpr size_t kMaxModels = 256;            // in a config

@@ -16,6 +16,9 @@ namespace {
 
 constexpr absl::string_view kLineBreak = "\r\n";
 constexpr absl::string_view kColon = ": ";
+// Behind a piece of this size more are likely to come with the same read, which has so many bytes.
+constexpr size_t kLargePieceBytes = 8 << 10;
+constexpr size_t kPieceRoomBytes = 64 << 10;
 
 nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value) {
   const auto bytes = [](absl::string_view text) {
@@ -185,7 +188,10 @@ void Http2Stream::AddPiece(absl::string_view bytes) {
     return EndPieces(BodyEnd::kTooMany);
   }
   taken_bytes_ += bytes.size();
-  if (request_.body.size() == 0) connection_->BodyGrew(id_);
+  if (request_.body.size() == 0) {
+    connection_->BodyGrew(id_);
+    if (bytes.size() >= kLargePieceBytes) request_.body.Announce(kPieceRoomBytes);
+  }
   request_.body.Append(bytes);
 }
 
@@ -344,7 +350,6 @@ ssize_t Http2Stream::TakeForWriting(size_t most, uint32_t* flags) {
   if (part_out_ && taken == 0) return NGHTTP2_ERR_DEFERRED;
   *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
   promised_ = taken;
-  if (part_out_ && taken == rest) connection_->PartIsTaken(id_);
   if (!part_out_ && taken == rest) EndBody(flags);
   return static_cast<ssize_t>(taken);
 }
@@ -361,6 +366,7 @@ void Http2Stream::Write(size_t bytes, std::string* out) {
   if (!cut_rest_.empty()) return void(out->append(std::exchange(cut_rest_, "")));
   out->append(reply_.body, written_, bytes);
   written_ += bytes;
+  if (part_out_ && written_ == reply_.body.size()) connection_->PartIsTaken(id_);
 }
 
 void Http2Stream::PartIsWritten() {

@@ -385,6 +385,7 @@ std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   context.gate = &http_gate_;
   const bool own = bounds_ != nullptr;
   context.open_infer_calls = own ? &bounds_->infer_calls : grpc_.open_infer_calls();
+  context.open_stream_calls = own ? &bounds_->stream_calls : grpc_.open_stream_calls();
   context.open_other_calls = own ? &bounds_->other_calls : grpc_.open_other_calls();
   context.unread = own ? &bounds_->unread : grpc_.unread_copies();
   if (config_.limits.compressed_requests) {

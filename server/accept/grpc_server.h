@@ -92,6 +92,7 @@ class GrpcServer {
   // Ledgers of open calls, shared with other doors: a call counts the same at every door. REQUIRES:
   // the server was started.
   OpenCalls* open_infer_calls() { return open_infer_calls_.get(); }
+  OpenCalls* open_stream_calls() { return open_stream_calls_.get(); }
   OpenCalls* open_other_calls() { return open_other_calls_.get(); }
 
   // Copies of unread answers, shared with other doors. REQUIRES: as above.

@@ -12,10 +12,8 @@ constexpr size_t kKeptScratchBytes = 64 << 10;
 absl::StatusOr<grpc::ByteBuffer> ReplyWriter::Write(const InferExchange& exchange,
                                                     const grpc::ServerContextBase& rpc,
                                                     const Answer& answer, bool is_last) {
-  const InferMessage& message = exchange.message();
   const Request& request = exchange.request();
-  ReplyHead head{message.model, request.model->version, message.id, message.wants_final_flag,
-                 is_last,       request.truncated_texts};
+  ReplyHead head = exchange.HeadOf(is_last);
   ReplyPeer peer;
   if (MayBeLarge(head, answer)) peer = PeerOf(rpc);
   absl::StatusOr<grpc::ByteBuffer> written =

@@ -10,12 +10,12 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/thread_role.h"
-#include "server/accept/answer_lines.h"
 #include "server/accept/infer_call_context.h"
 #include "server/accept/inflation.h"
 #include "server/accept/open_streams.h"
 #include "server/accept/queue_tag.h"
 #include "server/accept/stream_request.h"
+#include "server/exchange/answer_lines.h"
 #include "server/listen/connection_call.h"
 #include "server/wire/trace_context.h"
 

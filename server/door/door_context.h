@@ -7,6 +7,7 @@
 
 #include "proto/base/limits.h"
 #include "server/door/http_gate.h"
+#include "server/door/method_watchers.h"
 #include "server/entry/method_table.h"
 #include "server/entry/open_calls.h"
 #include "server/exchange/infer_exchange.h"
@@ -21,12 +22,14 @@
 
 namespace mpsd {
 
-// The daemon makes one for each HttpDoor, with everything except the thread and the front page,
-// which HttpDoor fills in. A door's tasks point to its copy. Constant once requests arrive. The
-// referents outlive the HTTP server. Thread-safe.
+// The daemon makes one for each HttpDoor, with everything except the thread, the front page and the
+// watchers, which HttpDoor fills in. A door's tasks point to its copy. Constant once requests
+// arrive. The referents outlive the HTTP server. Thread-safe.
 //
 //   exchange, open_infer_calls, unread, inflaters,   the tasks that infer
 //     json_bytes, default_deadline_ns
+//   open_stream_calls                                GrpcStreamTask, beside those that infer
+//   watchers                                         GrpcLastingTask
 //   methods, open_other_calls                        MethodTask; TokenizeTask the calls alone
 //   page, health, origins                            HttpDoor itself, without a task
 //   front_page                                       HttpDoor and MethodTask
@@ -44,7 +47,8 @@ struct DoorContext {
   const ModelDirectory* models = nullptr;
   const MethodTable* methods = nullptr;
   const HttpGate* gate = nullptr;
-  OpenCalls* open_infer_calls = nullptr;  // the same as gRPC's
+  OpenCalls* open_infer_calls = nullptr;   // the same as gRPC's
+  OpenCalls* open_stream_calls = nullptr;  // likewise
   OpenCalls* open_other_calls = nullptr;
   UnreadCopies* unread = nullptr;        // the same as gRPC's
   InflaterThreads* inflaters = nullptr;  // the same as gRPC's; null: compressed bodies are refused
@@ -52,6 +56,7 @@ struct DoorContext {
   const MetricsPage* page = nullptr;
   HealthSource* health = nullptr;
   const StatusPage* front_page = nullptr;
+  MethodWatchers* watchers = nullptr;
   uint64_t message_bytes = 0;  // limits.message: the largest request, and JSON of an answer
   uint64_t json_bytes = 0;     // limits.http_json: the largest JSON of a request
   size_t text_rows = 0;        // limits.texts: for a text route's request

@@ -17,6 +17,7 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxTimeoutDigits = 8;
+constexpr char kOkLine[] = "grpc-status: 0\r\n";
 constexpr char kEncoding[] = "grpc-encoding";
 
 enum Flag : char { kPlainFlag = 0, kCompressedFlag = 1 };
@@ -76,6 +77,13 @@ GrpcKind GrpcKindOf(const HttpCall& call) {
 absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
                                           int64_t default_ns) {
   if (timeout.empty()) return DefaultDeadline(now_ns, default_ns);
+  const absl::StatusOr<int64_t> end_ns = GrpcEnd(timeout, now_ns);
+  if (!end_ns.ok()) return end_ns.status();
+  return CallDeadline{std::min(*end_ns, now_ns + kMaxTimeoutNs), 0};
+}
+
+absl::StatusOr<int64_t> GrpcEnd(absl::string_view timeout, int64_t now_ns) {
+  if (timeout.empty()) return kNoDeadlineNs;
   const absl::string_view digits = timeout.substr(0, timeout.size() - 1);
   const int64_t unit_ns = UnitNs(timeout.back());
   int64_t count = 0;
@@ -85,8 +93,8 @@ absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now
   if (unit_ns == 0 || !is_number) {
     return absl::InvalidArgumentError("grpc-timeout must be digits and a unit");
   }
-  const int64_t most = kMaxTimeoutNs / unit_ns + 1;  // more cannot overflow, and are cut
-  return CallDeadline{now_ns + std::min(std::min(count, most) * unit_ns, kMaxTimeoutNs), 0};
+  if (count >= (kNoDeadlineNs - now_ns) / unit_ns) return kNoDeadlineNs;
+  return now_ns + count * unit_ns;
 }
 
 absl::StatusOr<BodyCoding> GrpcCoding(HttpCall* call, bool allowed) {
@@ -108,15 +116,20 @@ absl::StatusOr<bool> IsCompressed(char flag, BodyCoding coding) {
   return absl::InternalError("a message is compressed, but the call has no grpc-encoding");
 }
 
+uint64_t GrpcLength(absl::string_view prefix) {
+  uint64_t length = 0;
+  for (const char c : prefix.substr(1, kGrpcPrefixBytes - 1)) {
+    length = length << 8 | static_cast<unsigned char>(c);
+  }
+  return length;
+}
+
 absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding coding) {
   if (body.empty()) return absl::InvalidArgumentError("the call carries no request");
   if (body.size() < kGrpcPrefixBytes) return absl::InvalidArgumentError("the message is cut short");
   const absl::StatusOr<bool> is_compressed = IsCompressed(body[0], coding);
   if (!is_compressed.ok()) return is_compressed.status();
-  uint64_t length = 0;
-  for (const char c : body.substr(1, kGrpcPrefixBytes - 1)) {
-    length = length << 8 | static_cast<unsigned char>(c);
-  }
+  const uint64_t length = GrpcLength(body);
   body.remove_prefix(kGrpcPrefixBytes);
   if (length != body.size()) {
     return absl::InvalidArgumentError("the body of the call is not one message");
@@ -132,10 +145,14 @@ std::string GrpcPrefix(char flag, size_t bytes) {
   return prefix;
 }
 
+void EndGrpcMessage(std::string* body) {
+  body->replace(0, kGrpcPrefixBytes, GrpcPrefix(kPlainFlag, body->size() - kGrpcPrefixBytes));
+}
+
 HttpReply GrpcReply(std::string body) {
-  body.replace(0, kGrpcPrefixBytes, GrpcPrefix(kPlainFlag, body.size() - kGrpcPrefixBytes));
+  EndGrpcMessage(&body);
   HttpReply reply(200, kGrpcType, std::move(body));
-  reply.trailers = "grpc-status: 0\r\n";
+  reply.trailers = kOkLine;
   reply.tells_length = false;
   return reply;
 }
@@ -149,6 +166,13 @@ HttpReply GrpcError(const absl::Status& status, StatusStyle style) {
   if (!told.error_details().empty()) {
     reply.AddHeader("grpc-status-details-bin", Unpadded(told.error_details()));
   }
+  return reply;
+}
+
+HttpReply GrpcLast(const absl::Status& status, StatusStyle style, bool has_parts) {
+  HttpReply reply = GrpcError(status, style);
+  if (status.ok()) reply.headers = kOkLine;
+  if (has_parts) reply.headers.swap(reply.trailers);
   return reply;
 }
 

@@ -23,6 +23,7 @@ namespace mpsd {
 //   error     200 without a body: grpc-status, grpc-message and grpc-status-details-bin are headers
 
 inline constexpr char kGrpcType[] = "application/grpc";
+inline constexpr char kGrpcTimeout[] = "grpc-timeout";
 inline constexpr size_t kGrpcPrefixBytes = 5;
 
 enum class GrpcKind : uint8_t {
@@ -41,6 +42,9 @@ GrpcKind GrpcKindOf(const HttpCall& call);
 absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
                                           int64_t default_ns);
 
+// When a call with this grpc-timeout is over; kNoDeadlineNs if the header is empty. Pure.
+absl::StatusOr<int64_t> GrpcEnd(absl::string_view timeout, int64_t now_ns);
+
 // How the call's compressed messages are compressed, by its header grpc-encoding. UNIMPLEMENTED for
 // another encoding than gzip and deflate, and for these unless `allowed`; then the reply gets the
 // header grpc-accept-encoding.
@@ -49,6 +53,9 @@ absl::StatusOr<BodyCoding> GrpcCoding(HttpCall* call, bool allowed);
 // Whether a message with this flag is compressed, in a call with this coding. INTERNAL for a flag
 // that has no meaning there. Pure.
 absl::StatusOr<bool> IsCompressed(char flag, BodyCoding coding);
+
+// The length of the message behind a prefix. REQUIRES: kGrpcPrefixBytes. Pure.
+uint64_t GrpcLength(absl::string_view prefix);
 
 struct GrpcMessage {
   absl::string_view bytes;
@@ -65,10 +72,17 @@ std::string GrpcPrefix(char flag, size_t bytes);
 // A body that begins with room for the prefix. The message is appended, then GrpcReply() called.
 inline std::string GrpcBody() { return std::string(kGrpcPrefixBytes, '\0'); }
 
+// Writes the prefix of the message that begins so, and is whole now. Pure.
+void EndGrpcMessage(std::string* body);
+
 // The reply with this message: writes the prefix. REQUIRES: the body began as GrpcBody(). Pure.
 HttpReply GrpcReply(std::string body);
 
 // The reply to a call that ends with an error. Pure.
 HttpReply GrpcError(const absl::Status& status, StatusStyle style);
+
+// The end of a call of several messages, after as many as it had; OK is no error. The status is in
+// the trailers if the reply `has_parts`, else in the headers. Pure.
+HttpReply GrpcLast(const absl::Status& status, StatusStyle style, bool has_parts);
 
 }  // namespace mpsd

@@ -10,7 +10,7 @@ namespace mpsd {
 
 absl::StatusOr<CallDeadline> GrpcInferTask::DeadlineOf(const HttpRequest& request,
                                                        int64_t now_ns) const {
-  return GrpcDeadline(request.Header("grpc-timeout"), now_ns, context().default_deadline_ns);
+  return GrpcDeadline(request.Header(kGrpcTimeout), now_ns, context().default_deadline_ns);
 }
 
 HttpReply GrpcInferTask::ErrorOf(const absl::Status& status) const {
@@ -50,7 +50,7 @@ absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
 
 absl::Status GrpcInferTask::Write(const Answer& answer, bool is_last) {
   std::string body = GrpcBody();
-  AppendReply(HeadOf(is_last), answer, &body);
+  AppendReply(exchange()->HeadOf(is_last), answer, &body);
   HttpReply reply = GrpcReply(std::move(body));
   ToWeb(GrpcKindOf(*call()), &reply);
   const absl::Status status = HoldRoom(&reply);

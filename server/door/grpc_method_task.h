@@ -43,7 +43,6 @@ class GrpcMethodTask final : public HttpTask {
   ~GrpcMethodTask() = default;
 
   void Call(absl::string_view request);
-  absl::Status Check(absl::string_view request);
   void Answer(const absl::Status& status, const std::string& response);
 
   const DoorContext* const context_;

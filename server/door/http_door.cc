@@ -9,7 +9,9 @@
 #include "server/door/front_page_reply.h"
 #include "server/door/generate_task.h"
 #include "server/door/grpc_infer_task.h"
+#include "server/door/grpc_lasting_task.h"
 #include "server/door/grpc_method_task.h"
+#include "server/door/grpc_stream_task.h"
 #include "server/door/grpc_web.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
@@ -51,6 +53,10 @@ HttpReply NoSuchPath(absl::string_view path) {
   return {404, kJsonType, NoSuchPathJson(FormOfUnknownPath(path))};
 }
 
+absl::Status NoStreamOfPages() {
+  return absl::UnimplementedError("calls of gRPC-Web have one message and one answer");
+}
+
 HttpReply WrongMethod(const Route& route) {
   const absl::Status status =
       absl::InvalidArgumentError(absl::StrCat("this path takes ", route.allow));
@@ -65,6 +71,7 @@ HttpDoor::HttpDoor(const DoorContext& context, const ThreadRole* thread)
     : context_(context), thread_(thread) {
   context_.exchange.thread = thread;
   context_.front_page = &front_page_;
+  context_.watchers = &watchers_;
 }
 
 HttpReply HttpDoor::Refusal(const HttpCall& call, int status, absl::string_view why) {
@@ -162,7 +169,6 @@ void HttpDoor::Back(InferTask* task, RouteKind kind) {
   if (spare.size() < kMaxSpare) spare.push_back(std::move(over));
 }
 
-// Calls of several messages are the gRPC door's.
 HttpTask* HttpDoor::CallOfGrpc(HttpCall* call, GrpcKind kind) {
   const absl::string_view name = call->request().path;
   if (name == kModelInferAccess.name) {
@@ -170,34 +176,59 @@ HttpTask* HttpDoor::CallOfGrpc(HttpCall* call, GrpcKind kind) {
     route.kind = RouteKind::kCall;
     return Infer(call, route);
   }
+  const bool is_stream = name == kModelStreamInferAccess.name;
+  const absl::StatusOr<HttpTask*> task =
+      is_stream ? BeginStream(call, kind) : BeginMethod(call, kind);
+  if (task.ok()) return *task;
+  HttpReply reply = GrpcError(task.status(), is_stream ? context_.style : StatusStyle::kOwn);
+  ToWeb(kind, &reply);
+  call->Reply(std::move(reply));
+  return nullptr;
+}
+
+absl::StatusOr<HttpTask*> HttpDoor::BeginStream(HttpCall* call, GrpcKind kind) {
+  GrpcStreamTask::Entry entry;
+  absl::Status status = context_.open_stream_calls->Enter(call->peer(), &entry.place);
+  entry.place.BelongToNone();
+  if (status.ok()) status = context_.gate->Enter(*call, kModelStreamInferAccess, &entry.grant);
+  if (status.ok() && kind != GrpcKind::kOwn) status = NoStreamOfPages();
+  if (!status.ok()) return status;
+  const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
+  if (!coding.ok()) return coding.status();
+  const absl::StatusOr<int64_t> end_ns = EndOf(*call);
+  if (!end_ns.ok()) return end_ns.status();
+  entry.coding = *coding;
+  entry.end_ns = *end_ns;
+  return new GrpcStreamTask(&context_, call, std::move(entry));
+}
+
+absl::StatusOr<int64_t> HttpDoor::EndOf(const HttpCall& call) const {
+  return GrpcEnd(call.request().Header(kGrpcTimeout), context_.exchange.clock->NowNs());
+}
+
+absl::StatusOr<HttpTask*> HttpDoor::BeginMethod(HttpCall* call, GrpcKind kind) {
+  const absl::string_view name = call->request().path;
   const MethodAccess& access = AccessOf(name);
   OpenCalls::Place place;
   Grant grant;
   absl::Status status = context_.open_other_calls->Enter(call->peer(), &place);
   place.BelongToNone();
   if (status.ok()) status = context_.gate->Enter(*call, access, &grant);
+  if (!status.ok()) return status;
   const MethodTable::Method* const method = context_.methods->Find(name);
-  const bool is_stream = method == nullptr ? name == kModelStreamInferAccess.name
-                                           : method->kind == MethodTable::Kind::kWatched ||
-                                                 method->kind == MethodTable::Kind::kConversation;
-  if (status.ok() && is_stream) {
-    status = absl::UnimplementedError(
-        absl::StrCat("streams of gRPC are served at listen.grpc alone: ", name));
+  if (method == nullptr) return absl::UnimplementedError(absl::StrCat("unknown method ", name));
+  const bool lasts = method->kind == MethodTable::Kind::kWatched ||
+                     method->kind == MethodTable::Kind::kConversation;
+  if (lasts && kind != GrpcKind::kOwn) return NoStreamOfPages();
+  const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
+  if (!coding.ok()) return coding.status();
+  if (lasts) {
+    const absl::StatusOr<int64_t> end_ns = EndOf(*call);
+    if (!end_ns.ok()) return end_ns.status();
+    return new GrpcLastingTask(&context_, call,
+                               {method, &access, *coding, *end_ns, std::move(place), grant});
   }
-  if (status.ok() && method == nullptr) {
-    status = absl::UnimplementedError(absl::StrCat("unknown method ", name));
-  }
-  if (status.ok()) {
-    const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
-    if (coding.ok()) {
-      return new GrpcMethodTask(&context_, call, method, &access, *coding, std::move(place), grant);
-    }
-    status = coding.status();
-  }
-  HttpReply reply = GrpcError(status, StatusStyle::kOwn);
-  ToWeb(kind, &reply);
-  call->Reply(std::move(reply));
-  return nullptr;
+  return new GrpcMethodTask(&context_, call, method, &access, *coding, std::move(place), grant);
 }
 
 HttpTask* HttpDoor::CallMethod(HttpCall* call, const Route& route, const Grant& grant) {

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
 #include "server/access/method_access.h"
 #include "server/door/door_context.h"
 #include "server/door/grpc_form.h"
 #include "server/door/infer_task.h"
+#include "server/door/method_watchers.h"
 #include "server/http/http_call.h"
 #include "server/route/route.h"
 
@@ -23,7 +25,8 @@ namespace mpsd {
 //   /tokenize                TokenizeTask, by the model's tokenizer
 //   metadata, statistics, …  MethodTask, by the MethodTable; the page at "/", too
 //   /v1/models, /info        at once (TextPageOf)
-//   a unary call of gRPC     GrpcInferTask or GrpcMethodTask; over HTTP/1.1 gRPC-Web's alone
+//   a call of gRPC           GrpcInferTask, GrpcStreamTask, GrpcMethodTask or GrpcLastingTask;
+//                            over HTTP/1.1 unary calls of gRPC-Web alone
 //   /metrics, probes, /docs  at once, and whatever else is open: a probe is not counted as a call
 //
 // Before a byte of its body is kept, a request passes the page's origin, the gate, and the ledger
@@ -38,6 +41,7 @@ class HttpDoor final : public HttpHandler {
   HttpDoor(const DoorContext& context, const ThreadRole* thread);
 
   HttpTask* Arrived(HttpCall* call) override;
+  void Look() override { watchers_.Look(); }
   HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) override;
 
  private:
@@ -50,6 +54,9 @@ class HttpDoor final : public HttpHandler {
   HttpTask* Infer(HttpCall* call, const Route& route) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   std::unique_ptr<InferTask> MakeTask(RouteKind kind);
   HttpTask* CallOfGrpc(HttpCall* call, GrpcKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  absl::StatusOr<HttpTask*> BeginStream(HttpCall* call, GrpcKind kind);
+  absl::StatusOr<HttpTask*> BeginMethod(HttpCall* call, GrpcKind kind);
+  absl::StatusOr<int64_t> EndOf(const HttpCall& call) const;
   HttpTask* CallMethod(HttpCall* call, const Route& route, const Grant& grant);
   HttpReply Page(const Route& route) const;
   HttpReply Refused(const HttpCall& call, const Route& route, const absl::Status& status) const;
@@ -57,6 +64,7 @@ class HttpDoor final : public HttpHandler {
   Spare& SpareOf(RouteKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
   const StatusPage front_page_;
+  MethodWatchers watchers_;
   DoorContext context_;
   const ThreadRole* const thread_;
   Spare spare_infers_ ABSL_GUARDED_BY(thread_);

@@ -8,7 +8,9 @@
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/door/body_fault.h"
+#include "server/door/call_trace.h"
 #include "server/door/error_reply.h"
+#include "server/door/unread_room.h"
 #include "server/request/retry_info.h"
 #include "server/request/served_model.h"
 #include "server/rest/infer_reply.h"
@@ -20,16 +22,9 @@ namespace mpsd {
 namespace {
 
 constexpr char kHeaderLength[] = "Inference-Header-Content-Length";
-constexpr char kTraceparent[] = "traceparent";
 constexpr char kRequestId[] = "X-Request-Id";
 constexpr char kTensors[] = "application/octet-stream";
 constexpr size_t kMaxRequestIdBytes = 256;
-
-TraceContext TraceOf(const HttpRequest& request) {
-  TraceContext context;
-  ReadTraceparent(request.Header(kTraceparent), &context);
-  return context;
-}
 
 std::string Joined(const InferReply& reply) {
   std::string body;
@@ -219,15 +214,8 @@ void InferTask::DropPayloads() {
 }
 
 absl::Status InferTask::Write(const Answer& answer, bool is_last) {
-  const absl::Status status = WriteBody(HeadOf(is_last), answer, body_, &reply_);
+  const absl::Status status = WriteBody(exchange_.HeadOf(is_last), answer, body_, &reply_);
   return status.ok() ? HoldRoom(&reply_) : status;
-}
-
-ReplyHead InferTask::HeadOf(bool is_last) const {
-  const InferMessage& message = exchange_.message();
-  const Request& request = exchange_.request();
-  return {message.model, request.model->version, message.id, message.wants_final_flag,
-          is_last,       request.truncated_texts};
 }
 
 absl::Status InferTask::WriteBody(const ReplyHead& head, const Answer& answer,
@@ -244,18 +232,12 @@ absl::Status InferTask::WriteBody(const ReplyHead& head, const Answer& answer,
   return absl::OkStatus();
 }
 
-// A large answer counts as unread until the client has read it.
 absl::Status InferTask::HoldRoom(HttpReply* reply) const {
-  if (reply->body.size() <= kCopiedReplyBytes) return absl::OkStatus();
-  std::optional<UnreadCopies::Room> room =
-      context_->unread->Take(call_->peer(), reply->body.size(), context_->exchange.clock->NowNs());
-  if (!room.has_value()) return Busy("too many answers are unread");
-  reply->held = std::make_shared<UnreadCopies::Room>(*std::move(room));
-  return absl::OkStatus();
+  return HoldUnread(*context_, call_->peer(), reply->body.size(), &reply->held);
 }
 
 void InferTask::AddEchoes(HttpReply* reply) const {
-  if (!trace_.text.empty()) reply->AddHeader(kTraceparent, trace_.text);
+  EchoTrace(trace_, reply);
   if (!request_id_.empty()) reply->AddHeader(kRequestId, request_id_);
 }
 

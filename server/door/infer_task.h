@@ -79,9 +79,6 @@ class InferTask : public HttpTask, public ExchangeTransport {
     return inflation_.TakeBytes();
   }
 
-  // The beginning of an answer to the request.
-  ReplyHead HeadOf(bool is_last) const;
-
   // Keeps what was written for the next SendLast() or SendPart().
   void Keep(HttpReply reply) { reply_ = std::move(reply); }
 

@@ -9,25 +9,27 @@ namespace mpsd {
 // So that the reader of JSON takes the bytes as they are.
 static_assert(InflatedBody::kPaddingBytes >= kBodyPadding);
 
-void MessageInflation::Begin(BodyCoding coding, absl::string_view bytes, HttpCall* call) {
+void MessageInflation::Begin(BodyCoding coding, absl::string_view bytes, HttpCall* call,
+                             std::function<void()> done) {
   MPSD_CHECK(!is_out_ && (coding == BodyCoding::kGzip || coding == BodyCoding::kDeflate));
   is_out_ = true;
   is_dropped_.store(false, std::memory_order_relaxed);
   coding_ = coding;
   bytes_ = bytes;
   call_ = call;
+  done_ = std::move(done);
   threads_->Enqueue(this);
 }
 
-// The task may be over, and this in use again, before Resume() returns.
+// The task may be over, and this in use again, before `done` returns.
 void MessageInflation::Run() {
-  HttpCall* const call = call_;
+  const std::function<void()> done = std::move(done_);
   const CompressedForm form =
       coding_ == BodyCoding::kGzip ? CompressedForm::kGzip : CompressedForm::kDeflate;
   status_ = is_dropped_.load(std::memory_order_relaxed)
                 ? CallCancelled()
-                : plain_.Inflate(form, bytes_, call->peer());
-  call->Resume();
+                : plain_.Inflate(form, bytes_, call_->peer());
+  done();
 }
 
 }  // namespace mpsd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -15,8 +16,9 @@
 namespace mpsd {
 
 // Step 1 of a compressed request, as accept/'s Inflation for libgrpc. The message is the body of an
-// HTTP request or one message of a gRPC call. A task that has the whole message calls Begin(). The
-// task's Resumed() comes once, when the message is plain or cannot be made so.
+// HTTP request or one message of a gRPC call. A task that has the whole message calls Begin(). Its
+// `done` is called once, when the message is plain or cannot be made so, and has the task's
+// Resumed() come.
 //
 // Lives on the call's thread, except Run(), which an inflater's thread calls. Owned by a task and
 // used again for each message.
@@ -28,7 +30,12 @@ class MessageInflation final : public InflationJob {
 
   // The caller keeps the bytes until Resumed(). REQUIRES: the coding is gzip or deflate, and no
   // inflation is under way.
-  void Begin(BodyCoding coding, absl::string_view bytes, HttpCall* call);
+  void Begin(BodyCoding coding, absl::string_view bytes, HttpCall* call) {
+    Begin(coding, bytes, call, [call] { call->Resume(); });
+  }
+  // The same for a task of several messages. An inflater's thread calls `done`.
+  void Begin(BodyCoding coding, absl::string_view bytes, HttpCall* call,
+             std::function<void()> done);
 
   // Whether the next Resumed() is this one's; takes it. After true the functions below may be
   // called.
@@ -58,6 +65,7 @@ class MessageInflation final : public InflationJob {
   BodyCoding coding_ = BodyCoding::kPlain;
   absl::string_view bytes_;
   HttpCall* call_ = nullptr;
+  std::function<void()> done_;
   InflatedBody plain_;
   absl::Status status_;
   std::atomic<bool> is_dropped_{false};

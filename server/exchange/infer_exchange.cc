@@ -185,6 +185,11 @@ void InferExchange::Refuse(const absl::Status& status, bool is_last) {
   StopAnswers();
 }
 
+ReplyHead InferExchange::HeadOf(bool is_last) const {
+  return {message_.model, request_.model->version, message_.id, message_.wants_final_flag,
+          is_last,        request_.truncated_texts};
+}
+
 void InferExchange::End() {
   counter_.Add(request_, AnswerOutcome::kNoMore);
   CountAndTell(absl::StatusCode::kOk);

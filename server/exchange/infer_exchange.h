@@ -17,6 +17,7 @@
 #include "server/request/reply.h"
 #include "server/request/request.h"
 #include "server/telemetry/model_metrics.h"
+#include "server/wire/reply_head.h"
 #include "server/wire/trace_context.h"
 
 namespace mpsd {
@@ -115,6 +116,9 @@ class InferExchange final : public ReplySink, private TextWaiter {
   // message() is constant from Read() until Clear(), request() from admission until Clear().
   const InferMessage& message() const { return message_; }
   const Request& request() const { return request_; }
+
+  // The beginning of an answer to the request. REQUIRES: the request was admitted.
+  ReplyHead HeadOf(bool is_last) const;
 
  private:
   enum class Stage : uint8_t {

@@ -344,7 +344,6 @@ ssize_t Http2Stream::TakeForWriting(size_t most, uint32_t* flags) {
   if (part_out_ && taken == 0) return NGHTTP2_ERR_DEFERRED;
   *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
   promised_ = taken;
-  if (part_out_ && taken == rest) connection_->PartIsTaken(id_);
   if (!part_out_ && taken == rest) EndBody(flags);
   return static_cast<ssize_t>(taken);
 }
@@ -361,6 +360,7 @@ void Http2Stream::Write(size_t bytes, std::string* out) {
   if (!cut_rest_.empty()) return void(out->append(std::exchange(cut_rest_, "")));
   out->append(reply_.body, written_, bytes);
   written_ += bytes;
+  if (part_out_ && written_ == reply_.body.size()) connection_->PartIsTaken(id_);
 }
 
 void Http2Stream::PartIsWritten() {

@@ -185,14 +185,32 @@ absl::Status PutReply(const ReplyHead& head, const Answer& answer, const ReplyPe
 // An upper bound for a head without its id, or an output without its contents.
 constexpr size_t kMostHeadBytes = 512;
 
-}  // namespace
-
-void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out) {
-  PutHead(head, answer, out);
+void AppendContents(const Answer& answer, std::string* out) {
   for (const AnswerOutput& output : answer.outputs) {
     PutContentsHead(output, out);
     out->append(output.bytes.data(), output.bytes.size());
   }
+}
+
+}  // namespace
+
+void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out) {
+  PutHead(head, answer, out);
+  AppendContents(answer, out);
+}
+
+void AppendStreamReply(const ReplyHead& head, const Answer& answer, std::string* out) {
+  std::string text;
+  PutHead(head, answer, &text);
+  uint64_t bytes = text.size();
+  for (const AnswerOutput& output : answer.outputs) {
+    bytes += 1 + VarintBytes(output.bytes.size()) + output.bytes.size();
+  }
+  PutKey(2, out);
+  PutVarint(bytes, out);
+  out->reserve(out->size() + bytes);
+  out->append(text);
+  AppendContents(answer, out);
 }
 
 bool MayBeLarge(const ReplyHead& head, const Answer& answer) {
@@ -225,13 +243,17 @@ absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const A
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
+void AppendStreamError(absl::string_view text, absl::string_view id, std::string* out) {
+  PutText(1, text, out);
+  PutKey(2, out);
+  PutVarint(TextBytes(id), out);
+  PutText(3, id, out);
+}
+
 grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id,
                                   const ReplyPeer& peer) {
   std::string bytes;
-  PutText(1, text, &bytes);
-  PutKey(2, &bytes);
-  PutVarint(TextBytes(id), &bytes);
-  PutText(3, id, &bytes);
+  AppendStreamError(text, id, &bytes);
   Slices slices;
   if (id.size() <= kCopiedReplyBytes) {
     slices.emplace_back(bytes.data(), bytes.size());

@@ -48,6 +48,9 @@ absl::StatusOr<grpc::ByteBuffer> WriteReply(const ReplyHead& head, const Answer&
 // The same bytes at the end of `out`, each output copied. The caller bounds the copies.
 void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out);
 
+// The same as a ModelStreamInferResponse, whose second field is the answer.
+void AppendStreamReply(const ReplyHead& head, const Answer& answer, std::string* out);
+
 // False if the whole answer surely has at most kCopiedReplyBytes, so that WriteReply() reads no
 // peer. Pure.
 bool MayBeLarge(const ReplyHead& head, const Answer& answer);
@@ -62,5 +65,8 @@ absl::StatusOr<grpc::ByteBuffer> WriteStreamReply(const ReplyHead& head, const A
 // out if the client has left too many unread. Thread-safe.
 grpc::ByteBuffer WriteStreamError(absl::string_view text, absl::string_view id,
                                   const ReplyPeer& peer);
+
+// The same bytes at the end of `out`. The caller bounds the copies.
+void AppendStreamError(absl::string_view text, absl::string_view id, std::string* out);
 
 }  // namespace mpsd

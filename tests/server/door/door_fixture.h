@@ -44,8 +44,10 @@ class FakeHttpCall final : public HttpCall {
   absl::Span<const std::string> certificate_names() const override { return {}; }
   ConnectionId connection() override { return nullptr; }
   void AddHeaders(absl::string_view lines) override { added.append(lines.data(), lines.size()); }
+  void StreamBody(int64_t until_ns) override { streams_until_ns = until_ns; }
   std::string TakeBody() override { return request_.body.Take(); }
   void DropBody() override { dropped = true; }
+  void DropBytes(size_t bytes) override { dropped_bytes += bytes; }
   void ReplyPart(HttpReply part) override {
     EXPECT_FALSE(reply.has_value());
     parts.push_back(std::move(part));
@@ -59,7 +61,13 @@ class FakeHttpCall final : public HttpCall {
     resumed.release();
   }
 
+  // Bytes of the body that its task has not taken yet.
+  void AddPiece(absl::string_view bytes) { request_.body.Append(bytes); }
+  size_t untaken_bytes() const { return request_.body.size(); }
+
   std::string told_peer = "ipv4:127.0.0.1:5";
+  std::optional<int64_t> streams_until_ns;
+  size_t dropped_bytes = 0;
   bool speaks_http2 = false;
   std::string added;  // headers
   std::vector<HttpReply> parts;
@@ -94,6 +102,7 @@ class HttpDoorTest : public testing::Test {
     context_.methods = &methods_;
     context_.gate = &http_gate_;
     context_.open_infer_calls = &open_infer_calls_;
+    context_.open_stream_calls = &open_stream_calls_;
     context_.open_other_calls = &open_other_calls_;
     context_.unread = &unread_;
     context_.inflaters = &inflaters_;
@@ -185,6 +194,7 @@ class HttpDoorTest : public testing::Test {
   RefusalLog refusals_{&access_metrics_, &logger_, &clock_};
   HttpGate http_gate_{&gate_, &refusals_};
   OpenCalls open_infer_calls_{kOpenCalls, &metrics_.refused_calls};
+  OpenCalls open_stream_calls_{kOpenCalls, &metrics_.refused_calls};
   OpenCalls open_other_calls_{kOpenCalls, &metrics_.refused_calls};
   UnreadCopies unread_{64 << 10, [](const std::string&) { return false; }};
   Inflater inflater_{kMessageBytes, kMessageBytes};

@@ -89,6 +89,16 @@ class Http2Client {
     SendAll();
   }
 
+  // Lets the server send so many bytes without a word from here, on each stream that begins later
+  // and on all together.
+  void Widen(int32_t bytes) {
+    const nghttp2_settings_entry window = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                           static_cast<uint32_t>(bytes)};
+    nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, &window, 1);
+    nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, bytes);
+    SendAll();
+  }
+
   // Lets the server send so many bytes of the stream more.
   void Consume(int32_t stream, size_t bytes) {
     nghttp2_session_consume(session_, stream, bytes);

@@ -339,6 +339,26 @@ TEST_F(Http2Test, PiecesThatAreNotTakenWaitBehindTheWindow) {
   AwaitRest(served_.over);
 }
 
+TEST_F(Http2Test, APartMayBeLargerThanWhatIsWrittenAtOnce) {
+  options_.buffered_bytes = 64 << 20;
+  served_.holds_back = true;
+  Start();
+  Http2Client client(ConnectFd());
+  client.Widen(4 << 20);
+  std::string sent;
+  // Its last frame is the first one that waits for the next write.
+  constexpr size_t kBytes = 61 * 16384;
+  while (sent.size() < kBytes) absl::StrAppend(&sent, sent.size(), " ");
+  sent.resize(kBytes);
+  const int32_t stream = BeginPieces(&client, sent);
+  while (server_.body_bytes() < sent.size()) client.Await(client.Begin("GET", "/a"));
+  GoOn();
+  client.SendMore(stream, "", /*is_last=*/true);
+  EXPECT_TRUE(client.Await(stream).body == sent) << client.answer(stream).body.size();
+  EXPECT_EQ(client.answer(stream).headers.at("x-why"), "whole");
+  AwaitRest(served_.over);
+}
+
 TEST_F(Http2Test, PiecesOfOneHostAreBounded) {
   served_.holds_back = true;
   Start();

@@ -307,6 +307,9 @@ TEST_F(ReplyWireTest, AStreamsAnswerIsTheSameInAnEnvelope) {
     EXPECT_EQ(response.error_message(), "");
     EXPECT_EQ(response.infer_response().SerializeAsString(), Parse(Write()).SerializeAsString());
     EXPECT_EQ(response.SerializeAsString().size(), buffer.Length());
+    std::string copied;
+    AppendStreamReply({"m", "1", "17"}, answer_, &copied);
+    EXPECT_EQ(copied, AllBytes(buffer));
   }
   EXPECT_EQ(memory.references, 0);
 }

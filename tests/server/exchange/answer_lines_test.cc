@@ -1,4 +1,4 @@
-#include "server/accept/answer_lines.h"
+#include "server/exchange/answer_lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 namespace mpsd {
 
 // The order of a stream's answers. Each model has its own line, so that answers of one model never
-// wait for those of another. Thread-compatible: a StreamCall guards its lines with its mutex.
+// wait for those of another. Thread-compatible: a stream guards its lines with its mutex.
 //
 // The `Request` fields `answered`, `line` and `next` belong to the lines from Join() until the
 // request is released.

@@ -1,0 +1,91 @@
+// GrpcLastingTask: one call of gRPC to a watched method or a conversation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/thread_role.h"
+#include "server/door/door_context.h"
+#include "server/door/grpc_messages.h"
+#include "server/door/message_inflation.h"
+#include "server/door/method_watchers.h"
+#include "server/http/http_call.h"
+
+namespace mpsd {
+
+// A call that lasts until a side ends it. The HttpDoor makes a task for a call that has passed the
+// gate.
+//
+//   a watched method   the first message is the request. Its response is sent at once, and again
+//                      whenever it differs
+//   a conversation     each message gets a response, in order. The next one is read once the
+//                      client has taken the response to the one before
+//
+// The model that a request names passes the gate here. An error of the method ends the call. A stop
+// of the server ends the call with UNAVAILABLE.
+//
+// Lives on its connection's thread. Owns itself.
+class GrpcLastingTask final : public HttpTask, public MethodWatcher {
+ public:
+  // The call's facts that the door has checked.
+  struct Entry {
+    const MethodTable::Method* method = nullptr;  // this and the next outlive the task
+    const MethodAccess* access = nullptr;
+    BodyCoding coding = BodyCoding::kPlain;
+    int64_t end_ns = 0;  // GrpcEnd()
+    OpenCalls::Place place;
+    Grant grant;
+  };
+
+  // The context outlives the task.
+  GrpcLastingTask(const DoorContext* context, HttpCall* call, Entry entry);
+
+  // HttpTask.
+  void BodyGrew() override { ReadOn(); }
+  void Serve(BodyEnd body) override;
+  void Resumed() override;
+  void ClientLeft() override;
+  void EndSoon() override;
+  void PartTaken(bool taken) override;
+  void Over() override;
+
+  // MethodWatcher.
+  void Woken() override { Watch(); }
+
+ private:
+  ~GrpcLastingTask() = default;
+
+  bool is_watched() const { return entry_.method->kind == MethodTable::Kind::kWatched; }
+  void ReadOn();
+  void EndOfBody();
+  void TakeMessage(GrpcPiece message);
+  void Ask(std::string request);
+  void Watch();
+  absl::Status Respond(std::string* response);
+  void Send(absl::string_view response);
+  void End(const absl::Status& status);
+  void ReplyIfOver();
+
+  const DoorContext* const context_;
+  const ThreadRole* const thread_;
+  HttpCall* const call_;
+  Entry entry_;
+  GrpcMessages messages_;
+  MessageInflation inflation_;
+  GrpcPiece compressed_;       // while it is inflated
+  std::string request_;        // the latest one
+  std::string last_response_;  // to a watched method
+  bool body_ended_ = false;
+  bool has_request_ = false;  // the watched method's is known
+  bool inflates_ = false;
+  bool part_out_ = false;
+  bool has_parts_ = false;
+  bool is_over_ = false;  // `ending_` is known
+  bool has_replied_ = false;
+  absl::Status ending_;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,28 @@
+#include "server/door/method_watchers.h"
+
+#include <vector>
+
+#include "proto/base/check.h"
+
+namespace mpsd {
+
+void MethodWatchers::Add(MethodWatcher* watcher, const MethodTable::Method* method,
+                         uint64_t state) {
+  const bool fresh = waits_.emplace(watcher, Wait{method, state}).second;
+  MPSD_CHECK(fresh);
+}
+
+// A woken call may wait again before the next one is woken.
+void MethodWatchers::Look() {
+  absl::flat_hash_map<const MethodTable::Method*, uint64_t> states;
+  std::vector<MethodWatcher*> changed;
+  for (const auto& [watcher, wait] : waits_) {
+    const auto [state, is_new] = states.try_emplace(wait.method, 0);
+    if (is_new) state->second = wait.method->state();
+    if (state->second != wait.state) changed.push_back(watcher);
+  }
+  for (MethodWatcher* watcher : changed) waits_.erase(watcher);
+  for (MethodWatcher* watcher : changed) watcher->Woken();
+}
+
+}  // namespace mpsd

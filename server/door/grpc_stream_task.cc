@@ -122,7 +122,7 @@ void GrpcStreamTask::ClearAnswered() {
   clearing_.clear();
 }
 
-// `arrived` says whether the request's bytes can be read. The message of a client that has left is
+// `arrived` says whether the request's bytes can be read. A message that was inflated for nobody is
 // not.
 void GrpcStreamTask::Begin(GrpcStreamRequest* request, absl::Status arrived) {
   InferExchange& exchange = request->exchange();
@@ -131,7 +131,7 @@ void GrpcStreamTask::Begin(GrpcStreamRequest* request, absl::Status arrived) {
                                     ? DefaultDeadline(now_ns, context_->default_deadline_ns)
                                     : CallDeadline{std::min(end_ns_, now_ns + kMaxTimeoutNs), 0};
   exchange.Begin({now_ns, deadline.at_ns, &trace_, deadline.patience_ns});
-  if (left_) exchange.ClientLeft();
+  if (ended_) exchange.ClientLeft();
   absl::Status status = exchange.CheckAwaited(now_ns);
   if (status.ok()) status = std::move(arrived);
   if (status.ok()) status = exchange.Read();
@@ -285,6 +285,7 @@ void GrpcStreamTask::End(const absl::Status& status) {
     fault_.Update(status);
     broken_ = true;
   }
+  ended_ = true;
   if (inflating_ != nullptr) inflating_->DropInflation();
   for (const std::unique_ptr<GrpcStreamRequest>& request : requests_) {
     request->exchange().ClientLeft();

@@ -116,7 +116,8 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   std::vector<GrpcStreamRequest*> continuing_ ABSL_GUARDED_BY(thread_);  // scratch
   GrpcStreamRequest* inflating_ ABSL_GUARDED_BY(thread_) = nullptr;
   bool body_ended_ ABSL_GUARDED_BY(thread_) = false;
-  bool left_ ABSL_GUARDED_BY(thread_) = false;  // the client, or its time is up
+  bool left_ ABSL_GUARDED_BY(thread_) = false;   // the client, or its time is up
+  bool ended_ ABSL_GUARDED_BY(thread_) = false;  // End(): no request begins
 
   absl::Mutex mu_;
   AnswerLines<GrpcStreamRequest> lines_ ABSL_GUARDED_BY(mu_);

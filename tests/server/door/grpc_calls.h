@@ -85,8 +85,10 @@ class GrpcCallsTest : public HttpDoorTest {
       task_->Resumed();
     }
   }
+  // Something is on its way back, and does not arrive before PumpResumed().
+  void AwaitInflation() { call_->resumed.acquire(); }
   void AwaitResumed() {
-    call_->resumed.acquire();
+    AwaitInflation();
     ++resumed_;
     task_->Resumed();
   }

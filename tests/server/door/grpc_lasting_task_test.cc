@@ -153,7 +153,10 @@ TEST_F(GrpcLastingTaskTest, AWatchGoesOnWhenItsClientHasSaidAll) {
   EXPECT_EQ(Next(), "second");
   task_->ClientLeft();
   Over("grpc-status: 4\r\n");
+  const int responses = responses_;
+  ++state_;
   door_->Look();
+  EXPECT_EQ(responses_, responses) << "nobody waits any more";
 }
 
 TEST_F(GrpcLastingTaskTest, AFirstResponseWithoutBytesIsSentOnce) {

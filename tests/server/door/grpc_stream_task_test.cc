@@ -490,6 +490,18 @@ TEST_F(GrpcStreamTaskTest, AClientThatLeavesWhileARequestIsInflatedIsNotServed) 
   Over("grpc-status: 4\r\n");
 }
 
+TEST_F(GrpcStreamTaskTest, ARequestThatWasInflatedForAnEndedStreamIsNotServed) {
+  inflaters_.Start(1);
+  OpenStream("grpc-encoding: gzip\r\n");
+  Admit("m", "1")->reply.Send(Large());
+  SendCompressed(InferBytes("m", "2"));
+  AwaitInflation();
+  task_->PartTaken(false);
+  PumpResumed();
+  EXPECT_EQ(handler_.count(), 1U);
+  Over(kUntaken);
+}
+
 TEST_F(GrpcStreamTaskTest, CompressionMayBeOff) {
   context_.inflaters = nullptr;
   CountIn(&many_);

@@ -105,6 +105,7 @@ class GrpcStreamRequest final : public ExchangeTransport {
   void SendNoMore() override;
   void SendError(const absl::Status& status) override;
 
+  void GiveBack();
   absl::Status Hold(GrpcAnswer* answer) const;
   GrpcAnswer EmptyFinal();
 

@@ -71,10 +71,6 @@ class FakeInferHandler final : public InferHandler {
       return Handled::kCopied;
     }
     if (awaits_texts) return Handled::kAwaitsTexts;
-    if (Model(std::string(message.model))->spec.decoupled && !message.takes_many) {
-      request->reply.Fail(absl::UnimplementedError("the model has several answers"));
-      return Handled::kCopied;
-    }
     {
       absl::MutexLock lock(&mu_);
       ids_.emplace_back(message.id);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
@@ -42,7 +43,7 @@ struct Ask {
   const char* value = "trailers";
 };
 
-constexpr std::array<Ask, 18> kAsks = {{
+constexpr std::array<Ask, 22> kAsks = {{
     {"POST", "/inference.GRPCInferenceService/ModelInfer", "application/grpc"},
     {"POST", "/inference.GRPCInferenceService/ModelInfer", "application/grpc", "grpc-encoding",
      "gzip"},
@@ -59,12 +60,16 @@ constexpr std::array<Ask, 18> kAsks = {{
     {"POST", "/inference.GRPCInferenceService/ModelReady", "application/grpc-web-text"},
     {"POST", "/inference.GRPCInferenceService/RepositoryModelLoad", "application/grpc"},
     {"POST", "/grpc.health.v1.Health/Watch", "application/grpc"},
+    {"POST", "/grpc.health.v1.Health/Watch", "application/grpc-web"},
+    {"POST", "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", "application/grpc"},
     {"POST", "/v2/models/m/infer", "application/json"},
     {"POST", "/v2/models/m/infer", "application/json", "content-encoding", "gzip"},
     {"POST", "/v2/models/many/generate_stream", "application/json"},
     {"POST", "/v2/repository/models/m/load", "application/json", "expect", "100-continue"},
     {"GET", "/metrics", ""},
     {"OPTIONS", "/v2", "", "origin", "https://elsewhere.example"},
+    {"POST", "/inference.GRPCInferenceService/ModelStreamInfer", "application/grpc-web"},
+    {"POST", "/inference.GRPCInferenceService/ModelStreamInfer", "application/grpc-web-text"},
 }};
 
 // A header, neither indexed nor compressed.
@@ -129,13 +134,101 @@ std::string BodyOf(FuzzInput* input) {
   }
 }
 
+// Admits requests and answers them when told to. "many" gives several answers to a request. Lives
+// on the scene's thread.
+class OpenRequests final : public InferHandler, public RequestQueue {
+ public:
+  OpenRequests() {
+    for (const char* const name : {"m", "many"}) {
+      ServedModel& model = *models_.emplace_back(std::make_shared<ServedModel>());
+      model.name = name;
+      model.loaded = true;
+      TensorSpec input;
+      input.name = "x";
+      input.datatype = DataType::kFp32;
+      input.dims = {-1};
+      model.spec.inputs = {input};
+    }
+    models_.back()->spec.decoupled = true;
+  }
+
+  const std::vector<std::shared_ptr<ServedModel>>& models() const { return models_; }
+  void set_answers_at_once(bool at_once) { answers_at_once_ = at_once; }
+
+  Handled Handle(const InferMessage& message, Request* request) override {
+    request->model = models_[message.model == "many" ? 1 : 0];
+    request->metrics = &request->model->metrics;
+    request->queue = this;
+    if (request->model->spec.decoupled && !message.takes_many) {
+      request->reply.Fail(absl::UnimplementedError("the model has several answers"));
+      return Handled::kCopied;
+    }
+    request->state = RequestState::kQueued;
+    open_.insert(request);
+    if (answers_at_once_) Answer(request);
+    return Handled::kCopied;
+  }
+  void EncodeTexts(const InferMessage&, Request*, TextWaiter*) override { MPSD_CHECK(false); }
+
+  void AnswerAll() {
+    ForEachQueued([this](Request* request) { Answer(request); });
+  }
+  void AnswerInPart() {
+    ForEachQueued([](Request* request) {
+      if (!request->model->spec.decoupled) return;
+      request->state = RequestState::kAnswering;
+      request->reply.SendPart(FakeAnswer({1}));
+    });
+  }
+
+  // RequestQueue.
+  absl::Status Reserve(Request*, RowTargets*) override { return absl::AbortedError("closed"); }
+  void Commit(Request*) override {}
+  void Close() override {}
+  std::vector<RefusedContent> RefusedContents() override { return {}; }
+  size_t ForgiveContents() override { return 0; }
+  void Continue(Request* request) override {
+    request->state = RequestState::kQueued;
+    if (request->cancelled) Cancel(request);
+  }
+  void Cancel(Request* request) override {
+    if (!open_.contains(request)) return;
+    request->cancelled = true;
+    if (request->state == RequestState::kAnswering) return;
+    open_.erase(request);
+    request->reply.Fail(absl::CancelledError("cancelled"));
+  }
+
+ private:
+  void Answer(Request* request) {
+    open_.erase(request);
+    request->reply.Send(FakeAnswer({1}));
+  }
+
+  // One request's answer may end others.
+  template <typename Function>
+  void ForEachQueued(Function function) {
+    const std::vector<Request*> requests(open_.begin(), open_.end());
+    for (Request* const request : requests) {
+      if (open_.contains(request) && request->state == RequestState::kQueued) function(request);
+    }
+  }
+
+  std::vector<std::shared_ptr<ServedModel>> models_;
+  absl::flat_hash_set<Request*> open_;
+  bool answers_at_once_ = false;
+};
+
 // The door, a connection, and its client. Lives on one thread, beside one that inflates.
 class Scene final : public HttpDoorTest {
  public:
   explicit Scene(FuzzInput* input) : input_(input) {
     thread_.Bind();
     inflaters_.Start(1);
-    models_.Publish(ManyAnswers());
+    for (const std::shared_ptr<ServedModel>& model : requests_.models()) models_.Publish(model);
+    AddLastingMethods();
+    context_.exchange.handler = &requests_;
+    door_ = std::make_unique<HttpDoor>(context_, &thread_);
     SetOptions();
     std::array<int, 2> ends{};
     MPSD_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) ==
@@ -162,6 +255,7 @@ class Scene final : public HttpDoorTest {
     MPSD_CHECK(shares_.count() == 0 && bodies_.taken_bytes() == 0);
     MPSD_CHECK(inflater_.held_bytes() == 0 && metrics_.open_calls == 0);
     MPSD_CHECK(open_infer_calls_.count() == 0 && open_other_calls_.count() == 0);
+    MPSD_CHECK(open_stream_calls_.count() == 0);
     door_.reset();
     thread_.Unbind();
   }
@@ -174,15 +268,17 @@ class Scene final : public HttpDoorTest {
   }
 
  private:
-  // A decoupled model that requests in the short form find.
-  std::shared_ptr<ServedModel> ManyAnswers() {
-    std::shared_ptr<ServedModel> model = handler_.Model("many");
-    TensorSpec input;
-    input.name = "x";
-    input.datatype = DataType::kFp32;
-    input.dims = {-1};
-    model->spec.inputs = {input};
-    return model;
+  // One that is watched, and a conversation.
+  void AddLastingMethods() {
+    const auto answer = [this](const CallerInfo&, absl::string_view request,
+                               std::string* response) {
+      *response = absl::StrCat(request, state_);
+      return absl::OkStatus();
+    };
+    methods_.AddWatched(
+        "/grpc.health.v1.Health/Watch", [this] { return state_; }, answer);
+    methods_.Add("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+                 MethodTable::Kind::kConversation, answer);
   }
 
   void SetOptions() {
@@ -239,12 +335,12 @@ class Scene final : public HttpDoorTest {
       case 10:
         return Pass(int64_t{input_->Take<uint8_t>()} * 50 * kNsPerMs);
       case 11:
-        handler_.answers_at_once = (step & 16) != 0;
-        return;
+        return requests_.set_answers_at_once((step & 16) != 0);
       case 12:
         return AnswerAll();
       case 13:
-        return SendParts();
+        requests_.AnswerInPart();
+        return Run();
       case 14:
         shutdown(client_.get(), (step & 16) != 0 ? SHUT_WR : SHUT_RD);
         return Run();
@@ -302,31 +398,18 @@ class Scene final : public HttpDoorTest {
 
   void Pass(int64_t time_ns) {
     clock_.Advance(time_ns);
+    ++state_;
     const auto connections = connections_;
     for (const auto& [pointer, connection] : connections) {
       if (connection->IsLate(clock_.NowNs())) connection->TimeIsUp();
     }
+    door_->Look();
     Run();
-  }
-
-  // The object may be that of a later request, which has not been admitted.
-  static bool Awaits(const Request& request) {
-    return request.reply.owed() && request.model != nullptr &&
-           request.state == RequestState::kQueued;
   }
 
   void AnswerAll() {
-    for (Request* const request : handler_.requests()) {
-      if (Awaits(*request)) request->reply.Send(FakeAnswer({1}));
-    }
+    requests_.AnswerAll();
     for (const auto& answer : std::exchange(loads_, {})) answer(absl::UnavailableError("not now"));
-    Run();
-  }
-
-  void SendParts() {
-    for (Request* const request : handler_.requests()) {
-      if (Awaits(*request) && request->model->spec.decoupled) handler_.SendPart(request, {1});
-    }
     Run();
   }
 
@@ -341,6 +424,8 @@ class Scene final : public HttpDoorTest {
   }
 
   FuzzInput* const input_;
+  OpenRequests requests_;
+  uint64_t state_ = 0;  // the watched method's
   HttpServerOptions options_;
   boost::asio::io_context io_{1};
   HeldBytes bodies_{8192, 4096};

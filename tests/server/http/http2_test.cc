@@ -383,6 +383,15 @@ TEST_F(Http2Test, SoIsOneThatHasTheServerResetThem) {
   EXPECT_EQ(metrics_.flooding_connections, 1U);
 }
 
+TEST_F(Http2Test, AClientMayResetMuch) {
+  Start();
+  Http2Client client(ConnectFd());
+  for (int round = 0; round < 15; ++round) {
+    for (int i = 0; i < 100; ++i) client.Reset(client.Begin("GET", "/a"));
+    ASSERT_EQ(client.Await(client.Begin("GET", "/a")).body, "GET /a ");
+  }
+}
+
 TEST_F(Http2Test, AResetEndsPieces) {
   served_.holds_back = true;
   Start();

@@ -25,7 +25,7 @@ import kserve_parts  # noqa: E402
 import metrics_names_test  # noqa: E402
 import yaml  # noqa: E402
 
-from daemon import MODELS, WITH_TORCH, Daemon, mpsd  # noqa: E402
+from daemon import MODELS, Daemon, mpsd  # noqa: E402
 from fetched import client, fetched  # noqa: E402
 
 FOLDER = ROOT / "deploy/kubernetes"
@@ -132,6 +132,23 @@ class Chart(unittest.TestCase):
                     else:
                         kubernetes_validate.validate(document, KUBERNETES, strict=True)
 
+    def test_values_that_it_does_not_know_are_refused(self):
+        for value in ("gpu=1", "stop.preStop=5", "models.claim=a", "autoscaling.kind=cpu",
+                      "replicas=two"):
+            self.assertIn(value.split("=")[0].split(".")[-1], self.refused(value))
+
+    def test_each_value_has_a_place_in_the_schema(self):
+        def missing(values, schema):
+            for name, value in values.items():
+                found = schema["properties"].get(name)
+                if found is None:
+                    yield name
+                elif "properties" in found:
+                    yield from missing(value, found)
+        (values,) = read("chart/values.yaml")
+        schema = json.loads((FOLDER / "chart/values.schema.json").read_text())
+        self.assertEqual(list(missing(values, schema)), [])
+
     def test_its_config_is_one_that_mpsd_takes(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "mpsd.json"
@@ -173,7 +190,6 @@ class Chart(unittest.TestCase):
         for kind in ("hpa", "keda"):
             deployment = only(self.render(f"autoscaling.kind={kind}"), "Deployment")
             self.assertNotIn("replicas", deployment["spec"])
-        self.assertIn("hpa, keda or empty", self.refused("autoscaling.kind=cpu"))
 
     def test_the_metrics_are_ones_that_mpsd_has(self):
         named = set()
@@ -289,7 +305,6 @@ class ServedByRuntime(Daemon):
         return [here(word) for word in self._arguments]
 
 
-@unittest.skipUnless(WITH_TORCH, "the models are torch's")
 class KServeCommand(unittest.TestCase):
     """The flags are those of the manifests. Host and ports differ, and where the model lies."""
 

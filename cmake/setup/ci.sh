@@ -18,9 +18,10 @@ check_macos() {
 
 have_fuzzer() { [ "$(uname -s)" != Darwin ]; } # Apple's compiler has no libFuzzer
 
-# Each fuzzer reads bytes that any client may send: by gRPC, and in the long run by HTTP too.
-ci_fuzzers=(request_wire)
-ci_fuzz_seconds=60 # each
+# Each fuzzer reads bytes that any client may send: a connection's and a request's of gRPC, and in the
+# long run a body's of HTTP too.
+ci_fuzzers=(http_connection request_wire)
+ci_fuzz_seconds=30 # each
 
 # One ctest over the tests of all presets and with --all the macOS check and the fuzzers, so that its
 # summary is the whole.

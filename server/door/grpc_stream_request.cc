@@ -33,7 +33,7 @@ void GrpcStreamRequest::Resumed() {
   thread_->Check();
   if (!inflation_.TakeResumed()) return exchange_.Resumed();
   arrived_ = inflation_.status();
-  source_.answers->Freed(std::exchange(held_bytes_, 0));
+  GiveBack();
   message_ = GrpcPiece{inflation_.TakeBytes()};
   std::exchange(inflated_, nullptr)();
 }
@@ -55,12 +55,17 @@ absl::Status GrpcStreamRequest::MayUse(absl::string_view model) {
   return status;
 }
 
+void GrpcStreamRequest::GiveBack() {
+  const size_t bytes = std::exchange(held_bytes_, 0);
+  if (bytes > 0) source_.answers->Freed(bytes);
+}
+
 void GrpcStreamRequest::DropPayloads() {
   thread_->Check();
   wire_.DropBuffers();
   message_ = GrpcPiece();
   inflation_.Clear();
-  source_.answers->Freed(std::exchange(held_bytes_, 0));
+  GiveBack();
 }
 
 absl::Status GrpcStreamRequest::Hold(GrpcAnswer* answer) const {

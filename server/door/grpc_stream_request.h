@@ -108,6 +108,7 @@ class GrpcStreamRequest final : public ExchangeTransport {
   void SendNoMore() override;
   void SendError(const absl::Status& status) override;
 
+  void GiveBack();
   absl::Status Hold(GrpcAnswer* answer) const;
   GrpcAnswer EmptyFinal();
 

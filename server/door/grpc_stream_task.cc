@@ -9,6 +9,7 @@
 #include "server/door/body_fault.h"
 #include "server/door/call_trace.h"
 #include "server/door/grpc_form.h"
+#include "server/door/grpc_web.h"
 #include "server/wire/call_deadline.h"
 
 namespace mpsd {
@@ -27,6 +28,7 @@ GrpcStreamTask::GrpcStreamTask(const DoorContext* context, HttpCall* call, Entry
     : context_(context),
       thread_(context->exchange.thread),
       call_(call),
+      kind_(entry.kind),
       trace_(TraceOf(call->request())),
       end_ns_(entry.end_ns),
       place_(std::move(entry.place)),
@@ -34,7 +36,7 @@ GrpcStreamTask::GrpcStreamTask(const DoorContext* context, HttpCall* call, Entry
       source_{context, call, entry.coding, &grant_, &place_, this},
       messages_(context->message_bytes, entry.coding) {
   context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
-  call_->StreamBody(end_ns_);
+  if (kind_ == GrpcKind::kOwn) call_->StreamBody(end_ns_);
 }
 
 void GrpcStreamTask::BodyGrew() {
@@ -46,6 +48,11 @@ void GrpcStreamTask::Serve(BodyEnd body) {
   thread_->Check();
   body_ended_ = true;
   if (body != BodyEnd::kWhole) return End(FaultOf(body).status);
+  if (kind_ != GrpcKind::kOwn) {
+    absl::StatusOr<std::string> bytes = GrpcBodyOf(kind_, call_);
+    if (!bytes.ok()) return End(bytes.status());
+    messages_.Add(*std::move(bytes));
+  }
   ReadOn();
 }
 
@@ -89,6 +96,8 @@ void GrpcStreamTask::ReadAll() {
 }
 
 void GrpcStreamTask::TakeMessage(GrpcPiece message) {
+  // A page's body counts as held until the call is over.
+  if (kind_ != GrpcKind::kOwn) message.wire_bytes = 0;
   GrpcStreamRequest* const request = TakeRequest();
   held_bytes_ += message.wire_bytes;
   {
@@ -244,6 +253,7 @@ HttpReply GrpcStreamTask::TakePart() {
     deadline_ns = std::min(deadline_ns, writing_.back().deadline_ns);
   } while (!outbox_.empty() &&
            part.body.size() + outbox_.front().message.bytes.size() <= kJoinedBytes);
+  ToWeb(kind_, &part);
   part.taken_by_ns = std::max(context_->exchange.clock->NowNs(), deadline_ns) + kUntakenAnswerNs;
   return part;
 }
@@ -324,6 +334,7 @@ void GrpcStreamTask::FinishIfOver() {
   finishing_ = true;
   HttpReply last = GrpcLast(Ending(), context_->style, has_parts_);
   if (!has_parts_) EchoTrace(trace_, &last);
+  ToWeb(kind_, &last);
   call_->Reply(std::move(last));
 }
 

@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "proto/base/thread_role.h"
 #include "server/door/door_context.h"
+#include "server/door/grpc_form.h"
 #include "server/door/grpc_messages.h"
 #include "server/door/grpc_stream_request.h"
 #include "server/exchange/answer_lines.h"
@@ -23,8 +24,11 @@
 namespace mpsd {
 
 // Reads one stream's requests, each a GrpcStreamRequest, and writes their answers. The HttpDoor
-// makes a task for a call that has passed the gate. Lives on its connection's thread, except
-// Answered(), AnsweredInPart() and Resume(), which come from any thread. Owns itself.
+// makes a task for a call that has passed the gate. A page cannot send and read at the same time:
+// the whole body of gRPC-Web is there before its first request begins.
+//
+// Lives on its connection's thread, except Answered(), AnsweredInPart() and Resume(), which come
+// from any thread. Owns itself.
 //
 // Invariants:
 //   1. The next message is read only while fewer than kMaxStreamRequests requests wait for their
@@ -44,6 +48,7 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
  public:
   // The call's facts that the door has checked.
   struct Entry {
+    GrpcKind kind = GrpcKind::kOwn;
     BodyCoding coding = BodyCoding::kPlain;
     int64_t end_ns = 0;  // GrpcEnd()
     OpenCalls::Place place;
@@ -105,6 +110,7 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   const DoorContext* const context_;
   const ThreadRole* const thread_;
   HttpCall* const call_;
+  const GrpcKind kind_;
   const TraceContext trace_;
   const int64_t end_ns_;  // the call's, as the client has set it
   const OpenCalls::Place place_;

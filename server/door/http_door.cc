@@ -53,8 +53,8 @@ HttpReply NoSuchPath(absl::string_view path) {
   return {404, kJsonType, NoSuchPathJson(FormOfUnknownPath(path))};
 }
 
-absl::Status NoStreamOfPages() {
-  return absl::UnimplementedError("calls of gRPC-Web have one message and one answer");
+absl::Status NoLastingCallOfPages() {
+  return absl::UnimplementedError("this method is not for gRPC-Web");
 }
 
 HttpReply WrongMethod(const Route& route) {
@@ -191,12 +191,12 @@ absl::StatusOr<HttpTask*> HttpDoor::BeginStream(HttpCall* call, GrpcKind kind) {
   absl::Status status = context_.open_stream_calls->Enter(call->peer(), &entry.place);
   entry.place.BelongToNone();
   if (status.ok()) status = context_.gate->Enter(*call, kModelStreamInferAccess, &entry.grant);
-  if (status.ok() && kind != GrpcKind::kOwn) status = NoStreamOfPages();
   if (!status.ok()) return status;
   const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
   if (!coding.ok()) return coding.status();
   const absl::StatusOr<int64_t> end_ns = EndOf(*call);
   if (!end_ns.ok()) return end_ns.status();
+  entry.kind = kind;
   entry.coding = *coding;
   entry.end_ns = *end_ns;
   return new GrpcStreamTask(&context_, call, std::move(entry));
@@ -219,7 +219,7 @@ absl::StatusOr<HttpTask*> HttpDoor::BeginMethod(HttpCall* call, GrpcKind kind) {
   if (method == nullptr) return absl::UnimplementedError(absl::StrCat("unknown method ", name));
   const bool lasts = method->kind == MethodTable::Kind::kWatched ||
                      method->kind == MethodTable::Kind::kConversation;
-  if (lasts && kind != GrpcKind::kOwn) return NoStreamOfPages();
+  if (lasts && kind != GrpcKind::kOwn) return NoLastingCallOfPages();
   const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
   if (!coding.ok()) return coding.status();
   if (lasts) {

@@ -113,7 +113,8 @@ struct Http2Events {
   }
 
   // The rest of a body that was answered early is not wanted.
-  static int FrameSent(nghttp2_session* session, const nghttp2_frame* frame, void*) {
+  static int FrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type == NGHTTP2_RST_STREAM) ConnectionOf(user)->DidReset(frame->rst_stream);
     const bool is_of_reply = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
     if (!is_of_reply || !EndsStream(frame)) return 0;
     if (nghttp2_session_get_stream_remote_close(session, frame->hd.stream_id) == 0) {
@@ -145,6 +146,8 @@ struct Http2Events {
     nghttp2_option* option = nullptr;
     MPSD_CHECK(nghttp2_option_new(&option) == 0);
     nghttp2_option_set_no_auto_window_update(option, 1);
+    // FrameMeter counts resets. nghttp2 would let a client cancel 33 calls a second.
+    nghttp2_option_set_stream_reset_rate_limit(option, UINT32_MAX, UINT32_MAX);
     nghttp2_session* session = nullptr;
     MPSD_CHECK(nghttp2_session_server_new2(&session, callbacks, connection, option) == 0);
     nghttp2_option_del(option);
@@ -310,6 +313,16 @@ void Http2Connection::PingWasAnswered(const uint8_t* data) {
 void Http2Connection::Terminate(uint32_t code) {
   idle_ends_ns_ = INT64_MAX;
   nghttp2_session_terminate_session(session_, code);
+}
+
+// A client can have the server reset its calls by frames that are wrong. Such resets cost as much
+// as the client's own. The flood is found when the next bytes come.
+void Http2Connection::DidReset(const nghttp2_rst_stream& frame) {
+  thread_->Check();
+  const bool is_own_choice = frame.error_code == NGHTTP2_NO_ERROR ||
+                             frame.error_code == NGHTTP2_CANCEL ||
+                             frame.error_code == NGHTTP2_REFUSED_STREAM;
+  if (!is_own_choice) meter_.CountOwnReset(context_->clock->NowNs());
 }
 
 bool Http2Connection::IsFlooded(Flood flood) {

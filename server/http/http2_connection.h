@@ -26,6 +26,7 @@ namespace mpsd {
 //                                        is owed, as many again
 //   a head                               its bytes, and its time
 //   frames that cost more than bytes     FrameMeter, by their number in a second
+//   resets that a client provokes        likewise
 //   answers to such frames               nghttp2; and nothing is read while many wait
 //   what is written at once              kWriteBytes
 //   a client that takes nothing          the time of a reply
@@ -111,6 +112,7 @@ class Http2Connection final : public Connection,
   void EndStreams() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
   Http2Stream* BeginStream(int32_t id);
+  void DidReset(const nghttp2_rst_stream& frame);
   void PingWasAnswered(const uint8_t* data);
 
   const ConnectionContext* const context_;
@@ -128,8 +130,8 @@ class Http2Connection final : public Connection,
   uint64_t requests_ = 0;       // that have begun
 
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;
-  int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;   // no stream is there
-  int64_t write_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // a write is out
+  int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;     // no stream is there
+  int64_t write_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;    // a write is out
   int64_t silence_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // the client's
   bool was_asked_ ABSL_GUARDED_BY(thread_) = false;               // by a PING, in this silence
   bool reading_ ABSL_GUARDED_BY(thread_) = false;

@@ -76,6 +76,11 @@ Flood FrameMeter::CountReset(bool is_late, int64_t now_ns) {
   return flood_;
 }
 
+Flood FrameMeter::CountOwnReset(int64_t now_ns) {
+  Spend(&resets_, Flood::kResets, now_ns);
+  return flood_;
+}
+
 void FrameMeter::NoteTime(int64_t now_ns) {
   if (now_ns - mark_.at_ns >= kLongOpenNs) {
     const bool was_quiet = now_ns - last_ns_ >= kLongOpenNs;

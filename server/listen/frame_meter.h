@@ -60,6 +60,9 @@ class FrameMeter {
   // A call with unseen frames was cancelled. As Take(). Does nothing if frames can be seen.
   Flood CountReset(bool is_late, int64_t now_ns);
 
+  // The server has reset a call itself, because the client broke the rules of HTTP/2. As Take().
+  Flood CountOwnReset(int64_t now_ns);
+
   // Calls that have begun in all bytes.
   uint64_t calls() const { return calls_; }
 

@@ -8,7 +8,7 @@ import unittest
 import node_clients
 import text_clients
 from daemon import Daemon
-from models import synthetic, tensor
+from models import repeating, synthetic, tensor
 from text_clients import ROOT
 
 CLIENTS = ("connect", "binary", "text")
@@ -24,7 +24,7 @@ class GrpcWeb(unittest.TestCase):
                         "--include_imports", "proto/inference.proto"], cwd=ROOT, check=True)
         daemon = cls.enterClassContext(Daemon([
             synthetic("m", [tensor("x", [-1])]), synthetic("wide", [tensor("x", [-1])]),
-            synthetic("slow", [tensor("x", [-1])], parameters={"delay": "3s"})]))
+            repeating("many"), synthetic("slow", [tensor("x", [-1])], parameters={"delay": "3s"})]))
         cls.got = node_clients.run("grpc_web.mjs", "grpc-web", MPSD_URL=f"http://{daemon.http}",
                                    MPSD_DESCRIPTORS=descriptors)
 
@@ -46,6 +46,10 @@ class GrpcWeb(unittest.TestCase):
                                "text": "Request for unknown model: 'b\u00fc%' is not found"})
         self.check("nothing", {"code": NOT_FOUND,
                                "text": "Request for unknown model: 'nothing' is not found"})
+
+    def test_a_stream(self):
+        """Connect's client has none for methods that take several requests."""
+        self.assertEqual(self.got["streams"], {"binary": [7, 8, 9], "text": [7, 8, 9]})
 
     def test_a_deadline(self):
         self.check("late", {"code": DEADLINE_EXCEEDED})

@@ -69,7 +69,32 @@ function google(format) {
   };
 }
 
-const got = {};
+// A stream has one request from a page, and any number of answers.
+function stream(format) {
+  const method = service.method.modelStreamInfer;
+  const descriptor = new grpcWeb.MethodDescriptor(
+    `/${service.typeName}/${method.name}`, 'server_streaming', Object, Object,
+    (message) => toBinary(method.input, create(method.input, message)),
+    (bytes) => fromBinary(method.output, bytes));
+  const ints = (values) => new Uint8Array(Int32Array.from(values).buffer);
+  const request = {
+    modelName: 'many',
+    inputs: [{ name: 'IN', datatype: 'INT32', shape: [3n] }, { name: 'DELAY', datatype: 'UINT32', shape: [3n] },
+      { name: 'WAIT', datatype: 'UINT32', shape: [1n] }],
+    rawInputContents: [ints([7, 8, 9]), ints([0, 0, 0]), ints([0])],
+  };
+  return new Promise((resolve) => {
+    const answers = [];
+    new grpcWeb.GrpcWebClientBase({ format })
+      .serverStreaming(`${url}${descriptor.getName()}`, request, {}, descriptor)
+      .on('data', (response) => answers.push(new Int32Array(
+        response.inferResponse.rawOutputContents[0].slice().buffer)[0]))
+      .on('error', (error) => resolve({ code: error.code, text: error.message }))
+      .on('end', () => resolve(answers));
+  });
+}
+
+const got = { streams: { binary: await stream('binary'), text: await stream('text') } };
 for (const [who, call] of Object.entries({ connect, binary: google('binary'), text: google('text') })) {
   got[who] = {};
   for (const [name, [method, request, timeoutMs]] of Object.entries(CALLS)) {

@@ -129,7 +129,7 @@ class HttpDoorTest : public testing::Test {
         });
     methods_.AddTypedDeferred<inference::RepositoryModelLoadRequest>(
         InferenceMethodName("RepositoryModelLoad"),
-        [this](const CallerInfo&, const auto&, auto answer) { loaded_ = answer; });
+        [this](const CallerInfo&, const auto&, auto answer) { loads_.push_back(answer); });
   }
 
   // Brings a request to the door, with its body.
@@ -202,7 +202,8 @@ class HttpDoorTest : public testing::Test {
   MetricsPage page_{&metrics_, {{"version", "test"}}};
   NeverAsked health_;
   DoorContext context_;
-  std::function<void(const absl::Status&)> loaded_;
+  std::vector<std::function<void(const absl::Status&)>>
+      loads_;  // that are awaited, the last one last
   std::unique_ptr<HttpDoor> door_;
   std::unique_ptr<FakeHttpCall> call_;
 };

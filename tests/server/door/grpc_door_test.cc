@@ -146,6 +146,38 @@ TEST_F(GrpcDoorTest, AMessageOfTheWebMayBeCompressed) {
   EXPECT_EQ(call_->reply->headers, "");
 }
 
+TEST_F(GrpcDoorTest, AStreamOfTheWebAnswersEachMessageOfItsBody) {
+  const std::string message = Framed(InferMessage());
+  for (const bool is_text : {false, true}) {
+    const size_t before = handler_.count();
+    call_ = std::make_unique<FakeHttpCall>(
+        "POST /inference.GRPCInferenceService/ModelStreamInfer",
+        absl::StrCat("content-type: application/grpc-web", is_text ? "-text" : "", "\r\n"),
+        is_text ? absl::Base64Escape(message + message) : message + message);
+    HttpTask* const task = door_->Arrived(call_.get());
+    ASSERT_NE(task, nullptr);
+    EXPECT_FALSE(call_->streams_until_ns.has_value()) << "a body in pieces needs HTTP/2";
+    task->Serve(BodyEnd::kWhole);
+    const std::vector<Request*> requests = handler_.requests();
+    ASSERT_EQ(requests.size(), before + 2);
+    for (size_t i = before; i < requests.size(); ++i) requests[i]->reply.Send(FakeAnswer({1}));
+    task->PartTaken(true);
+    task->PartTaken(true);
+    ASSERT_EQ(call_->parts.size(), 2U);
+    EXPECT_EQ(call_->parts[0].body, call_->parts[1].body);
+    EXPECT_TRUE(absl::StartsWith(call_->parts[0].content_type, "application/grpc-web"));
+    ASSERT_TRUE(call_->reply.has_value());
+    EXPECT_EQ(body(), is_text ? absl::Base64Escape(kTrailersFrame) : kTrailersFrame);
+    EXPECT_EQ(call_->dropped_bytes, 0U);
+    task->Over();
+  }
+}
+
+TEST_F(GrpcDoorTest, AStreamOfTheWebIsInBase64) {
+  AskWeb("-web-text", "/inference.GRPCInferenceService/ModelStreamInfer", "***");
+  EXPECT_EQ(Code(), "grpc-status: 3\r\n");
+}
+
 TEST_F(GrpcDoorTest, ThePagesOfListedSitesMayCallByTheWeb) {
   const std::string origin = "origin: https://app.example\r\n";
   AskWeb("-web", kInfer, Framed(InferMessage()), origin);

@@ -199,7 +199,7 @@ TEST_F(HttpDoorTest, ADeferredMethodAnswersLater) {
   HttpTask* const task = Bring("POST /v2/repository/models/m/load", "", "{}");
   ASSERT_NE(task, nullptr);
   EXPECT_FALSE(call_->reply.has_value());
-  loaded_(absl::UnavailableError("not now"));
+  loads_.back()(absl::UnavailableError("not now"));
   EXPECT_EQ(call_->reply->status, 503);
   EXPECT_EQ(body(), "{\"error\":\"not now\"}");
   task->Over();
@@ -208,7 +208,7 @@ TEST_F(HttpDoorTest, ADeferredMethodAnswersLater) {
 TEST_F(HttpDoorTest, BodiesOfMethodsHaveABoundOfTheirOwn) {
   const std::string largest = "{" + std::string(MethodTask::kMaxRequestBytes - 2, ' ') + "}";
   HttpTask* const task = Bring("POST /v2/repository/models/m/load", "", largest);
-  loaded_(absl::OkStatus());
+  loads_.back()(absl::OkStatus());
   EXPECT_EQ(call_->reply->status, 200);
   task->Over();
   EXPECT_EQ(CodeOf("POST /v2/repository/models/m/load", "", largest + " "), 413);

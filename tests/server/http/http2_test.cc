@@ -369,6 +369,29 @@ TEST_F(Http2Test, PiecesOfOneHostAreBounded) {
   AwaitRest(1);
 }
 
+TEST_F(Http2Test, SoIsOneThatHasTheServerResetThem) {
+  options_.resets = 100;
+  Start();
+  Http2Client client(ConnectFd());
+  for (int round = 0; round < 20 && metrics_.flooding_connections == 0; ++round) {
+    int32_t last = 0;
+    for (int i = 0; i < 100; ++i) {
+      last = client.Begin("POST", "/a", "xx", {{"content-length", "1"}});
+    }
+    client.Await(last);
+  }
+  EXPECT_EQ(metrics_.flooding_connections, 1U);
+}
+
+TEST_F(Http2Test, AClientMayResetMuch) {
+  Start();
+  Http2Client client(ConnectFd());
+  for (int round = 0; round < 15; ++round) {
+    for (int i = 0; i < 100; ++i) client.Reset(client.Begin("GET", "/a"));
+    ASSERT_EQ(client.Await(client.Begin("GET", "/a")).body, "GET /a ");
+  }
+}
+
 TEST_F(Http2Test, AResetEndsPieces) {
   served_.holds_back = true;
   Start();

@@ -49,6 +49,14 @@ class FrameMeterTest : public testing::Test {
   FrameMeter meter_{kBounds, clock_.NowNs()};
 };
 
+TEST_F(FrameMeterTest, CountsTheServersOwnResetsWithTheClients) {
+  Begin();
+  EXPECT_EQ(TakeMany(Frame(kRstStream, 4), kResets - 1), Flood::kNone);
+  EXPECT_EQ(meter_.CountOwnReset(clock_.NowNs()), Flood::kNone);
+  EXPECT_EQ(meter_.CountOwnReset(clock_.NowNs()), Flood::kResets);
+  EXPECT_EQ(Take(Frame(kData, 10)), Flood::kResets);
+}
+
 TEST_F(FrameMeterTest, CutsResetsBeyondTheirBudgetForGood) {
   Begin();
   const std::string reset = Frame(kRstStream, 4);

@@ -28,7 +28,8 @@ std::string TlsFaultText(absl::string_view address, absl::string_view fault) {
   if (HasOneOf(fault, {"wrong version number", "wrong_version_number"})) {
     return absl::StrCat("the server at ", address, " speaks no TLS");
   }
-  if (HasOneOf(fault, {"handshake failed", "Socket closed", "Connection reset"})) {
+  if (HasOneOf(fault,
+               {"handshake failed", "Socket closed", "Connection reset", "Endpoint read failed"})) {
     return absl::StrCat("the server at ", address,
                         " hangs up during the TLS handshake; it may speak no TLS, or want a client "
                         "certificate");

@@ -38,6 +38,7 @@
 #include "server/control/status_methods.h"
 #include "server/daemon_options.h"
 #include "server/doctor/descriptor_needs.h"
+#include "server/door/door_bounds.h"
 #include "server/door/http_door.h"
 #include "server/embedders/usual_model.h"
 #include "server/entry/method_table.h"
@@ -256,6 +257,7 @@ class Daemon {
   ClientRegions regions_;
   std::unique_ptr<TraceLog> traces_;      // null: no traces
   std::unique_ptr<RequestLog> requests_;  // null: no request log
+  std::unique_ptr<DoorBounds> bounds_;    // set by Listen(), if there is one door
   GrpcServer grpc_;
   HttpGate http_gate_{&gate_, &http_refusals_};
   HttpServer http_;
@@ -325,13 +327,31 @@ absl::Status Daemon::Listen() {
     options.certificates = *std::move(certificates);
   }
   texts_.Start(options.queue_threads);
-  options.connections = ConnectionsThatFit(options.connections, needs_, descriptors_);
-  if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
+  if (HasOneDoor()) {
+    bounds_ = std::make_unique<DoorBounds>(
+        limits_.calls, limits_.unread_copy_bytes, limits_.message_bytes, limits_.buffered_bytes,
+        [this](const std::string& peer) {
+          http_.CutReader(peer);
+          return true;
+        },
+        &metrics_);
+    bounds_->inflaters.Start(options.queue_threads);
+  } else {
+    options.connections = ConnectionsThatFit(options.connections, needs_, descriptors_);
+    if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
+  }
   page_.OnCollect([this] {
-    metrics_.connections = grpc_.connection_count();
-    metrics_.unread_copy_bytes = static_cast<int64_t>(grpc_.unread_copy_bytes());
-    metrics_.inflated_request_bytes = static_cast<int64_t>(grpc_.inflated_bytes());
-    metrics_.http_connections = http_.connection_count();
+    if (bounds_ != nullptr) {
+      metrics_.connections =
+          http_.connection_count(kGrpcGroup) + http_.connection_count(kControlGroup);
+      metrics_.unread_copy_bytes = static_cast<int64_t>(bounds_->unread.taken_bytes());
+      metrics_.inflated_request_bytes = static_cast<int64_t>(bounds_->inflater.held_bytes());
+    } else {
+      metrics_.connections = grpc_.connection_count();
+      metrics_.unread_copy_bytes = static_cast<int64_t>(grpc_.unread_copy_bytes());
+      metrics_.inflated_request_bytes = static_cast<int64_t>(grpc_.inflated_bytes());
+    }
+    metrics_.http_connections = http_.connection_count(kHttpGroup);
     metrics_.http_body_bytes = static_cast<int64_t>(http_.body_bytes());
     const ResponseCache::Usage kept = kept_answers_.usage();
     metrics_.kept_answers = static_cast<int64_t>(kept.answers);
@@ -346,9 +366,11 @@ absl::Status Daemon::Listen() {
 
 absl::Status Daemon::ListenForHttp(const std::shared_ptr<CertificateSource>& certificates) {
   HttpServerOptions options = HttpOptions(config_, limits_);
-  if (options.addresses.empty() && options.tls_addresses.empty()) return absl::OkStatus();
+  if (!HasOneDoor() && options.groups[kHttpGroup].addresses.empty()) return absl::OkStatus();
   options.certificates = certificates;
-  options.connections = ConnectionsThatFit(options.connections, needs_, descriptors_);
+  for (HttpGroup& group : options.groups) {
+    group.connections = ConnectionsThatFit(group.connections, needs_, descriptors_);
+  }
   options.logger = &logger_;
   return http_.Start(options);
 }
@@ -361,11 +383,14 @@ std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   context.models = &models_;
   context.methods = &methods_;
   context.gate = &http_gate_;
-  context.open_infer_calls = grpc_.open_infer_calls();
-  context.open_other_calls = grpc_.open_other_calls();
-  context.unread = grpc_.unread_copies();
-  if (config_.limits.compressed_requests) context.inflaters = grpc_.inflaters();
-  context.inflate_bounds = grpc_.inflate_bounds();
+  const bool own = bounds_ != nullptr;
+  context.open_infer_calls = own ? &bounds_->infer_calls : grpc_.open_infer_calls();
+  context.open_other_calls = own ? &bounds_->other_calls : grpc_.open_other_calls();
+  context.unread = own ? &bounds_->unread : grpc_.unread_copies();
+  if (config_.limits.compressed_requests) {
+    context.inflaters = own ? &bounds_->inflaters : grpc_.inflaters();
+  }
+  context.inflate_bounds = own ? bounds_->inflater.bounds() : grpc_.inflate_bounds();
   context.page = &page_;
   context.health = &health_;
   context.message_bytes = limits_.message_bytes;
@@ -388,8 +413,15 @@ void Daemon::Announce() {
     facts.program = from_here.size() < program->size() ? from_here : *program;
   }
   facts.grpc = grpc_.bound();
+  if (HasOneDoor()) {
+    facts.grpc = http_.bound(kGrpcGroup);
+    const std::vector<std::string>& control = http_.bound(kControlGroup);
+    facts.grpc.insert(facts.grpc.end(), control.begin(), control.end());
+  }
   facts.plain_count = config_.listen.grpc.size();
-  facts.http = http_.bound();
+  if (!config_.listen.http.empty() || !config_.listen.tls.http.empty()) {
+    facts.http = http_.bound(kHttpGroup);
+  }
   facts.plain_http_count = config_.listen.http.size();
   facts.colours = TakesColours(STDOUT_FILENO);
   Say(ReadyTable(facts, models_, supervisor_));

@@ -1,6 +1,7 @@
 #include "server/daemon_options.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -82,13 +83,62 @@ GrpcServerOptions GrpcOptions(const Config& config, const LimitsConfig& limits) 
   return options;
 }
 
+namespace {
+
+// Addresses without TLS come first.
+HttpGroup GroupAt(const std::vector<std::string>& plain, const char* plain_key,
+                  const std::vector<std::string>& tls, const char* tls_key) {
+  HttpGroup group;
+  for (const std::string& address : plain) {
+    group.addresses.push_back({address, plain_key, HttpAddress::Kind::kPlain});
+  }
+  for (const std::string& address : tls) {
+    group.addresses.push_back({address, tls_key, HttpAddress::Kind::kTls});
+  }
+  return group;
+}
+
+HttpGroup HttpGroupOf(const ListenConfig& listen, const LimitsConfig& limits) {
+  HttpGroup group = GroupAt(listen.http, "listen.http", listen.tls.http, "listen.tls.http");
+  // Probes and Prometheus at the last of several addresses do not wait for bodies of the others.
+  if (listen.http.size() > 1) group.addresses[listen.http.size() - 1].has_own_thread = true;
+  group.connections = limits.http_connections;
+  group.idle_ns = OrForever(limits.http_idle_ns);
+  if (limits.http_requests > 0) group.connection_requests = limits.http_requests;
+  return group;
+}
+
+HttpGroup GrpcGroupOf(const ListenConfig& listen, const LimitsConfig& limits) {
+  HttpGroup group = GroupAt(listen.grpc, "listen.grpc", listen.tls.grpc, "listen.tls.grpc");
+  group.connections = limits.connections;
+  group.idle_ns = OrForever(limits.connection_idle_ns);
+  return group;
+}
+
+HttpGroup ControlGroupOf(const ListenConfig& listen, const LimitsConfig& limits) {
+  HttpGroup group;
+  if (!listen.control.empty()) {
+    group.addresses.push_back({listen.control, "listen.control", HttpAddress::Kind::kControl});
+  }
+  group.connections = limits.connections;
+  group.idle_ns = OrForever(limits.connection_idle_ns);
+  return group;
+}
+
+}  // namespace
+
+bool HasOneDoor() { return std::getenv("MPSD_ONE_DOOR") != nullptr; }
+
 HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits) {
   HttpServerOptions options;
-  options.addresses = config.listen.http;
-  options.tls_addresses = config.listen.tls.http;
+  options.groups.resize(kDoorGroups);
+  options.groups[kHttpGroup] = HttpGroupOf(config.listen, limits);
+  if (HasOneDoor()) {
+    options.groups[kGrpcGroup] = GrpcGroupOf(config.listen, limits);
+    options.groups[kControlGroup] = ControlGroupOf(config.listen, limits);
+  }
   options.client_must_show_certificate = config.listen.tls.client_must_show_certificate;
   options.threads = DoorThreads();
-  options.connections = limits.http_connections;
   options.streams = limits.streams;
   options.resets = limits.resets;
   options.head_bytes = limits.metadata_bytes;
@@ -98,10 +148,8 @@ HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits) 
   options.head_ns = OrForever(limits.http_head_ns);
   options.body_ns = OrForever(limits.http_body_ns);
   options.answer_ns = OrForever(limits.http_answer_ns);
-  options.idle_ns = OrForever(limits.http_idle_ns);
   options.keepalive_ns = limits.keepalive_ns;
   options.age_ns = OrForever(limits.connection_age_ns);
-  if (limits.http_requests > 0) options.connection_requests = limits.http_requests;
   return options;
 }
 

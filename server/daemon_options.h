@@ -42,6 +42,13 @@ DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worke
 // thread for four cores, 1 to 8 in all. Asks the host for its cores.
 GrpcServerOptions GrpcOptions(const Config& config, const LimitsConfig& limits);
 
+// The groups of addresses of the HTTP server.
+enum DoorGroup : size_t { kHttpGroup, kGrpcGroup, kControlGroup, kDoorGroups };
+
+// Whether the HTTP server serves the addresses of gRPC too, and libgrpc nothing: the environment has
+// MPSD_ONE_DOOR. For tests, until gRPC over this server has all that libgrpc's has.
+bool HasOneDoor();
+
 // Options of the HTTP server except certificates. As many threads as gRPC has.
 HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits);
 

@@ -17,6 +17,9 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxTimeoutDigits = 8;
+constexpr char kEncoding[] = "grpc-encoding";
+
+enum Flag : char { kPlainFlag = 0, kCompressedFlag = 1 };
 
 // 0: no unit of gRPC.
 int64_t UnitNs(char unit) {
@@ -59,10 +62,15 @@ std::string Unpadded(absl::string_view bytes) {
 
 }  // namespace
 
-bool IsGrpc(const HttpRequest& request) {
+GrpcKind GrpcKindOf(const HttpCall& call) {
+  const HttpRequest& request = call.request();
   absl::string_view type = request.Header("content-type");
-  if (!absl::ConsumePrefix(&type, kGrpcType)) return false;
-  return type.empty() || type[0] == '+' || type[0] == ';';
+  if (!absl::ConsumePrefix(&type, kGrpcType) || request.method != "POST") return GrpcKind::kNone;
+  GrpcKind kind = call.takes_trailers() ? GrpcKind::kOwn : GrpcKind::kNone;
+  if (absl::ConsumePrefix(&type, "-web")) {
+    kind = absl::ConsumePrefix(&type, "-text") ? GrpcKind::kWebText : GrpcKind::kWeb;
+  }
+  return type.empty() || type[0] == '+' || type[0] == ';' ? kind : GrpcKind::kNone;
 }
 
 absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
@@ -81,10 +89,30 @@ absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now
   return CallDeadline{now_ns + std::min(std::min(count, most) * unit_ns, kMaxTimeoutNs), 0};
 }
 
-absl::StatusOr<absl::string_view> GrpcMessageOf(absl::string_view body) {
+absl::StatusOr<BodyCoding> GrpcCoding(HttpCall* call, bool allowed) {
+  const HttpRequest& request = call->request();
+  const absl::string_view name = request.Header(kEncoding);
+  if (name.empty() || name == "identity") return BodyCoding::kPlain;
+  const bool is_known = request.CountOf(kEncoding) == 1 && (name == "gzip" || name == "deflate");
+  if (is_known && allowed) return name == "gzip" ? BodyCoding::kGzip : BodyCoding::kDeflate;
+  call->AddHeaders(allowed ? "grpc-accept-encoding: identity, deflate, gzip\r\n"
+                           : "grpc-accept-encoding: identity\r\n");
+  return absl::UnimplementedError(
+      absl::StrCat("grpc-encoding \"", name, is_known ? "\" is disabled" : "\" is unknown"));
+}
+
+absl::StatusOr<bool> IsCompressed(char flag, BodyCoding coding) {
+  if (flag == kPlainFlag) return false;
+  if (flag != kCompressedFlag) return absl::InternalError("a message has a flag without meaning");
+  if (coding != BodyCoding::kPlain) return true;
+  return absl::InternalError("a message is compressed, but the call has no grpc-encoding");
+}
+
+absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding coding) {
   if (body.empty()) return absl::InvalidArgumentError("the call carries no request");
   if (body.size() < kGrpcPrefixBytes) return absl::InvalidArgumentError("the message is cut short");
-  if (body[0] == 1) return absl::UnimplementedError("this address takes no compressed messages");
+  const absl::StatusOr<bool> is_compressed = IsCompressed(body[0], coding);
+  if (!is_compressed.ok()) return is_compressed.status();
   uint64_t length = 0;
   for (const char c : body.substr(1, kGrpcPrefixBytes - 1)) {
     length = length << 8 | static_cast<unsigned char>(c);
@@ -93,14 +121,19 @@ absl::StatusOr<absl::string_view> GrpcMessageOf(absl::string_view body) {
   if (length != body.size()) {
     return absl::InvalidArgumentError("the body of the call is not one message");
   }
-  return body;
+  return GrpcMessage{body, *is_compressed && !body.empty()};
+}
+
+std::string GrpcPrefix(char flag, size_t bytes) {
+  std::string prefix(kGrpcPrefixBytes, flag);
+  for (size_t i = 1; i < kGrpcPrefixBytes; ++i) {
+    prefix[i] = static_cast<char>(bytes >> 8 * (kGrpcPrefixBytes - 1 - i));
+  }
+  return prefix;
 }
 
 HttpReply GrpcReply(std::string body) {
-  const uint64_t length = body.size() - kGrpcPrefixBytes;
-  for (size_t i = 1; i < kGrpcPrefixBytes; ++i) {
-    body[i] = static_cast<char>(length >> 8 * (kGrpcPrefixBytes - 1 - i));
-  }
+  body.replace(0, kGrpcPrefixBytes, GrpcPrefix(kPlainFlag, body.size() - kGrpcPrefixBytes));
   HttpReply reply(200, kGrpcType, std::move(body));
   reply.trailers = "grpc-status: 0\r\n";
   reply.tells_length = false;
@@ -116,7 +149,6 @@ HttpReply GrpcError(const absl::Status& status, StatusStyle style) {
   if (!told.error_details().empty()) {
     reply.AddHeader("grpc-status-details-bin", Unpadded(told.error_details()));
   }
-  if (absl::IsUnimplemented(status)) reply.AddHeader("grpc-accept-encoding", "identity");
   return reply;
 }
 

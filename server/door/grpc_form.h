@@ -7,23 +7,33 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "server/http/http_call.h"
 #include "server/http/http_reply.h"
 #include "server/http/http_request.h"
+#include "server/route/body_coding.h"
 #include "server/wire/call_deadline.h"
 #include "server/wire/status_map.h"
 
 namespace mpsd {
 
 //   request   POST /package.Service/Method, content-type: application/grpc[+proto]
-//             body: one message, and before it a byte 0 and four bytes of its length
+//             body: one message, and before it a flag and four bytes of its length; the flag
+//             is 1 if the message is compressed as grpc-encoding says, else 0
 //   reply     200, a body of the same form; grpc-status behind the body, as a trailer
 //   error     200 without a body: grpc-status, grpc-message and grpc-status-details-bin are headers
 
 inline constexpr char kGrpcType[] = "application/grpc";
 inline constexpr size_t kGrpcPrefixBytes = 5;
 
-// Whether the request is a call of gRPC, by its content type. Pure.
-bool IsGrpc(const HttpRequest& request);
+enum class GrpcKind : uint8_t {
+  kNone,     // no call of gRPC
+  kOwn,      // the form above
+  kWeb,      // gRPC-Web, see grpc_web.h
+  kWebText,  // the same in base64
+};
+
+// The kind of call, by its content type. Calls of kOwn need trailers, and so HTTP/2. Pure.
+GrpcKind GrpcKindOf(const HttpCall& call);
 
 // The deadline of a call whose header grpc-timeout is `timeout`: up to eight digits and one of the
 // units H, M, S, m, u, n. The rules of MonotonicDeadline() hold, with the client's full resolution.
@@ -31,9 +41,26 @@ bool IsGrpc(const HttpRequest& request);
 absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
                                           int64_t default_ns);
 
-// The message in the body of a unary call. UNIMPLEMENTED if the message is compressed, and
-// INVALID_ARGUMENT unless the body is exactly one message. Pure.
-absl::StatusOr<absl::string_view> GrpcMessageOf(absl::string_view body);
+// How the call's compressed messages are compressed, by its header grpc-encoding. UNIMPLEMENTED for
+// another encoding than gzip and deflate, and for these unless `allowed`; then the reply gets the
+// header grpc-accept-encoding.
+absl::StatusOr<BodyCoding> GrpcCoding(HttpCall* call, bool allowed);
+
+// Whether a message with this flag is compressed, in a call with this coding. INTERNAL for a flag
+// that has no meaning there. Pure.
+absl::StatusOr<bool> IsCompressed(char flag, BodyCoding coding);
+
+struct GrpcMessage {
+  absl::string_view bytes;
+  bool is_compressed = false;
+};
+
+// The message in the body of a unary call. A compressed message without bytes is an empty one.
+// INTERNAL as IsCompressed(), and INVALID_ARGUMENT unless the body is exactly one message. Pure.
+absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding coding);
+
+// The flag of a message and the four bytes of its length. Pure.
+std::string GrpcPrefix(char flag, size_t bytes);
 
 // A body that begins with room for the prefix. The message is appended, then GrpcReply() called.
 inline std::string GrpcBody() { return std::string(kGrpcPrefixBytes, '\0'); }

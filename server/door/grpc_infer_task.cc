@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/door/grpc_form.h"
+#include "server/door/grpc_web.h"
 #include "server/wire/reply_wire.h"
 
 namespace mpsd {
@@ -13,14 +14,36 @@ absl::StatusOr<CallDeadline> GrpcInferTask::DeadlineOf(const HttpRequest& reques
 }
 
 HttpReply GrpcInferTask::ErrorOf(const absl::Status& status) const {
-  return GrpcError(status, context().style);
+  HttpReply reply = GrpcError(status, context().style);
+  // Clients take headers without a body for trailers, and look for echoes in the headers before.
+  if (has_echoes()) std::swap(reply.headers, reply.trailers);
+  ToWeb(GrpcKindOf(*call()), &reply);
+  return reply;
+}
+
+absl::StatusOr<BodyCoding> GrpcInferTask::ReadCoding() {
+  return GrpcCoding(call(), context().inflaters != nullptr);
+}
+
+absl::StatusOr<std::optional<absl::string_view>> GrpcInferTask::FindCompressed(BodyCoding coding) {
+  absl::StatusOr<std::string> body = GrpcBodyOf(GrpcKindOf(*call()), call());
+  if (!body.ok()) return body.status();
+  body_ = *std::move(body);
+  const absl::StatusOr<GrpcMessage> message = GrpcMessageOf(body_, coding);
+  if (!message.ok()) return message.status();
+  message_ = message->bytes;
+  if (!message->is_compressed) return std::nullopt;
+  return message_;
+}
+
+void GrpcInferTask::DropCompressed() {
+  std::string().swap(body_);
+  InferTask::DropCompressed();
 }
 
 absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
-  body_ = call()->TakeBody();
-  const absl::StatusOr<absl::string_view> bytes = GrpcMessageOf(body_);
-  if (!bytes.ok()) return bytes.status();
-  const absl::Status status = wire_.Read(*bytes, context().message_bytes, message);
+  if (is_inflated()) message_ = body_ = TakeInflated();
+  const absl::Status status = wire_.Read(message_, context().message_bytes, message);
   if (status.ok()) *forms = wire_.forms();
   return status;
 }
@@ -29,6 +52,7 @@ absl::Status GrpcInferTask::Write(const Answer& answer, bool is_last) {
   std::string body = GrpcBody();
   AppendReply(HeadOf(is_last), answer, &body);
   HttpReply reply = GrpcReply(std::move(body));
+  ToWeb(GrpcKindOf(*call()), &reply);
   const absl::Status status = HoldRoom(&reply);
   if (status.ok()) Keep(std::move(reply));
   return status;

@@ -1,6 +1,7 @@
 // GrpcInferTask: one ModelInfer call of gRPC over HTTP/2.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "server/door/infer_task.h"
@@ -9,7 +10,8 @@
 namespace mpsd {
 
 // An InferTask whose body is a ModelInferRequest in gRPC's form, and whose reply a
-// ModelInferResponse. The tensors stay in the body until the workers' memory has them.
+// ModelInferResponse. Both may have the form of gRPC-Web. The tensors stay in the body until the
+// workers' memory has them.
 //
 // Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
 // HttpDoor, as an InferTask.
@@ -23,6 +25,9 @@ class GrpcInferTask final : public InferTask {
  private:
   absl::StatusOr<CallDeadline> DeadlineOf(const HttpRequest& request,
                                           int64_t now_ns) const override;
+  absl::StatusOr<BodyCoding> ReadCoding() override;
+  absl::StatusOr<std::optional<absl::string_view>> FindCompressed(BodyCoding coding) override;
+  void DropCompressed() override;
   HttpReply ErrorOf(const absl::Status& status) const override;
 
   // ExchangeTransport.
@@ -30,8 +35,9 @@ class GrpcInferTask final : public InferTask {
   absl::Status Write(const Answer& answer, bool is_last) override;
   void DropPayloads() override;
 
-  std::string body_;
-  RequestWire wire_;  // views of `body_`
+  std::string body_;           // as it came; in its place the plain message, if that was compressed
+  absl::string_view message_;  // in `body_`
+  RequestWire wire_;           // views of `message_`
 };
 
 }  // namespace mpsd

@@ -8,9 +8,9 @@
 #include "server/door/error_reply.h"
 #include "server/door/front_page_reply.h"
 #include "server/door/generate_task.h"
-#include "server/door/grpc_form.h"
 #include "server/door/grpc_infer_task.h"
 #include "server/door/grpc_method_task.h"
+#include "server/door/grpc_web.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
 #include "server/door/text_page.h"
@@ -26,6 +26,8 @@
 
 namespace mpsd {
 namespace {
+
+constexpr int kLargeHead = 431;
 
 const MethodAccess& AccessOfRoute(const Route& route) {
   switch (route.kind) {
@@ -65,15 +67,21 @@ HttpDoor::HttpDoor(const DoorContext& context, const ThreadRole* thread)
   context_.front_page = &front_page_;
 }
 
-HttpReply HttpDoor::Refusal(int status, absl::string_view why) {
+HttpReply HttpDoor::Refusal(const HttpCall& call, int status, absl::string_view why) {
+  if (GrpcKindOf(call) != GrpcKind::kNone) {
+    const bool is_large = status == kLargeHead;
+    return GrpcError(is_large ? absl::ResourceExhaustedError(why) : absl::InternalError(why),
+                     StatusStyle::kOwn);
+  }
   return {status, kJsonType, ErrorJson(why)};
 }
 
 HttpTask* HttpDoor::Arrived(HttpCall* call) {
   thread_->Check();
   const HttpRequest& request = call->request();
-  if (RefusesPage(call)) return nullptr;
-  if (call->takes_trailers() && IsGrpc(request)) return CallOfGrpc(call);
+  const GrpcKind kind = GrpcKindOf(*call);
+  if (RefusesPage(call, /*is_grpc=*/kind == GrpcKind::kOwn)) return nullptr;
+  if (kind != GrpcKind::kNone) return CallOfGrpc(call, kind);
   const Route route = RouteOf(request.method, request.path);
   if (IsInference(route.kind)) return Infer(call, route);
   const MethodAccess& access = AccessOfRoute(route);
@@ -103,10 +111,11 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
 }
 
 // Answers requests that a page of another site made, could have made, or asked about; true then.
-// The answer reveals nothing about paths.
-bool HttpDoor::RefusesPage(HttpCall* call) const {
+// The answer reveals nothing about paths. A call of gRPC may name any host: browsers speak HTTP/2
+// only where a certificate has confirmed the host's name.
+bool HttpDoor::RefusesPage(HttpCall* call, bool is_grpc) const {
   const HttpRequest& request = call->request();
-  if (HasForeignHost(request, call->peer(), context_.hosts)) {
+  if (!is_grpc && HasForeignHost(request, call->peer(), context_.hosts)) {
     call->Reply({403, kJsonType, ErrorJson("this server has another name: see listen.hosts")});
     return true;
   }
@@ -154,7 +163,7 @@ void HttpDoor::Back(InferTask* task, RouteKind kind) {
 }
 
 // Calls of several messages are the gRPC door's.
-HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
+HttpTask* HttpDoor::CallOfGrpc(HttpCall* call, GrpcKind kind) {
   const absl::string_view name = call->request().path;
   if (name == kModelInferAccess.name) {
     Route route;
@@ -179,9 +188,15 @@ HttpTask* HttpDoor::CallOfGrpc(HttpCall* call) {
     status = absl::UnimplementedError(absl::StrCat("unknown method ", name));
   }
   if (status.ok()) {
-    return new GrpcMethodTask(&context_, call, method, &access, std::move(place), grant);
+    const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
+    if (coding.ok()) {
+      return new GrpcMethodTask(&context_, call, method, &access, *coding, std::move(place), grant);
+    }
+    status = coding.status();
   }
-  call->Reply(GrpcError(status, StatusStyle::kOwn));
+  HttpReply reply = GrpcError(status, StatusStyle::kOwn);
+  ToWeb(kind, &reply);
+  call->Reply(std::move(reply));
   return nullptr;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "server/access/method_access.h"
 #include "server/door/door_context.h"
+#include "server/door/grpc_form.h"
 #include "server/door/infer_task.h"
 #include "server/http/http_call.h"
 #include "server/route/route.h"
@@ -22,7 +23,7 @@ namespace mpsd {
 //   /tokenize                TokenizeTask, by the model's tokenizer
 //   metadata, statistics, …  MethodTask, by the MethodTable; the page at "/", too
 //   /v1/models, /info        at once (TextPageOf)
-//   a unary call of gRPC     GrpcInferTask or GrpcMethodTask, over HTTP/2
+//   a unary call of gRPC     GrpcInferTask or GrpcMethodTask; over HTTP/1.1 gRPC-Web's alone
 //   /metrics, probes, /docs  at once, and whatever else is open: a probe is not counted as a call
 //
 // Before a byte of its body is kept, a request passes the page's origin, the gate, and the ledger
@@ -37,7 +38,7 @@ class HttpDoor final : public HttpHandler {
   HttpDoor(const DoorContext& context, const ThreadRole* thread);
 
   HttpTask* Arrived(HttpCall* call) override;
-  HttpReply Refusal(int status, absl::string_view why) override;
+  HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) override;
 
  private:
   // Limit of tasks of a kind kept for further requests.
@@ -45,10 +46,10 @@ class HttpDoor final : public HttpHandler {
 
   using Spare = std::vector<std::unique_ptr<InferTask>>;
 
-  bool RefusesPage(HttpCall* call) const;
+  bool RefusesPage(HttpCall* call, bool is_grpc) const;
   HttpTask* Infer(HttpCall* call, const Route& route) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   std::unique_ptr<InferTask> MakeTask(RouteKind kind);
-  HttpTask* CallOfGrpc(HttpCall* call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  HttpTask* CallOfGrpc(HttpCall* call, GrpcKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   HttpTask* CallMethod(HttpCall* call, const Route& route, const Grant& grant);
   HttpReply Page(const Route& route) const;
   HttpReply Refused(const HttpCall& call, const Route& route, const absl::Status& status) const;

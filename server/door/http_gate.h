@@ -16,6 +16,8 @@ namespace mpsd {
 // before.
 //
 //   credential                   where it is
+//   none                         the control socket: always passes, since it let in only known
+//                                callers
 //   names of a verified          the connection
 //   client certificate
 //   a token                      "Authorization: Bearer TOKEN" or "x-api-key: TOKEN"; once

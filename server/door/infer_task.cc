@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -67,7 +66,12 @@ bool InferTask::Begin(HttpCall* call, const Route& route) {
   exchange_.Begin(arrival_);
   absl::Status status = Enter();
   status.Update(deadline.status());
-  if (status.ok()) status = TakeCoding();
+  is_inflated_ = false;
+  if (status.ok()) {
+    const absl::StatusOr<BodyCoding> coding = ReadCoding();
+    coding_ = coding.value_or(BodyCoding::kPlain);
+    status = coding.status();
+  }
   if (status.ok()) return true;
   exchange_.Admit(status);
   Over();
@@ -96,19 +100,28 @@ absl::Status InferTask::EnterBeside(absl::string_view model, OpenCalls::Place* p
   return status;
 }
 
-absl::Status InferTask::TakeCoding() {
-  coding_ = CodingOf(call_->request());
-  const absl::Status status = CheckCoding(coding_, context_->inflaters != nullptr);
-  if (!status.ok()) forced_code_ = kUnsupportedMedia;
+absl::StatusOr<BodyCoding> InferTask::ReadCoding() {
+  const BodyCoding coding = CodingOf(call_->request());
+  const absl::Status status = CheckCoding(coding, context_->inflaters != nullptr);
+  if (status.ok()) return coding;
+  forced_code_ = kUnsupportedMedia;
   return status;
+}
+
+absl::StatusOr<std::optional<absl::string_view>> InferTask::FindCompressed(BodyCoding coding) {
+  if (coding == BodyCoding::kPlain) return std::nullopt;
+  return call_->request().body.view();
 }
 
 void InferTask::Serve(BodyEnd body) {
   thread_->Check();
   const BodyFault fault = FaultOf(body);
   forced_code_ = fault.http_code;
-  if (fault.status.ok() && coding_ != BodyCoding::kPlain) return inflation_.Begin(coding_, call_);
-  Admit(fault.status);
+  if (!fault.status.ok()) return Admit(fault.status);
+  const absl::StatusOr<std::optional<absl::string_view>> bytes = FindCompressed(coding_);
+  if (!bytes.ok() || !bytes->has_value()) return Admit(bytes.status());
+  is_inflated_ = true;
+  inflation_.Begin(coding_, **bytes, call_);
 }
 
 // A message that is too large stays so; lack of room passes, and the status says when.
@@ -116,7 +129,7 @@ void InferTask::Inflated() {
   const absl::Status status = inflation_.status();
   const bool is_too_large = absl::IsResourceExhausted(status) && !RetryAfterNs(status).has_value();
   if (is_too_large) forced_code_ = FaultOf(BodyEnd::kTooLarge).http_code;
-  call_->DropBody();
+  DropCompressed();
   Admit(status);
 }
 
@@ -153,8 +166,7 @@ absl::Status InferTask::Read(InferMessage* message, TensorForms* forms) {
   thread_->Check();
   message->model = route_.model;
   message->version = route_.version;
-  const bool is_plain = coding_ == BodyCoding::kPlain;
-  std::string body = is_plain ? call_->TakeBody() : inflation_.TakeBytes();
+  std::string body = is_inflated_ ? inflation_.TakeBytes() : call_->TakeBody();
   const absl::Status status = ReadBody(std::move(body), message, &body_);
   if (status.ok()) *forms = body_.forms();
   return status;

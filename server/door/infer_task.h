@@ -2,14 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "proto/base/thread_role.h"
-#include "server/door/body_inflation.h"
 #include "server/door/door_context.h"
+#include "server/door/message_inflation.h"
 #include "server/exchange/infer_exchange.h"
 #include "server/http/http_call.h"
 #include "server/rest/infer_body.h"
@@ -53,7 +54,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
  protected:
   const DoorContext& context() const { return *context_; }
   const Route& route() const { return route_; }
-  HttpCall* call() { return call_; }
+  HttpCall* call() const { return call_; }
   InferExchange* exchange() { return &exchange_; }
   const Arrival& arrival() const { return arrival_; }
   const std::string& request_id() const { return request_id_; }
@@ -61,11 +62,22 @@ class InferTask : public HttpTask, public ExchangeTransport {
 
   // The latest written reply.
   HttpReply TakeReply() { return std::exchange(reply_, HttpReply()); }
+  bool has_echoes() const { return !trace_.text.empty() || !request_id_.empty(); }
   void AddEchoes(HttpReply* reply) const;
 
   // The currently serving generation's spec, with the inputs that clients are told of; admission
   // looks again. NOT_FOUND, INVALID_ARGUMENT or UNAVAILABLE if there is none.
   absl::StatusOr<ModelSpec> ToldSpec(const InferMessage& message) const;
+
+  // Whether the request was compressed, and its plain bytes, which leave the inflation.
+  bool is_inflated() const {
+    thread_->Check();
+    return is_inflated_;
+  }
+  std::string TakeInflated() {
+    thread_->Check();
+    return inflation_.TakeBytes();
+  }
 
   // The beginning of an answer to the request.
   ReplyHead HeadOf(bool is_last) const;
@@ -104,6 +116,8 @@ class InferTask : public HttpTask, public ExchangeTransport {
   }
   ConnectionId Connection() override { return call_->connection(); }
   void DropPayloads() override;
+  // The compressed bytes were read.
+  virtual void DropCompressed() { call_->DropBody(); }
   void DropFields() override { body_.DropFields(); }
 
  private:
@@ -119,6 +133,13 @@ class InferTask : public HttpTask, public ExchangeTransport {
   // The deadline that the client has set by a header.
   virtual absl::StatusOr<CallDeadline> DeadlineOf(const HttpRequest& request, int64_t now_ns) const;
 
+  // How the request is compressed, by its head. An error ends the request.
+  virtual absl::StatusOr<BodyCoding> ReadCoding();
+
+  // The compressed bytes of the request, whose body is whole; nothing of a plain request. They stay
+  // where they are until DropCompressed(). An error ends the request.
+  virtual absl::StatusOr<std::optional<absl::string_view>> FindCompressed(BodyCoding coding);
+
   // The reply for a status.
   virtual HttpReply ErrorOf(const absl::Status& status) const;
 
@@ -128,7 +149,6 @@ class InferTask : public HttpTask, public ExchangeTransport {
   absl::Status Write(const Answer& answer, bool is_last) override;
 
   absl::Status Enter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
-  absl::Status TakeCoding() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Inflated() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Admit(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void CountUnadmitted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -146,7 +166,8 @@ class InferTask : public HttpTask, public ExchangeTransport {
   OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Grant grant_ ABSL_GUARDED_BY(thread_);
   BodyCoding coding_ ABSL_GUARDED_BY(thread_) = BodyCoding::kPlain;
-  BodyInflation inflation_ ABSL_GUARDED_BY(thread_);
+  bool is_inflated_ ABSL_GUARDED_BY(thread_) = false;
+  MessageInflation inflation_ ABSL_GUARDED_BY(thread_);
   InferBody body_;
 
   // Written by the thread that gives the answer, or before an ending on the task's thread.

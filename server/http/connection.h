@@ -27,6 +27,9 @@ class Connection {
 
   virtual void Start() = 0;
 
+  // The client's address: "ipv4:127.0.0.1:40312", "unix:".
+  virtual const std::string& peer() const = 0;
+
   // Whether the time of something that the connection does is up, and what follows then.
   virtual bool IsLate(int64_t now_ns) const = 0;
   virtual void TimeIsUp() = 0;
@@ -62,6 +65,8 @@ struct ConnectionClient {
   std::string peer;                            // "ipv4:127.0.0.1:40312", "unix:"
   std::vector<std::string> certificate_names;  // known once the handshake is over
   std::shared_ptr<ConnectionShares::Use> use;
+  const HttpGroup* group = nullptr;  // of the address; outlives the connection
+  bool by_control_socket = false;
   int64_t end_at_ns = INT64_MAX;  // the connection's age
 };
 

@@ -27,6 +27,11 @@ constexpr uint64_t kHeaderBlockBytes = 64 << 10;
 constexpr uint32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 4 << 20;
 constexpr size_t kFrameHeadBytes = 9;
+// How long a silent client may take to answer a PING.
+constexpr int64_t kPingAnswerNs = 20 * kNsPerSecond;
+// How long an old connection's streams may go on.
+constexpr int64_t kAgeGraceNs = 60 * kNsPerSecond;
+constexpr uint8_t kDrainPing[8] = {'d', 'r', 'a', 'i', 'n'};
 
 const uint8_t* Bytes(absl::string_view text) {
   return reinterpret_cast<const uint8_t*>(text.data());
@@ -78,7 +83,7 @@ struct Http2Events {
 
   static int FrameCame(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     if (frame->hd.type == NGHTTP2_PING && (frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) {
-      ConnectionOf(user)->PingWasAnswered();
+      ConnectionOf(user)->PingWasAnswered(frame->ping.opaque_data);
     }
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
     Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
@@ -95,6 +100,7 @@ struct Http2Events {
 
   static int DataCame(nghttp2_session* session, uint8_t, int32_t id, const uint8_t* bytes,
                       size_t count, void*) {
+    nghttp2_session_consume_connection(session, count);
     Http2Stream* const stream = StreamOf(session, id);
     if (stream != nullptr) stream->AddBody(Text(bytes, count));
     return 0;
@@ -136,8 +142,12 @@ struct Http2Events {
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, StreamClosed);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, FrameSent);
     nghttp2_session_callbacks_set_send_data_callback(callbacks, WriteData);
+    nghttp2_option* option = nullptr;
+    MPSD_CHECK(nghttp2_option_new(&option) == 0);
+    nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_session* session = nullptr;
-    MPSD_CHECK(nghttp2_session_server_new(&session, callbacks, connection) == 0);
+    MPSD_CHECK(nghttp2_session_server_new2(&session, callbacks, connection, option) == 0);
+    nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
     return session;
   }
@@ -174,14 +184,16 @@ void Http2Connection::Start() {
   }};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindowBytes);
-  idle_ends_ns_ = After(context_->clock->NowNs(), options.idle_ns);
+  idle_ends_ns_ = After(context_->clock->NowNs(), client_.group->idle_ns);
   const std::string first = std::exchange(input_, std::string());
   Receive(first);
 }
 
 bool Http2Connection::IsLate(int64_t now_ns) const {
   thread_->Check();
-  if (now_ns >= std::min({idle_ends_ns_, write_ends_ns_, client_.end_at_ns})) return true;
+  const int64_t first_ns =
+      std::min({idle_ends_ns_, write_ends_ns_, silence_ends_ns_, client_.end_at_ns});
+  if (now_ns >= first_ns) return true;
   return absl::c_any_of(streams_,
                         [now_ns](const auto& entry) { return entry.second->IsLate(now_ns); });
 }
@@ -195,7 +207,15 @@ void Http2Connection::TimeIsUp() {
   }
   if (now_ns >= idle_ends_ns_ && phase_ == Phase::kLingering) return Close();
   if (now_ns >= idle_ends_ns_) Terminate(NGHTTP2_NO_ERROR);
-  if (now_ns >= client_.end_at_ns) Drain();
+  if (now_ns >= client_.end_at_ns) {
+    if (drains_) return Close();
+    Drain();
+    client_.end_at_ns = After(now_ns, kAgeGraceNs);
+  }
+  if (now_ns >= silence_ends_ns_) {
+    if (was_asked_) return Close();
+    AskOrWait(now_ns);
+  }
   std::vector<Http2Stream*> late;
   for (const auto& [id, stream] : streams_) {
     if (stream->IsLate(now_ns)) late.push_back(stream.get());
@@ -214,6 +234,7 @@ void Http2Connection::EndWithReply() {
 void Http2Connection::EndSoon() {
   thread_->Check();
   ends_ = leaves_ = true;
+  for (const auto& [id, stream] : streams_) stream->EndSoon();
   if (streams_.empty()) {
     Terminate(NGHTTP2_NO_ERROR);
   } else {
@@ -251,7 +272,7 @@ Http2Stream* Http2Connection::BeginStream(int32_t id) {
 
 void Http2Connection::RequestBegins() {
   client_.use->BeginCall();
-  if (++requests_ >= context_->options->connection_requests || ends_) Drain();
+  if (++requests_ >= client_.group->connection_requests || ends_) Drain();
 }
 
 void Http2Connection::StreamIsOver(int32_t id) {
@@ -264,7 +285,7 @@ void Http2Connection::StreamIsOver(int32_t id) {
   const int64_t now_ns = context_->clock->NowNs();
   if (over->has_begun()) client_.use->EndCall(now_ns);
   if (!streams_.empty()) return;
-  idle_ends_ns_ = After(now_ns, context_->options->idle_ns);
+  idle_ends_ns_ = After(now_ns, client_.group->idle_ns);
   if (phase_ != Phase::kOpen) return LeaveIfDone();
   if (!leaves_) return;
   Terminate(NGHTTP2_NO_ERROR);
@@ -276,11 +297,11 @@ void Http2Connection::Drain() {
   client_.end_at_ns = INT64_MAX;
   if (std::exchange(drains_, true)) return;
   nghttp2_submit_shutdown_notice(session_);
-  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kDrainPing);
 }
 
-void Http2Connection::PingWasAnswered() {
-  if (!drains_) return;
+void Http2Connection::PingWasAnswered(const uint8_t* data) {
+  if (!std::equal(data, data + sizeof(kDrainPing), kDrainPing)) return;
   nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
                         nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
                         nullptr, 0);
@@ -301,12 +322,28 @@ bool Http2Connection::IsFlooded(Flood flood) {
   return true;
 }
 
+// From now on the client is silent.
+void Http2Connection::Heard(int64_t now_ns) {
+  was_asked_ = false;
+  const int64_t keepalive_ns = context_->options->keepalive_ns;
+  silence_ends_ns_ = keepalive_ns > 0 ? After(now_ns, keepalive_ns) : INT64_MAX;
+}
+
+// A client whose bytes nobody reads cannot be heard.
+void Http2Connection::AskOrWait(int64_t now_ns) {
+  if (!reading_) return Heard(now_ns);
+  was_asked_ = true;
+  silence_ends_ns_ = After(now_ns, kPingAnswerNs);
+  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
+}
+
 void Http2Connection::Receive(absl::string_view bytes) {
-  if (IsFlooded(meter_.Take({Bytes(bytes), bytes.size()}, context_->clock->NowNs()))) {
-    return Close();
-  }
+  const int64_t now_ns = context_->clock->NowNs();
+  Heard(now_ns);
+  if (IsFlooded(meter_.Take({Bytes(bytes), bytes.size()}, now_ns))) return Close();
   const ssize_t used = nghttp2_session_mem_recv(session_, Bytes(bytes), bytes.size());
   if (used < 0) return Close();
+  TellGrown();
   Flush();
   Read();
 }
@@ -349,6 +386,22 @@ void Http2Connection::Flush() {
       nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
   if (is_done) return Linger();
   TellTakenParts();
+}
+
+void Http2Connection::FlushSoon() {
+  if (nghttp2_session_want_write(session_) == 0 || std::exchange(flushes_soon_, true)) return;
+  Post([this] {
+    flushes_soon_ = false;
+    Flush();
+  });
+}
+
+void Http2Connection::TellGrown() {
+  for (const int32_t id : std::exchange(grown_, {})) {
+    if (const auto found = streams_.find(id); found != streams_.end()) {
+      found->second->TellGrown();
+    }
+  }
 }
 
 // A part without bytes is taken, although nothing of it was written.
@@ -406,7 +459,7 @@ void Http2Connection::EndStreams() {
 void Http2Connection::Close() {
   if (phase_ != Phase::kEnded) {
     phase_ = Phase::kEnded;
-    idle_ends_ns_ = write_ends_ns_ = client_.end_at_ns = INT64_MAX;
+    idle_ends_ns_ = write_ends_ns_ = silence_ends_ns_ = client_.end_at_ns = INT64_MAX;
     client_.stream->Close();
     EndStreams();
   }

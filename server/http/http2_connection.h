@@ -18,7 +18,8 @@
 namespace mpsd {
 
 // Reads frames, gives them to nghttp2, and writes what nghttp2 and the streams have to say. nghttp2
-// checks the protocol and keeps the windows.
+// checks the protocol and keeps the windows. The connection's window opens with what was read, a
+// stream's with what its task wants: a stream that is not taken holds back no other.
 //
 //   bounded are                          by
 //   streams at a time                    HttpServerOptions::streams; of reset streams whose reply
@@ -28,6 +29,8 @@ namespace mpsd {
 //   answers to such frames               nghttp2; and nothing is read while many wait
 //   what is written at once              kWriteBytes
 //   a client that takes nothing          the time of a reply
+//   a client that sends nothing          a PING, and the time of its answer
+//   a body that is not taken             kStreamWindowBytes
 //
 // A connection ends in two steps where it may: GOAWAY asks the client to begin no more streams, and
 // a PING finds out when the client has seen that. The streams that came until then are served.
@@ -48,10 +51,11 @@ class Http2Connection final : public Connection,
   void EndWithReply() override;
   void EndSoon() override;
   void Cut() override;
+  const std::string& peer() const override { return client_.peer; }
 
   // For the streams.
-  const std::string& peer() const { return client_.peer; }
   const std::vector<std::string>& certificate_names() const { return client_.certificate_names; }
+  bool by_control_socket() const { return client_.by_control_socket; }
   uint64_t host() const { return host_; }
   ConnectionId id();
   nghttp2_session* session() const { return session_; }
@@ -64,6 +68,15 @@ class Http2Connection final : public Connection,
 
   // A stream has begun a request.
   void RequestBegins();
+
+  // The same soon, for a caller within nghttp2 or the task.
+  void FlushSoon();
+
+  // The server stops, so that no stream lasts.
+  bool ends_soon() const { return leaves_; }
+
+  // Pieces of the stream's body have come: its task is told once all of this read is there.
+  void BodyGrew(int32_t stream) { grown_.push_back(stream); }
 
   // The stream's part was given to the socket with the write that is out, or with the next one.
   void PartIsTaken(int32_t stream) { taken_parts_.push_back(stream); }
@@ -90,12 +103,15 @@ class Http2Connection final : public Connection,
   void Linger() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Close() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void LeaveIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Heard(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void AskOrWait(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool IsFlooded(Flood flood) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void TellTakenParts() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void TellGrown() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void EndStreams() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
   Http2Stream* BeginStream(int32_t id);
-  void PingWasAnswered();
+  void PingWasAnswered(const uint8_t* data);
 
   const ConnectionContext* const context_;
   const ThreadRole* const thread_;
@@ -107,11 +123,15 @@ class Http2Connection final : public Connection,
   FrameMeter meter_ ABSL_GUARDED_BY(thread_);
   absl::flat_hash_map<int32_t, std::unique_ptr<Http2Stream>> streams_;
   std::vector<int32_t> taken_parts_;
-  uint64_t requests_ = 0;  // that have begun
+  std::vector<int32_t> grown_;  // streams with new pieces
+  bool flushes_soon_ = false;   // FlushSoon() is on its way
+  uint64_t requests_ = 0;       // that have begun
 
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;
   int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;   // no stream is there
   int64_t write_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // a write is out
+  int64_t silence_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // the client's
+  bool was_asked_ ABSL_GUARDED_BY(thread_) = false;               // by a PING, in this silence
   bool reading_ ABSL_GUARDED_BY(thread_) = false;
   bool writing_ ABSL_GUARDED_BY(thread_) = false;
   bool ends_ ABSL_GUARDED_BY(thread_) = false;    // after a request

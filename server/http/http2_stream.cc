@@ -58,7 +58,9 @@ Http2Stream::~Http2Stream() { MPSD_CHECK(task_ == nullptr && taken_bytes_ == 0);
 
 void Http2Stream::Enter(Phase phase, int64_t time_ns) {
   phase_ = phase;
-  expires_ns_ = time_ns == INT64_MAX ? INT64_MAX : After(context_->clock->NowNs(), time_ns);
+  const int64_t expires_ns =
+      time_ns == INT64_MAX ? INT64_MAX : After(context_->clock->NowNs(), time_ns);
+  expires_ns_ = std::min(expires_ns, until_ns_);
 }
 
 void Http2Stream::End() {
@@ -69,10 +71,25 @@ void Http2Stream::End() {
 void Http2Stream::TimeIsUp() {
   expires_ns_ = INT64_MAX;
   if (phase_ == Phase::kBody) return Serve(BodyEnd::kTooSlow);
+  if (is_streamed_ && owes_reply_) return GiveUp();
   if (phase_ == Phase::kWriting) {
     context_->metrics->untaken_answers.fetch_add(1, std::memory_order_relaxed);
   }
   nghttp2_submit_rst_stream(connection_->session(), NGHTTP2_FLAG_NONE, id_, NGHTTP2_CANCEL);
+}
+
+// The task's call has run out of time, or a part was not taken. The stream is still there, and the
+// task's trailers tell the client why.
+void Http2Stream::GiveUp() {
+  if (context_->clock->NowNs() >= std::exchange(until_ns_, INT64_MAX)) {
+    if (!std::exchange(told_left_, true)) task_->ClientLeft();
+  } else {
+    context_->metrics->untaken_answers.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (!part_out_) return;
+  was_cut_ = true;
+  cut_rest_ = reply_.body.substr(written_, promised_);
+  PartIsOver(false);
 }
 
 void Http2Stream::AddHeader(absl::string_view name, absl::string_view value) {
@@ -97,7 +114,6 @@ absl::string_view Http2Stream::ValueOf(const Line& line) const {
 
 // nghttp2 has checked the form of the head. An ":authority" counts as the Host.
 HttpFault Http2Stream::ReadHead() {
-  if (head_is_large_) return {431, "the headers of the request are too large"};
   absl::string_view authority;
   for (const Line& line : lines_) {
     const absl::string_view name = NameOf(line);
@@ -106,6 +122,7 @@ HttpFault Http2Stream::ReadHead() {
     if (name == ":authority") authority = ValueOf(line);
     if (name[0] != ':') request_.headers.push_back({name, ValueOf(line)});
   }
+  if (head_is_large_) return {431, "the headers of the request are too large"};
   if (request_.method == "CONNECT") return {501, "this server is no proxy"};
   const size_t hosts = request_.CountOf("host");
   if (!authority.empty() && hosts == 0) request_.headers.push_back({"host", authority});
@@ -124,20 +141,32 @@ void Http2Stream::HeadIsThere(bool has_body) {
   Enter(Phase::kBody, context_->options->body_ns);
   task_ = context_->handler->Arrived(this);
   if (task_ == nullptr) return Enter(Phase::kServing, INT64_MAX);  // the reply is there already
+  if (connection_->ends_soon()) task_->EndSoon();
+  if (is_streamed_) {
+    Enter(Phase::kServing, INT64_MAX);
+    return has_body ? BeginBody() : EndPieces(BodyEnd::kWhole);
+  }
   if (announced_bytes_ > context_->options->message_bytes) return Serve(BodyEnd::kTooLarge);
   if (!has_body) return Serve(BodyEnd::kWhole);
   BeginBody();
 }
 
 void Http2Stream::BeginBody() {
-  if (announced_bytes_ > 0) request_.body.Announce(announced_bytes_);
+  if (announced_bytes_ > 0 && !is_streamed_) request_.body.Announce(announced_bytes_);
   if (!absl::EqualsIgnoreCase(request_.Header("expect"), "100-continue")) return;
   const nghttp2_nv status = HeaderOf(":status", "100");
   nghttp2_submit_headers(connection_->session(), NGHTTP2_FLAG_NONE, id_, nullptr, &status, 1,
                          nullptr);
 }
 
+void Http2Stream::StreamBody(int64_t until_ns) {
+  is_streamed_ = true;
+  until_ns_ = until_ns;
+}
+
 void Http2Stream::AddBody(absl::string_view bytes) {
+  if (is_streamed_) return AddPiece(bytes);
+  nghttp2_session_consume_stream(connection_->session(), id_, bytes.size());
   if (phase_ != Phase::kBody) return;
   if (bytes.size() > context_->options->message_bytes - request_.body.size()) {
     return Serve(BodyEnd::kTooLarge);
@@ -149,7 +178,33 @@ void Http2Stream::AddBody(absl::string_view bytes) {
   request_.body.Append(bytes);
 }
 
+// Bytes that nobody awaits leave the window shut: the stream ends with the reply.
+void Http2Stream::AddPiece(absl::string_view bytes) {
+  if (body_ended_ || !owes_reply_) return;
+  if (!context_->bodies->TryTake(connection_->host(), bytes.size())) {
+    return EndPieces(BodyEnd::kTooMany);
+  }
+  taken_bytes_ += bytes.size();
+  if (request_.body.size() == 0) connection_->BodyGrew(id_);
+  request_.body.Append(bytes);
+}
+
+void Http2Stream::EndPieces(BodyEnd end) {
+  if (std::exchange(body_ended_, true) || !owes_reply_ || told_left_) return;
+  task_->Serve(end);
+}
+
+void Http2Stream::TellGrown() {
+  if (body_ended_ || !owes_reply_ || told_left_ || request_.body.size() == 0) return;
+  task_->BodyGrew();
+}
+
+void Http2Stream::EndSoon() {
+  if (owes_reply_ && task_ != nullptr) task_->EndSoon();
+}
+
 void Http2Stream::BodyIsThere() {
+  if (is_streamed_) return EndPieces(BodyEnd::kWhole);
   if (phase_ == Phase::kBody) Serve(BodyEnd::kWhole);
 }
 
@@ -161,7 +216,7 @@ void Http2Stream::Serve(BodyEnd end) {
 
 void Http2Stream::Refuse(const HttpFault& fault) {
   Enter(Phase::kServing, INT64_MAX);
-  Reply(context_->handler->Refusal(fault.status, fault.why));
+  Reply(context_->handler->Refusal(*this, fault.status, fault.why));
 }
 
 void Http2Stream::Closed() {
@@ -184,10 +239,25 @@ absl::Span<const std::string> Http2Stream::certificate_names() const {
 
 ConnectionId Http2Stream::connection() { return connection_->id(); }
 
+bool Http2Stream::by_control_socket() const { return connection_->by_control_socket(); }
+
+std::string Http2Stream::TakeBody() {
+  if (is_streamed_ && !is_closed_) {
+    nghttp2_session_consume_stream(connection_->session(), id_, request_.body.size());
+    connection_->FlushSoon();
+  }
+  return request_.body.Take();
+}
+
+void Http2Stream::DropBytes(size_t bytes) {
+  MPSD_CHECK(bytes <= taken_bytes_);
+  taken_bytes_ -= bytes;
+  if (bytes > 0) context_->bodies->GiveBack(connection_->host(), bytes);
+}
+
 void Http2Stream::DropBody() {
   request_.body.Take();
-  const uint64_t taken = std::exchange(taken_bytes_, 0);
-  if (taken > 0) context_->bodies->GiveBack(connection_->host(), taken);
+  DropBytes(taken_bytes_);
 }
 
 void Http2Stream::ReplyPart(HttpReply part) {
@@ -214,6 +284,7 @@ void Http2Stream::BeginPart() {
   written_ = 0;
   if (reply_.body.empty()) connection_->PartIsTaken(id_);
   Enter(Phase::kWriting, context_->options->answer_ns);
+  if (reply_.taken_by_ns > 0) expires_ns_ = std::min(reply_.taken_by_ns, until_ns_);
   if (std::exchange(has_parts_, true)) {
     nghttp2_session_resume_data(connection_->session(), id_);
   } else {
@@ -227,13 +298,23 @@ void Http2Stream::BeginReply() {
   owes_reply_ = false;
   if (is_closed_) return connection_->StreamIsOver(id_);
   written_ = 0;
+  until_ns_ = INT64_MAX;
   Enter(Phase::kWriting, context_->options->answer_ns);
-  if (has_parts_) {
+  if (has_parts_ && reply_.body.empty() && !reply_.trailers.empty()) {
+    SubmitTrailers();
+  } else if (has_parts_) {
     nghttp2_session_resume_data(connection_->session(), id_);
   } else {
     Submit(/*has_length=*/true);
   }
   connection_->Flush();
+}
+
+// Trailers need no window, and end the stream even in the middle of a part.
+void Http2Stream::SubmitTrailers() {
+  std::vector<nghttp2_nv> trailers;
+  AddLines(&reply_.trailers, &trailers);
+  nghttp2_submit_trailer(connection_->session(), id_, trailers.data(), trailers.size());
 }
 
 // Gives nghttp2 the head of the reply, and tells where the rest comes from.
@@ -257,11 +338,12 @@ void Http2Stream::Submit(bool has_length) {
 
 ssize_t Http2Stream::TakeForWriting(size_t most, uint32_t* flags) {
   // Another thread may be giving the next part.
-  if (owes_reply_ && !part_out_) return NGHTTP2_ERR_DEFERRED;
+  if ((owes_reply_ && !part_out_) || was_cut_) return NGHTTP2_ERR_DEFERRED;
   const size_t rest = reply_.body.size() - written_;
   const size_t taken = std::min(rest, most);
   if (part_out_ && taken == 0) return NGHTTP2_ERR_DEFERRED;
   *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+  promised_ = taken;
   if (part_out_ && taken == rest) connection_->PartIsTaken(id_);
   if (!part_out_ && taken == rest) EndBody(flags);
   return static_cast<ssize_t>(taken);
@@ -271,12 +353,12 @@ void Http2Stream::EndBody(uint32_t* flags) {
   *flags |= NGHTTP2_DATA_FLAG_EOF;
   if (reply_.trailers.empty()) return;
   *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-  std::vector<nghttp2_nv> trailers;
-  AddLines(&reply_.trailers, &trailers);
-  nghttp2_submit_trailer(connection_->session(), id_, trailers.data(), trailers.size());
+  SubmitTrailers();
 }
 
 void Http2Stream::Write(size_t bytes, std::string* out) {
+  promised_ = 0;
+  if (!cut_rest_.empty()) return void(out->append(std::exchange(cut_rest_, "")));
   out->append(reply_.body, written_, bytes);
   written_ += bytes;
 }

@@ -24,7 +24,9 @@ class Http2Connection;
 //   kHead → kBody → kServing ⇄ kWriting → over
 //
 // From kWriting the stream goes back to kServing where the reply has further parts. The heads, the
-// body and the taking of a reply have their times, as those of HTTP/1.1 have.
+// body and the taking of a reply have their times, as those of HTTP/1.1 have. A stream whose task
+// has asked for pieces goes from kHead to kServing, and its body comes meanwhile. The client's
+// window is opened by what the task takes, so at most a window of bytes waits here.
 //
 // A client may reset the stream at any time. The task learns of that by ClientLeft() and replies
 // all the same, so the stream outlives what nghttp2 knows of it.
@@ -51,6 +53,12 @@ class Http2Stream final : public HttpCall {
   void AddBody(absl::string_view bytes);
   void BodyIsThere();
 
+  // Tells the task of pieces that it has not taken yet.
+  void TellGrown();
+
+  // The server stops.
+  void EndSoon();
+
   // nghttp2 knows the stream no more, or the connection has ended.
   void Closed();
 
@@ -74,9 +82,12 @@ class Http2Stream final : public HttpCall {
   const std::string& peer() const override;
   absl::Span<const std::string> certificate_names() const override;
   ConnectionId connection() override;
+  bool by_control_socket() const override;
   bool takes_trailers() const override { return true; }
-  std::string TakeBody() override { return request_.body.Take(); }
+  void StreamBody(int64_t until_ns) override;
+  std::string TakeBody() override;
   void DropBody() override;
+  void DropBytes(size_t bytes) override;
   void AddHeaders(absl::string_view lines) override {
     more_headers_.append(lines.data(), lines.size());
   }
@@ -99,10 +110,14 @@ class Http2Stream final : public HttpCall {
   absl::string_view ValueOf(const Line& line) const;
   HttpFault ReadHead();
   void BeginBody();
+  void AddPiece(absl::string_view bytes);
+  void EndPieces(BodyEnd end);
+  void GiveUp();
   void Serve(BodyEnd end);
   void Refuse(const HttpFault& fault);
   void BeginPart();
   void BeginReply();
+  void SubmitTrailers();
   void Submit(bool has_length);
   void EndBody(uint32_t* flags);
   void PartIsOver(bool taken);
@@ -118,7 +133,11 @@ class Http2Stream final : public HttpCall {
   uint64_t announced_bytes_ = 0;         // the length of the body; 0: nobody knows
   HttpRequest request_;                  // constant while a task has it
   uint64_t taken_bytes_ = 0;             // taken from the `bodies`
+  int64_t until_ns_ = INT64_MAX;         // StreamBody()
   HttpTask* task_ = nullptr;
+  bool is_streamed_ = false;  // the body comes in pieces
+  bool body_ended_ = false;   // no further piece comes
+  bool was_cut_ = false;      // a part was not taken in time: only trailers follow
   bool has_begun_ = false;    // the request
   bool owes_reply_ = false;   // the handler does
   bool told_left_ = false;    // ClientLeft()
@@ -127,6 +146,8 @@ class Http2Stream final : public HttpCall {
   bool part_out_ = false;     // a part is being written
   HttpReply reply_;           // written by the thread that replies
   size_t written_ = 0;        // bytes of the reply's body, or of the part
+  size_t promised_ = 0;       // bytes that nghttp2 knows of and has not written
+  std::string cut_rest_;      // these, of a part that was cut
   std::string more_headers_;  // further ones, for the reply
 };
 

@@ -45,14 +45,28 @@ class HttpCall {
 
   virtual ConnectionId connection() = 0;
 
+  // Whether the request came by the control socket, which lets in known users alone.
+  virtual bool by_control_socket() const { return false; }
+
   // Whether a reply may have trailers: the connection speaks HTTP/2.
   virtual bool takes_trailers() const { return false; }
 
-  // Gives the body to the caller. Its bytes count as held until DropBody().
+  // Has the body come in pieces, while parts of the reply may go out already. The call has no time
+  // limit for the body, and the body no bound in bytes: TakeBody() opens the client's window by
+  // what it took. At `until_ns` the task is told that its client has left, and its trailers are
+  // still sent; INT64_MAX is never. Called by HttpHandler::Arrived() before it returns the task.
+  // REQUIRES: takes_trailers().
+  virtual void StreamBody(int64_t /*until_ns*/) { MPSD_CHECK(false); }
+
+  // Gives the body, or the pieces that have come, to the caller. The bytes count as held until
+  // DropBody() or DropBytes().
   virtual std::string TakeBody() = 0;
 
   // Frees the body, or says that the caller has freed it.
   virtual void DropBody() = 0;
+
+  // Says that the caller has freed so many bytes of the pieces that it took.
+  virtual void DropBytes(size_t /*bytes*/) { MPSD_CHECK(false); }
 
   // Adds header lines, each with its line break, to the reply, whatever it says. Called before the
   // reply, on the connection's thread.
@@ -79,17 +93,32 @@ class HttpCall {
 //
 // ClientLeft() may come once between Serve() and Over(), but not after Serve(kClientLeft). The task
 // replies all the same.
+//
+// A task whose call streams its body gets BodyGrew() and ClientLeft() from the beginning on, and
+// parts may go out from there:
+//
+//   BodyGrew, any number of times → Serve → … → Over
+//
+// Serve() comes once: after kWhole the task takes the last pieces, after kTooMany none comes. There
+// is no Serve() after ClientLeft(). Each may come after the reply too, until Over().
 class HttpTask {
  public:
   // The body is there, or will not come: then the task replies with an error. After kTooMany and
   // the kinds below it the connection ends with the reply.
   virtual void Serve(BodyEnd body) = 0;
 
+  // HttpCall::TakeBody() has pieces for the task.
+  virtual void BodyGrew() { MPSD_CHECK(false); }
+
   virtual void Resumed() = 0;
   virtual void ClientLeft() = 0;
 
-  // The last part is written. False: nothing can be written any more, but the task replies all the
-  // same.
+  // The server stops: a task that lasts until its client ends it replies soon. May come more than
+  // once, and after the reply.
+  virtual void EndSoon() {}
+
+  // The last part is written. False: no part can be written any more, but the task replies all the
+  // same. If its client is still there, as after HttpReply::taken_by_ns, that reply is trailers.
   virtual void PartTaken(bool /*taken*/) { MPSD_CHECK(false); }
 
   // The reply was written, or cannot be. The connection no longer touches the task, which frees
@@ -110,8 +139,12 @@ class HttpHandler {
   // after a call of Reply(): then the body is never read.
   virtual HttpTask* Arrived(HttpCall* call) = 0;
 
-  // The reply to bytes that are no request, with an HTTP status code and the reason.
-  virtual HttpReply Refusal(int status, absl::string_view why) = 0;
+  // Called five times a second while the thread has connections.
+  virtual void Look() {}
+
+  // The reply to what is no request that the server takes, with an HTTP status code and the reason.
+  // The call has as much of the request as was understood.
+  virtual HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) = 0;
 };
 
 // Called once for each thread, before it runs. The role outlives the handler.

@@ -61,7 +61,7 @@ void HttpConnection::Start() {
     });
   });
   if (!client_.stream->has_tls()) {
-    Enter(Phase::kIdle, context_->options->idle_ns);
+    Enter(Phase::kIdle, client_.group->idle_ns);
     return Read();
   }
   Enter(Phase::kHandshake, context_->options->handshake_ns);
@@ -71,7 +71,7 @@ void HttpConnection::Start() {
     self->reading_ = false;
     if (error) return self->Close();
     self->client_.certificate_names = CertificateNames(self->client_.stream->tls());
-    self->Enter(Phase::kIdle, self->context_->options->idle_ns);
+    self->Enter(Phase::kIdle, self->client_.group->idle_ns);
     if (ChoseHttp2(self->client_.stream->tls())) return self->BecomeHttp2();
     self->Read();
   });
@@ -255,7 +255,7 @@ void HttpConnection::BeginRequest() {
   Enter(Phase::kBody, context_->options->body_ns);
   owes_reply_ = true;
   told_left_ = false;
-  ends_ = ends_ || ++requests_ >= context_->options->connection_requests;
+  ends_ = ends_ || ++requests_ >= client_.group->connection_requests;
   task_ = context_->handler->Arrived(this);
   if (task_ != nullptr) return BeginBody();
   Enter(Phase::kServing, INT64_MAX);  // the reply is there already
@@ -331,7 +331,7 @@ void HttpConnection::Refuse(const HttpFault& fault) {
   ends_ = true;
   owes_reply_ = true;
   Enter(Phase::kServing, INT64_MAX);
-  Reply(context_->handler->Refusal(fault.status, fault.why));
+  Reply(context_->handler->Refusal(*this, fault.status, fault.why));
 }
 
 // The handler may answer before "100 Continue" is fully written. The answer then follows it.
@@ -466,7 +466,7 @@ void HttpConnection::DidWrite(bool failed, size_t bytes) {
   if (part_out_) return PartIsOver(true);
   EndRequest();
   if (told_end_ || leaves_) return Linger();
-  Enter(Phase::kIdle, context_->options->idle_ns);
+  Enter(Phase::kIdle, client_.group->idle_ns);
   Advance();
 }
 

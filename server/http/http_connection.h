@@ -68,6 +68,7 @@ class HttpConnection final : public Connection,
     return client_.certificate_names;
   }
   ConnectionId connection() override;
+  bool by_control_socket() const override { return client_.by_control_socket; }
   std::string TakeBody() override { return request_.body.Take(); }
   void DropBody() override;
   void AddHeaders(absl::string_view lines) override {

@@ -1,6 +1,7 @@
 // HttpReply: the answer to one HTTP request, in plain fields.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,8 +38,11 @@ struct HttpReply {
   const char* content_type = kJsonType;  // a constant
   std::string headers;                   // further header lines, each with its break
   std::string body;
-  std::string trailers;        // behind the body, likewise. Only where HttpCall::takes_trailers()
-  bool tells_length = true;    // false: by no header, as gRPC has it
+  std::string trailers;      // behind the body, likewise. Only where HttpCall::takes_trailers()
+  bool tells_length = true;  // false: by no header, as gRPC has it
+  // For a part of a call that streams its body: when the client must have taken the part. 0: the
+  // server's time for a reply. A part that is late is cut: HttpTask::PartTaken(false).
+  int64_t taken_by_ns = 0;
   std::shared_ptr<void> held;  // released when the reply was written, or cannot be
 };
 

@@ -1,6 +1,7 @@
 #include "server/http/http_server.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -10,10 +11,12 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/synchronization/notification.h"
 #include "proto/base/check.h"
+#include "proto/base/peer_user.h"
 #include "server/http/http_thread.h"
 #include "server/http/listening_socket.h"
 #include "server/http/socket_options.h"
@@ -33,10 +36,9 @@ constexpr auto kStopLook = std::chrono::milliseconds(1);
 // Without a free descriptor, connections wait in the kernel's queue.
 constexpr auto kDescriptorLook = std::chrono::milliseconds(20);
 
-absl::Status CannotListen(absl::string_view key, const std::string& address,
-                          const absl::Status& why) {
+absl::Status CannotListen(const HttpAddress& address, const absl::Status& why) {
   return absl::UnavailableError(
-      absl::StrCat("cannot listen on ", address, " (", key, "): ", why.message()));
+      absl::StrCat("cannot listen on ", address.address, " (", address.key, "): ", why.message()));
 }
 
 using HttpThreads = std::vector<std::unique_ptr<HttpThread>>;
@@ -47,37 +49,52 @@ uint32_t ConnectionCount(const HttpThreads& threads) {
   return count;
 }
 
-// Probes and Prometheus at the last of several addresses do not wait for JSON bodies of other
-// addresses.
-bool HasThreadForLast(const HttpServerOptions& options) { return options.addresses.size() > 1; }
-
 std::string PeerOf(int fd, int family) { return family == AF_UNIX ? "unix:" : PeerName(fd); }
 
+// Whether the user at the other end is this process's, or root. The kernel says so.
+bool IsOfThisUser(int fd, Logger* logger) {
+  const absl::StatusOr<uint32_t> user = platform::PeerUser(fd);
+  const bool let_in = user.ok() && (*user == geteuid() || *user == 0);
+  if (!let_in && logger != nullptr) {
+    logger->Log(LogLevel::kWarn, "control_connection_refused",
+                {{"user", user.ok() ? static_cast<int64_t>(*user) : -1}});
+  }
+  return let_in;
+}
+
 }  // namespace
+
+// A group of addresses, and the connections at these.
+struct HttpServerGroup {
+  const HttpGroup* options = nullptr;
+  ConnectionShares shares;
+  ConnectionShares::Bounds bounds;
+};
+
+// What a listener needs besides its socket. The referents outlive the listener.
+struct HttpListenerContext {
+  HttpServerGroup* group = nullptr;
+  std::shared_ptr<TlsContexts> tls;  // null: no TLS
+  std::vector<HttpThread*> threads;
+  const HttpServerOptions* options = nullptr;
+  const Clock* clock = nullptr;
+  bool is_control = false;
+};
 
 // One listening socket. Accepts on the first of its threads, and deals the connections out to all
 // of them.
 class HttpListener {
  public:
-  HttpListener(ListeningSocket socket, std::shared_ptr<TlsContexts> tls,
-               std::vector<HttpThread*> threads, int64_t keepalive_ns, ConnectionShares* shares,
-               const Clock* clock)
+  HttpListener(ListeningSocket socket, HttpListenerContext context)
       : socket_(std::move(socket)),
-        tls_(std::move(tls)),
-        threads_(std::move(threads)),
-        keepalive_ns_(keepalive_ns),
-        shares_(shares),
-        clock_(clock),
-        waiter_(*threads_.front()->io(), socket_.fd.get()),
-        descriptor_look_(*threads_.front()->io()) {}
+        context_(std::move(context)),
+        waiter_(*thread()->io(), socket_.fd.get()),
+        descriptor_look_(*thread()->io()) {}
 
   ~HttpListener() { waiter_.release(); }
 
-  // Called before the first Await().
-  void Bound(const ConnectionShares::Bounds& bounds) { bounds_ = bounds; }
-
   // The thread that accepts.
-  HttpThread* thread() const { return threads_.front(); }
+  HttpThread* thread() const { return context_.threads.front(); }
 
   // On thread().
   void Await() {
@@ -118,74 +135,88 @@ class HttpListener {
   }
 
   void Take(UniqueFd fd) {
-    std::shared_ptr<asio::ssl::context> context;
-    if (tls_ != nullptr) {
-      context = tls_->Next();
-      if (context == nullptr) return;
+    if (context_.is_control && !IsOfThisUser(fd.get(), context_.options->logger)) return;
+    std::shared_ptr<asio::ssl::context> tls;
+    if (context_.tls != nullptr) {
+      tls = context_.tls->Next();
+      if (tls == nullptr) return;
     }
+    HttpServerGroup& group = *context_.group;
     const ConnectionShares::Newcomer newcomer{socket_.fd.get(), HostOf(fd.get()),
-                                              /*tells_calls=*/true, clock_->NowNs()};
-    std::shared_ptr<ConnectionShares::Use> use = shares_->Enter(newcomer, bounds_);
-    if (use == nullptr) return;
-    SetSocketOptions(fd.get(), socket_.family, keepalive_ns_);
-    std::string peer = PeerOf(fd.get(), socket_.family);
-    HttpThread& thread = *threads_[next_++ % threads_.size()];
-    thread.Add(fd.Release(), socket_.family, std::move(context), std::move(peer), std::move(use));
+                                              /*tells_calls=*/true, context_.clock->NowNs()};
+    ConnectionClient client;
+    client.use = group.shares.Enter(newcomer, group.bounds);
+    if (client.use == nullptr) return;
+    SetSocketOptions(fd.get(), socket_.family, context_.options->keepalive_ns);
+    client.peer = PeerOf(fd.get(), socket_.family);
+    client.group = group.options;
+    client.by_control_socket = context_.is_control;
+    HttpThread& thread = *context_.threads[next_++ % context_.threads.size()];
+    thread.Add(fd.Release(), socket_.family, std::move(tls), std::move(client));
   }
 
   const ListeningSocket socket_;
-  const std::shared_ptr<TlsContexts> tls_;  // null: no TLS
-  const std::vector<HttpThread*> threads_;
-  const int64_t keepalive_ns_;
-  ConnectionShares* const shares_;
-  const Clock* const clock_;
+  const HttpListenerContext context_;
   asio::posix::stream_descriptor waiter_;  // borrows the descriptor
   asio::steady_timer descriptor_look_;
-  ConnectionShares::Bounds bounds_;
   size_t next_ = 0;
   bool closed_ = false;
 };
 
 struct HttpServer::Impl {
-  // The threads of an address: all of `options.threads`, or the separate one.
-  std::vector<HttpThread*> ThreadsOf(bool has_its_own) const {
-    std::vector<HttpThread*> chosen;
-    const size_t first = has_its_own ? options.threads : 0;
-    const size_t end = has_its_own ? threads.size() : options.threads;
-    for (size_t i = first; i < end; ++i) chosen.push_back(threads[i].get());
-    return chosen;
+  // The next thread of its own, or all those that addresses share.
+  std::vector<HttpThread*> ThreadsOf(const HttpAddress& address) {
+    if (address.has_own_thread) return {threads[options.threads + own_threads++].get()};
+    std::vector<HttpThread*> shared;
+    for (uint32_t i = 0; i < options.threads; ++i) shared.push_back(threads[i].get());
+    return shared;
   }
 
-  absl::Status Listen(absl::string_view key, const std::string& address, bool has_its_own_thread,
-                      const std::shared_ptr<TlsContexts>& tls) {
-    absl::Status free = ProbeAddress(address);
-    if (!free.ok()) return CannotListen(key, address, free);
-    absl::StatusOr<std::vector<ListeningSocket>> sockets = OpenListeningSockets(address);
-    if (!sockets.ok()) return CannotListen(key, address, sockets.status());
-    bound.push_back(sockets->front().address);
+  absl::Status Listen(const HttpAddress& address, HttpServerGroup* group,
+                      const std::shared_ptr<TlsContexts>& tls, std::vector<std::string>* places) {
+    const bool is_control = address.kind == HttpAddress::Kind::kControl;
+    absl::Status free = ProbeAddress(address.address);
+    if (!free.ok()) return CannotListen(address, free);
+    absl::StatusOr<std::vector<ListeningSocket>> sockets =
+        is_control ? OpenControlSocket(address.address) : OpenListeningSockets(address.address);
+    if (!sockets.ok()) return CannotListen(address, sockets.status());
+    places->push_back(sockets->front().address);
+    HttpListenerContext context{group, nullptr, ThreadsOf(address), &options, clock, is_control};
+    if (address.kind == HttpAddress::Kind::kTls) context.tls = tls;
     for (ListeningSocket& socket : *sockets) {
-      listeners.push_back(std::make_unique<HttpListener>(std::move(socket), tls,
-                                                         ThreadsOf(has_its_own_thread),
-                                                         options.keepalive_ns, &shares, clock));
+      listeners.push_back(std::make_unique<HttpListener>(std::move(socket), context));
     }
     return absl::OkStatus();
   }
 
   absl::Status ListenOnAll() {
-    for (size_t i = 0; i < options.addresses.size(); ++i) {
-      const bool is_last = HasThreadForLast(options) && i + 1 == options.addresses.size();
-      absl::Status status = Listen("listen.http", options.addresses[i], is_last, nullptr);
-      if (!status.ok()) return status;
-    }
-    if (options.tls_addresses.empty()) return absl::OkStatus();
-    MPSD_CHECK(options.certificates != nullptr);
     const auto tls =
         std::make_shared<TlsContexts>(options.certificates, options.client_must_show_certificate);
-    for (const std::string& address : options.tls_addresses) {
-      absl::Status status = Listen("listen.tls.http", address, false, tls);
-      if (!status.ok()) return status;
+    for (const HttpGroup& group_options : options.groups) {
+      groups.push_back(std::make_unique<HttpServerGroup>());
+      HttpServerGroup* const group = groups.back().get();
+      group->options = &group_options;
+      const size_t before = listeners.size();
+      std::vector<std::string>& places = bound.emplace_back();
+      for (const HttpAddress& address : group_options.addresses) {
+        MPSD_CHECK(address.kind != HttpAddress::Kind::kTls || options.certificates != nullptr);
+        absl::Status status = Listen(address, group, tls, &places);
+        if (!status.ok()) return status;
+      }
+      const uint32_t connections = group_options.connections;
+      group->bounds = {connections,
+                       ConnectionShares::OfListener(connections, listeners.size() - before),
+                       metrics, options.logger};
     }
     return absl::OkStatus();
+  }
+
+  uint32_t ThreadCount() const {
+    uint32_t count = options.threads;
+    for (const HttpGroup& group : options.groups) {
+      for (const HttpAddress& address : group.addresses) count += address.has_own_thread ? 1 : 0;
+    }
+    return count;
   }
 
   // Returns when the listener is closed.
@@ -204,11 +235,12 @@ struct HttpServer::Impl {
   const Clock* const clock;
 
   HttpServerOptions options;
-  ConnectionShares shares;
+  std::vector<std::unique_ptr<HttpServerGroup>> groups;  // as the options have them
   std::unique_ptr<HeldBytes> bodies;
   std::vector<std::unique_ptr<HttpThread>> threads;
+  uint32_t own_threads = 0;  // that addresses have
   std::vector<std::unique_ptr<HttpListener>> listeners;
-  std::vector<std::string> bound;
+  std::vector<std::vector<std::string>> bound;  // by group
   bool runs = false;
 };
 
@@ -218,9 +250,13 @@ HttpServer::HttpServer(HandlerMaker make_handler, CompletionSource* completions,
 
 HttpServer::~HttpServer() { Stop(0); }
 
-const std::vector<std::string>& HttpServer::bound() const { return impl_->bound; }
+const std::vector<std::string>& HttpServer::bound(size_t group) const {
+  return impl_->bound[group];
+}
 
-uint32_t HttpServer::connection_count() const { return ConnectionCount(impl_->threads); }
+uint32_t HttpServer::connection_count(size_t group) const {
+  return group < impl_->groups.size() ? impl_->groups[group]->shares.count() : 0;
+}
 
 uint64_t HttpServer::body_bytes() const {
   return impl_->bodies == nullptr ? 0 : impl_->bodies->taken_bytes();
@@ -233,21 +269,25 @@ absl::Status HttpServer::Start(const HttpServerOptions& options) {
       options.buffered_bytes, std::min(options.message_bytes, options.buffered_bytes));
   const HttpThread::Services services{&impl.options, impl.completions, impl.bodies.get(),
                                       impl.metrics, impl.clock};
-  const uint32_t thread_count = options.threads + (HasThreadForLast(options) ? 1 : 0);
-  for (uint32_t i = 0; i < thread_count; ++i) {
+  for (uint32_t i = 0; i < impl.ThreadCount(); ++i) {
     impl.threads.push_back(std::make_unique<HttpThread>(services, impl.make_handler));
   }
   if (absl::Status status = impl.ListenOnAll(); !status.ok()) return status;
-  const ConnectionShares::Bounds bounds{
-      options.connections, ConnectionShares::OfListener(options.connections, impl.listeners.size()),
-      impl.metrics, options.logger};
-  for (const std::unique_ptr<HttpListener>& listener : impl.listeners) listener->Bound(bounds);
   for (size_t i = 0; i < impl.threads.size(); ++i) impl.threads[i]->Start(static_cast<int>(i));
   impl.runs = true;
   for (const std::unique_ptr<HttpListener>& listener : impl.listeners) {
     asio::post(*listener->thread()->io(), [&listener] { listener->Await(); });
   }
   return absl::OkStatus();
+}
+
+void HttpServer::CutReader(const std::string& peer) {
+  if (absl::StartsWith(peer, "unix:")) return;
+  for (const std::unique_ptr<HttpThread>& thread : impl_->threads) thread->CutConnectionOf(peer);
+  impl_->metrics->unread_connections.fetch_add(1, std::memory_order_relaxed);
+  if (impl_->options.logger == nullptr) return;
+  impl_->options.logger->Log(LogLevel::kWarn, "connection_cut",
+                             {{"peer", peer}, {"too_many", "unread answers"}});
 }
 
 void HttpServer::StopKeeping() {

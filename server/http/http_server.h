@@ -29,8 +29,8 @@ namespace mpsd {
 //   frames that cost more than bytes     FrameMeter
 //   connections without a request        their idle time, their age
 //
-// All addresses share the threads, except the last of several without TLS. That one has a thread of
-// its own, so that large bodies at one address delay no probe there.
+// All addresses share the threads, except addresses with a thread of their own: there, large bodies
+// at other addresses delay no probe. The control socket takes this process's user and root alone.
 //
 // Stop() works from the outside in: listeners close, connections without a request end, the others
 // end with their reply or after the grace.
@@ -49,14 +49,20 @@ class HttpServer {
   // address that cannot be bound.
   absl::Status Start(const HttpServerOptions& options);
 
-  // The addresses in use, with the ports chosen for port 0; first those without TLS.
-  const std::vector<std::string>& bound() const;
+  // The group's addresses in use, with the ports chosen for port 0. REQUIRES: the server was started
+  // with that group.
+  const std::vector<std::string>& bound(size_t group) const;
 
-  // Number of connections. Thread-safe, except during Start() and the end of Stop().
-  uint32_t connection_count() const;
+  // Number of connections at the group's addresses; 0 without such a group. Thread-safe, except
+  // during Start().
+  uint32_t connection_count(size_t group) const;
 
   // Bytes of held bodies. Thread-safe.
   uint64_t body_bytes() const;
+
+  // Ends the connection with this client, which does not read its answers. Clients of Unix sockets
+  // have no address, and stay. Thread-safe, except during Start() and Stop().
+  void CutReader(const std::string& peer);
 
   // From now on each reply is the last of its connection, so that clients go elsewhere. Connections
   // and requests still come, because probes need answers.

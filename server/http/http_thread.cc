@@ -71,22 +71,19 @@ void HttpThread::Main() {
   }
 }
 
-void HttpThread::Add(int fd, int family, std::shared_ptr<asio::ssl::context> tls, std::string peer,
-                     std::shared_ptr<ConnectionShares::Use> use) {
+void HttpThread::Add(int fd, int family, std::shared_ptr<asio::ssl::context> tls,
+                     ConnectionClient client) {
   count_.fetch_add(1, std::memory_order_relaxed);
-  auto added = [this, fd, family, tls = std::move(tls), peer = std::move(peer),
-                use = std::move(use)]() mutable {
+  // A posted function can be copied, and the client cannot.
+  auto shared = std::make_shared<ConnectionClient>(std::move(client));
+  asio::post(io_, [this, fd, family, tls = std::move(tls), shared = std::move(shared)] {
     role_.Check();
     HttpSocket socket(io_, asio::generic::stream_protocol(family, 0), fd);
-    ConnectionClient client{std::make_unique<HttpStream>(std::move(socket), std::move(tls)),
-                            std::move(peer),
-                            {},
-                            std::move(use),
-                            After(context_.clock->NowNs(), context_.options->age_ns)};
-    Begin(std::make_shared<HttpConnection>(&context_, std::move(client)));
+    shared->stream = std::make_unique<HttpStream>(std::move(socket), tls);
+    shared->end_at_ns = After(context_.clock->NowNs(), context_.options->age_ns);
+    Begin(std::make_shared<HttpConnection>(&context_, std::move(*shared)));
     LookSoon();
-  };
-  asio::post(io_, std::move(added));
+  });
 }
 
 void HttpThread::Begin(std::shared_ptr<Connection> connection) {
@@ -122,6 +119,7 @@ void HttpThread::Look() {
     if (connection->IsLate(now_ns)) late.push_back(connection);
   }
   for (const std::shared_ptr<Connection>& connection : late) connection->TimeIsUp();
+  handler_->Look();
   LookSoon();
 }
 
@@ -147,6 +145,16 @@ void HttpThread::Cut() {
     role_.Check();
     const auto connections = connections_;
     for (const auto& [pointer, connection] : connections) connection->Cut();
+  });
+}
+
+void HttpThread::CutConnectionOf(const std::string& peer) {
+  asio::post(io_, [this, peer] {
+    role_.Check();
+    const auto connections = connections_;
+    for (const auto& [pointer, connection] : connections) {
+      if (connection->peer() == peer) connection->Cut();
+    }
   });
 }
 

@@ -20,7 +20,7 @@ namespace mpsd {
 
 // The HTTP door's main loop, `http-N`. Between a few events of its connections it looks for
 // completed batches, as QueueThread does for gRPC. A connection lives on one thread from start to
-// end. While there are connections, it checks their time limits twice a second.
+// end. While there are connections, it checks their time limits five times a second.
 //
 // Owned by the HttpServer. Any thread may call Add(), StopKeeping(), EndSoon(), Cut() and
 // Shutdown(), which take effect on this one.
@@ -39,10 +39,10 @@ class HttpThread {
 
   void Start(int index);
 
-  // Takes an accepted connection, and owns its socket from now on. `use` has left when the
-  // connection has ended.
-  void Add(int fd, int family, std::shared_ptr<boost::asio::ssl::context> tls, std::string peer,
-           std::shared_ptr<ConnectionShares::Use> use);
+  // Takes an accepted connection, and owns its socket from now on. The client has no stream yet.
+  // Its use has left when the connection has ended.
+  void Add(int fd, int family, std::shared_ptr<boost::asio::ssl::context> tls,
+           ConnectionClient client);
 
   // From now on each reply is the last of its connection.
   void StopKeeping();
@@ -53,6 +53,9 @@ class HttpThread {
   // All connections end now.
   void Cut();
 
+  // The connection with this client ends now, if it is this thread's.
+  void CutConnectionOf(const std::string& peer);
+
   // The thread ends. REQUIRES: no connection is left, and none comes.
   void Shutdown();
   void Join() { thread_.join(); }
@@ -61,7 +64,7 @@ class HttpThread {
   boost::asio::io_context* io() { return &io_; }
 
  private:
-  static constexpr int kLookEveryMs = 500;
+  static constexpr int kLookEveryMs = 200;
 
   void Main();
   size_t RunSome();

@@ -4,14 +4,17 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <system_error>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -22,6 +25,8 @@ namespace {
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 constexpr int kBacklog = 1024;
+constexpr mode_t kAnyMode = 0;  // as the process's umask has it
+constexpr mode_t kOwnersMode = 0600;
 
 absl::Status SystemError(int code) {
   return absl::UnavailableError(std::generic_category().message(code));
@@ -49,7 +54,10 @@ void MakeFitForLoop(int fd) {
   fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-absl::StatusOr<ListeningSocket> Listen(const sockaddr_storage& address, socklen_t bytes) {
+// `before` is called between bind() and listen(): false is a failure.
+absl::StatusOr<ListeningSocket> Listen(
+    const sockaddr_storage& address, socklen_t bytes,
+    const std::function<bool()>& before = [] { return true; }) {
   ListeningSocket listener;
   listener.family = address.ss_family;
   listener.fd.Reset(socket(listener.family, SOCK_STREAM, 0));
@@ -59,18 +67,22 @@ absl::StatusOr<ListeningSocket> Listen(const sockaddr_storage& address, socklen_
   setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   const auto* const name = reinterpret_cast<const sockaddr*>(&address);
   if (bind(listener.fd.get(), name, bytes) != 0) return SystemError(errno);
-  if (listen(listener.fd.get(), kBacklog) != 0) return SystemError(errno);
+  if (!before() || listen(listener.fd.get(), kBacklog) != 0) return SystemError(errno);
   return listener;
 }
 
-absl::StatusOr<std::vector<ListeningSocket>> ListenAtPath(const std::string& path) {
+absl::StatusOr<std::vector<ListeningSocket>> ListenAtPath(absl::string_view address_text,
+                                                          mode_t mode) {
+  const std::string path(absl::StripPrefix(address_text, "unix:"));
   sockaddr_storage storage{};
   auto* const address = reinterpret_cast<sockaddr_un*>(&storage);
   if (path.size() >= sizeof(address->sun_path)) return SystemError(ENAMETOOLONG);
   address->sun_family = AF_UNIX;
   std::memcpy(address->sun_path, path.data(), path.size());
   unlink(path.c_str());  // ProbeAddress() saw that any file there is a socket
-  absl::StatusOr<ListeningSocket> listener = Listen(storage, sizeof(sockaddr_un));
+  absl::StatusOr<ListeningSocket> listener = Listen(storage, sizeof(sockaddr_un), [&] {
+    return mode == kAnyMode || chmod(path.c_str(), mode) == 0;
+  });
   if (!listener.ok()) return listener.status();
   listener->address = absl::StrCat("unix:", path);
   std::vector<ListeningSocket> listeners;
@@ -81,8 +93,7 @@ absl::StatusOr<std::vector<ListeningSocket>> ListenAtPath(const std::string& pat
 }  // namespace
 
 absl::StatusOr<std::vector<ListeningSocket>> OpenListeningSockets(const std::string& address) {
-  absl::string_view path = address;
-  if (absl::ConsumePrefix(&path, "unix:")) return ListenAtPath(std::string(path));
+  if (absl::StartsWith(address, "unix:")) return ListenAtPath(address, kAnyMode);
   const size_t colon = address.rfind(':');
   absl::string_view host = absl::string_view(address).substr(0, colon);
   if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
@@ -112,6 +123,10 @@ absl::StatusOr<std::vector<ListeningSocket>> OpenListeningSockets(const std::str
   // A name may also stand for an address family that this host lacks.
   if (listeners.empty()) return failed;
   return listeners;
+}
+
+absl::StatusOr<std::vector<ListeningSocket>> OpenControlSocket(const std::string& address) {
+  return ListenAtPath(address, kOwnersMode);
 }
 
 }  // namespace mpsd

@@ -21,4 +21,8 @@ struct ListeningSocket {
 // system's words. Blocks while a name is resolved. Thread-safe.
 absl::StatusOr<std::vector<ListeningSocket>> OpenListeningSockets(const std::string& address);
 
+// The same for a Unix socket that only this process's user and root can connect to, by its mode. No
+// other user can connect before the mode is set.
+absl::StatusOr<std::vector<ListeningSocket>> OpenControlSocket(const std::string& address);
+
 }  // namespace mpsd

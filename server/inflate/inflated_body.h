@@ -22,8 +22,8 @@ namespace mpsd {
 //   std::string plain = body.Take();          back on the request's thread; the bytes still count
 //   body.Drop();                              once `plain` is gone
 //
-// Owned by one request, and reused for the next. Thread-compatible: BodyInflation, which passes it
-// to the inflater's threads and back, ensures that only one side uses it at a time.
+// Owned by one request, and reused for the next. Thread-compatible: MessageInflation, which passes
+// it to the inflater's threads and back, ensures that only one side uses it at a time.
 class InflatedBody final : private InflateSink {
  public:
   // Bytes beyond the end that a reader may touch.

@@ -22,7 +22,7 @@ namespace mpsd {
 //   1 to 16 KiB | twice as much | … | 1 MiB | 1 MiB | …      each piece is a slice of the plain one
 //   ^ four times the compressed size
 //
-// Two limits hold in any case, and BodyInflation shares them for HTTP:
+// Two limits hold in any case, and MessageInflation shares them for HTTP:
 //   1. One message has at most `message_bytes` plain bytes, limits.message.
 //   2. All inflated messages still held have at most `held_limit_bytes` of pieces, limits.buffered.
 //      One client may have half of that, or one message. A piece is returned when gRPC drops the

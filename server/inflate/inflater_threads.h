@@ -14,7 +14,7 @@ namespace mpsd {
 class Inflater;
 
 // A message that waits for a thread. Owned by its call: accept/'s Inflation or door/'s
-// BodyInflation. Thread-compatible.
+// MessageInflation. Thread-compatible.
 class InflationJob {
  public:
   virtual ~InflationJob() = default;

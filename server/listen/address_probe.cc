@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,12 +33,23 @@ absl::Status SystemError(int code) {
   return absl::UnavailableError(std::generic_category().message(code));
 }
 
-// gRPC removes a socket that it finds there, but no other file.
+// Whether a process listens on the socket. A daemon that was killed leaves only the file.
+bool IsServed(const std::string& path) {
+  const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address{};
+  if (path.size() >= sizeof(address.sun_path)) return false;
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  return connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+}
+
+// A server removes a socket that it finds there, but no other file.
 absl::Status ProbePath(const std::string& path) {
   struct stat info {};
   if (lstat(path.c_str(), &info) == 0 && !S_ISSOCK(info.st_mode)) {
     return absl::UnavailableError("there is a file that is no socket");
   }
+  if (IsServed(path)) return SystemError(EADDRINUSE);
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return access(folder.c_str(), W_OK | X_OK) == 0 ? absl::OkStatus() : SystemError(errno);
 }

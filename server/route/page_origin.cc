@@ -92,15 +92,16 @@ std::string OriginHeaders(const HttpRequest& request, const std::vector<std::str
   return absl::StrCat(
       "Access-Control-Allow-Origin: ", has_all ? absl::string_view(kAll) : request.Header(kOrigin),
       "\r\nVary: Origin\r\nAccess-Control-Expose-Headers: "
-      "Inference-Header-Content-Length, Retry-After, X-Request-Id, traceparent, "
-      "x-mpsd-truncated\r\n");
+      "Inference-Header-Content-Length, Retry-After, X-Request-Id, grpc-message, grpc-status, "
+      "grpc-status-details-bin, traceparent, x-mpsd-truncated\r\n");
 }
 
 std::string PreflightHeaders() {
   return "Access-Control-Allow-Methods: GET, HEAD, POST\r\n"
          "Access-Control-Allow-Headers: Authorization, Content-Encoding, Content-Type, "
-         "Inference-Header-Content-Length, Request-Timeout, X-Api-Key, X-Request-Id, "
-         "traceparent\r\n"
+         "Grpc-Encoding, Grpc-Timeout, Inference-Header-Content-Length, Request-Timeout, "
+         "X-Api-Key, "
+         "X-Grpc-Web, X-Request-Id, X-User-Agent, traceparent\r\n"
          "Access-Control-Max-Age: 600\r\n";
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Fetches pinned clients of the protocol that are no Python packages of the tests, into DIR.
+# Fetches pinned clients of the protocol that are no Python packages of the tests, into DIR, and the
+# programs and schemas with which tests/deploy checks manifests and workflows.
 #   fetch_clients.sh DIR
 # What is there already is left alone. A client that cannot be had is named and left out: its tests
 # are then skipped, and the exit code is 1. perf_analyzer is built for a newer C library than
 # Debian 12's, which is laid beside it in a folder of its own; the others are compiled, by Go,
-# but OpenAI's for Node.
+# but those for Node.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=$(mkdir -p "$1" && cd "$1" && pwd)
@@ -14,7 +15,9 @@ ghz=0.120.0
 probe=0.4.25
 h2spec=2.2.1+incompatible # of before modules: it names no version of what it needs
 perf_analyzer=2.60.0
-oldest_node=20 # for the client that node/package-lock.json pins
+helm=3.19.0
+actionlint=1.7.11
+oldest_node=20 # for what the lock files pin
 newer=trixie # whose C library perf_analyzer runs with
 oldest_go=1.24
 
@@ -64,20 +67,23 @@ go_infer() {
   rm -rf "$made"
 }
 
-openai_node() {
-  local target major
-  target=$dir/openai_node-$(cat "$here"/node/package*.json | cksum | cut -d' ' -f1)
-  if [ -d "$target/node_modules/openai" ]; then return 0; fi
+have_node() {
+  local major
   major=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\)\..*/\1/p')
-  if [ "${major:-0}" -lt $oldest_node ]; then
-    echo "fetch_clients.sh: Node $oldest_node or newer is needed, here is ${major:-none}" >&2
-    return 1
-  fi
-  rm -rf "$dir"/openai_node-* # the test takes what is there
-  mkdir -p "$target" && cp "$here"/node/package*.json "$target" || return
-  (cd "$target" && npm ci --silent --ignore-scripts --no-audit --no-fund) && return
-  rm -rf "$target"
+  if [ "${major:-0}" -ge $oldest_node ]; then return 0; fi
+  echo "fetch_clients.sh: Node $oldest_node or newer is needed, here is ${major:-none}" >&2
   return 1
+}
+
+node_client() { # NAME FOLDER PACKAGE: what the lock file in FOLDER pins, PACKAGE among it
+  local target
+  target=$dir/$1-$(cat "$2"/package*.json | cksum | cut -d' ' -f1)
+  if [ -d "$target/node_modules/$3" ]; then return 0; fi
+  rm -rf "$dir/$1"-* # the test takes what is there
+  have_node && mkdir -p "$target" && cp "$2"/package*.json "$target" &&
+    (cd "$target" && npm ci --silent --ignore-scripts --no-audit --no-fund) && return
+  rm -rf "$target"
+  left_out "$1"
 }
 
 newer_libraries() { # the C and C++ libraries of the newer Debian, unpacked and not installed
@@ -121,8 +127,11 @@ go_client ghz github.com/bojand/ghz $ghz github.com/bojand/ghz/cmd/ghz
 go_client grpc_health_probe github.com/grpc-ecosystem/grpc-health-probe $probe \
   github.com/grpc-ecosystem/grpc-health-probe
 go_client h2spec github.com/summerwind/h2spec $h2spec github.com/summerwind/h2spec/cmd/h2spec
+go_client helm helm.sh/helm/v3 $helm helm.sh/helm/v3/cmd/helm
+go_client actionlint github.com/rhysd/actionlint $actionlint github.com/rhysd/actionlint/cmd/actionlint
 go_infer
-openai_node || left_out "openai for Node"
+node_client node_clients "$here/node" openai
+node_client kubernetes_models "$here/../deploy/kubernetes" @kubernetes-models/keda
 if [ "$(uname -sm)" != "Linux x86_64" ]; then
   left_out "perf_analyzer $perf_analyzer for $(uname -sm)"
 else

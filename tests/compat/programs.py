@@ -1,5 +1,4 @@
 """The clients that are programs, and the server that they are run against."""
-import os
 import pathlib
 import subprocess
 import sys
@@ -9,20 +8,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 import calls  # noqa: E402
 from daemon import Daemon  # noqa: E402
+from fetched import client  # noqa: E402
 from models import synthetic, tensor  # noqa: E402
 from tritonclient.grpc import service_pb2  # noqa: E402
 
-CLIENTS = pathlib.Path(os.environ.get("MPSD_CLIENTS") or ROOT / ".deps/clients")
 SERVICE = "inference.GRPCInferenceService"
-
-
-def client(name):
-    """The path of the program; whatever needs it is skipped where it is not there."""
-    found = sorted(CLIENTS.glob(f"{name}-*/{name}"))
-    if not found:
-        raise unittest.SkipTest(f"there is no {name} in {CLIENTS}: tests/compat/fetch_clients.sh "
-                                "fetches it, where it can")
-    return str(found[-1])
 
 
 def run(*command, limit_s=120, code=0, **more):

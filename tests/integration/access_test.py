@@ -719,6 +719,7 @@ class Access(unittest.TestCase):
                    "s = socket.socket(socket.AF_UNIX)\n"
                    "s.settimeout(20)\n"
                    f"s.connect({str(path)!r})\n"
+                   "s.send(b'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n')\n"
                    "sys.stdout.write(str(len(s.recv(64))))\n")
 
         def connect(user):

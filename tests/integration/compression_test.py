@@ -20,7 +20,7 @@ ENCODINGS = {"gzip": grpc.Compression.Gzip, "deflate": grpc.Compression.Deflate}
 KIB = 1 << 10
 MESSAGE_BYTES = 1 << 20
 LIMIT_S = 30
-OK, INVALID, EXHAUSTED, UNIMPLEMENTED = 0, 3, 8, 12  # as on the wire
+OK, INVALID, EXHAUSTED, UNIMPLEMENTED, INTERNAL = 0, 3, 8, 12, 13  # as on the wire
 FIELDS_TOO_LARGE = "a request holds at most 128 KiB besides the contents of its tensors"
 STREAM = "/inference.GRPCInferenceService/ModelStreamInfer"
 METADATA = "/inference.GRPCInferenceService/ServerMetadata"
@@ -38,14 +38,21 @@ def unreadable(encoding, why):
     return f"the message cannot be inflated as {encoding}: {why}"
 
 
-class CompressedRequests(unittest.TestCase):
+class Compressed(unittest.TestCase):
+    """A daemon, and what goes to one of its addresses."""
+
+    @staticmethod
+    def address_of(daemon):
+        return daemon.address
+
     @classmethod
     def setUpClass(cls):
         cls.daemon = cls.enterClassContext(Daemon(
             [synthetic("m"), synthetic("wide", [tensor("x", [-1])])],
             limits={"message": f"{MESSAGE_BYTES}B"}))
-        cls.stub = cls.enterClassContext(calls.stub(cls.daemon.address))
-        cls.channel = cls.enterClassContext(grpc.insecure_channel(cls.daemon.address))
+        cls.address = cls.address_of(cls.daemon)
+        cls.stub = cls.enterClassContext(calls.stub(cls.address))
+        cls.channel = cls.enterClassContext(grpc.insecure_channel(cls.address))
 
     def tearDown(self):
         outcome = calls.infer(self.stub, calls.request("m", {"x": calls.row_of(5)}))
@@ -53,25 +60,101 @@ class CompressedRequests(unittest.TestCase):
 
     def raw(self, body, encoding, path=INFER, marked=True):
         """How a call ends whose only message is of these bytes: its status, its text, its answer."""
-        with Connection(self.daemon.address) as connection:
+        with Connection(self.address) as connection:
             connection.call({"grpc-encoding": encoding} if encoding else {}, path)
             connection.send(message_prefix(len(body), compressed=marked) + body, last=True)
             connection.wait_for_end()
             return connection.status(), connection.status_text(), connection.received[5:]
 
-    # Clients' own compression.
 
+class Unary(Compressed):
     def test_tritonclient(self):
         values = np.arange(60 * KIB, dtype=np.float32).reshape(1, -1) // KIB
         tensor_input = triton.InferInput("x", values.shape, "FP32")
         tensor_input.set_data_from_numpy(values)
-        with triton.InferenceServerClient(self.daemon.address) as client:
+        with triton.InferenceServerClient(self.address) as client:
             for encoding in ENCODINGS:
                 answer = client.infer("wide", [tensor_input], request_id=encoding,
                                       compression_algorithm=encoding)
                 np.testing.assert_array_equal(answer.as_numpy("OUTPUT0"), values)
                 self.assertEqual(answer.get_response().id, encoding)
 
+    def test_the_same_answer_as_to_the_plain_message(self):
+        body = calls.request("m", {"x": calls.row_of(5)}, request_id="q").SerializeToString()
+        plain = self.raw(body, None, marked=False)
+        self.assertEqual(plain[0], OK)
+        for encoding in ENCODINGS:
+            self.assertEqual(self.raw(compressed(body, encoding), encoding), plain)
+            self.assertEqual(self.raw(body, encoding, marked=False), plain,
+                             "a plain message of a call with compressed ones")
+
+    def test_an_empty_message(self):
+        for encoding in ENCODINGS:
+            for body in (b"", compressed(b"", encoding)):
+                status, text, answer = self.raw(body, encoding, METADATA)
+                self.assertEqual((status, text), (OK, ""))
+                self.assertIn(b"mpsd", answer)
+
+    def test_what_cannot_be_inflated(self):
+        request = calls.request("m", {"x": calls.row_of(5)}).SerializeToString()
+        other = {"gzip": "deflate", "deflate": "gzip"}
+        for encoding in ENCODINGS:
+            good = compressed(request, encoding)
+            damaged = good[:-2] + bytes([good[-2] ^ 1]) + good[-1:]
+            wrong = "incorrect length check" if encoding == "gzip" else "incorrect data check"
+            for body, why in ((good[:-1], "it ends too early"), (good[:1], "it ends too early"),
+                              (good + b"x", "bytes follow its end"),
+                              (good + good, "bytes follow its end"), (damaged, wrong),
+                              (request, "incorrect header check"),
+                              (compressed(request, other[encoding]), "incorrect header check")):
+                for path in (INFER, METADATA):
+                    self.assertEqual(self.raw(body, encoding, path)[:2],
+                                     (INVALID, unreadable(encoding, why)))
+
+    def test_another_encoding(self):
+        """gRPC 1.51 forgets a name that it does not know, and takes the bytes as plain ones."""
+        self.assertIn(self.raw(zlib.compress(b"x"), "zstd")[0], (INVALID, UNIMPLEMENTED))
+
+    def test_a_message_is_as_large_as_it_is_inflated(self):
+        """A field that the protocol does not know brings it to its size, which ModelInfer looks at
+        when all of it is there."""
+        good = calls.request("m", {"x": calls.row_of(5)}).SerializeToString()
+        head = b"\xc2\x3e"  # field 1000, whose length takes three bytes
+        for encoding in ENCODINGS:
+            for size, ends in ((MESSAGE_BYTES, ((EXHAUSTED, FIELDS_TOO_LARGE),
+                                                (EXHAUSTED, CONTROL_TOO_LARGE))),
+                               (MESSAGE_BYTES + 1, ((EXHAUSTED, TOO_LARGE),) * 2)):
+                left = size - len(good) - len(head) - 3
+                count = bytes([left & 0x7f | 0x80, left >> 7 & 0x7f | 0x80, left >> 14 & 0x7f])
+                body = good + head + count + bytes(left)
+                self.assertEqual(len(body), size)
+                for path, end in zip((INFER, METADATA), ends, strict=True):
+                    self.assertEqual(self.raw(compressed(body, encoding), encoding, path)[:2], end)
+
+
+class UnaryAtHttp(Unary):
+    """The same calls at an address of HTTP, which says more of what it refuses."""
+
+    @staticmethod
+    def address_of(daemon):
+        return daemon.http
+
+    def test_another_encoding(self):
+        for name in ("zstd", "GZIP"):
+            with Connection(self.address) as connection:
+                connection.call({"grpc-encoding": name})
+                connection.wait_for_end()
+                self.assertEqual(connection.status(), UNIMPLEMENTED)
+                self.assertEqual(connection.headers["grpc-accept-encoding"],
+                                 "identity, deflate, gzip")
+
+    def test_a_compressed_message_without_an_encoding(self):
+        for encoding in (None, "identity"):
+            for path in (INFER, METADATA):
+                self.assertEqual(self.raw(compressed(b"", "gzip"), encoding, path)[0], INTERNAL)
+
+
+class Streams(Compressed):
     def test_a_stream_of_tritonclient(self):
         for encoding in ENCODINGS:
             answers = queue.Queue()
@@ -117,40 +200,6 @@ class CompressedRequests(unittest.TestCase):
             self.assertEqual([len(answer.file_descriptor_response.file_descriptor_proto)
                               for answer in answers], [2, 2])
 
-    # Bytes that the test chooses.
-
-    def test_the_same_answer_as_to_the_plain_message(self):
-        body = calls.request("m", {"x": calls.row_of(5)}, request_id="q").SerializeToString()
-        plain = self.raw(body, None, marked=False)
-        self.assertEqual(plain[0], OK)
-        for encoding in ENCODINGS:
-            self.assertEqual(self.raw(compressed(body, encoding), encoding), plain)
-            self.assertEqual(self.raw(body, encoding, marked=False), plain,
-                             "a plain message of a call with compressed ones")
-
-    def test_an_empty_message(self):
-        for encoding in ENCODINGS:
-            for body in (b"", compressed(b"", encoding)):
-                status, text, answer = self.raw(body, encoding, METADATA)
-                self.assertEqual((status, text), (OK, ""))
-                self.assertIn(b"mpsd", answer)
-
-    def test_what_cannot_be_inflated(self):
-        request = calls.request("m", {"x": calls.row_of(5)}).SerializeToString()
-        other = {"gzip": "deflate", "deflate": "gzip"}
-        for encoding in ENCODINGS:
-            good = compressed(request, encoding)
-            damaged = good[:-2] + bytes([good[-2] ^ 1]) + good[-1:]
-            wrong = "incorrect length check" if encoding == "gzip" else "incorrect data check"
-            for body, why in ((good[:-1], "it ends too early"), (good[:1], "it ends too early"),
-                              (good + b"x", "bytes follow its end"),
-                              (good + good, "bytes follow its end"), (damaged, wrong),
-                              (request, "incorrect header check"),
-                              (compressed(request, other[encoding]), "incorrect header check")):
-                for path in (INFER, METADATA):
-                    self.assertEqual(self.raw(body, encoding, path)[:2],
-                                     (INVALID, unreadable(encoding, why)))
-
     def test_in_a_stream_one_request_fails(self):
         good = calls.request("m", {"x": calls.row_of(5)}, request_id="q").SerializeToString()
         bodies = [compressed(good, "gzip"), b"nonsense", compressed(bytes(MESSAGE_BYTES + 1), "gzip"),
@@ -172,28 +221,6 @@ class CompressedRequests(unittest.TestCase):
                          sorted([("q", ""), ("q", ""), ("", TOO_LARGE),
                                  ("", unreadable("gzip", "incorrect header check"))]))
 
-    def test_another_encoding(self):
-        """gRPC 1.51 forgets a name that it does not know, and takes the bytes as plain ones."""
-        self.assertIn(self.raw(zlib.compress(b"x"), "zstd")[0], (INVALID, UNIMPLEMENTED))
-
-    # Bounds.
-
-    def test_a_message_is_as_large_as_it_is_inflated(self):
-        """A field that the protocol does not know brings it to its size, which ModelInfer looks at
-        when all of it is there."""
-        good = calls.request("m", {"x": calls.row_of(5)}).SerializeToString()
-        head = b"\xc2\x3e"  # field 1000, whose length takes three bytes
-        for encoding in ENCODINGS:
-            for size, ends in ((MESSAGE_BYTES, ((EXHAUSTED, FIELDS_TOO_LARGE),
-                                                (EXHAUSTED, CONTROL_TOO_LARGE))),
-                               (MESSAGE_BYTES + 1, ((EXHAUSTED, TOO_LARGE),) * 2)):
-                left = size - len(good) - len(head) - 3
-                count = bytes([left & 0x7f | 0x80, left >> 7 & 0x7f | 0x80, left >> 14 & 0x7f])
-                body = good + head + count + bytes(left)
-                self.assertEqual(len(body), size)
-                for path, end in zip((INFER, METADATA), ends, strict=True):
-                    self.assertEqual(self.raw(compressed(body, encoding), encoding, path)[:2], end)
-
     def test_what_waits_is_counted(self):
         self.assertEqual(self.daemon.metric("mpsd_inflated_request_bytes"), 0)
         watch = health_pb2_grpc.HealthStub(self.channel).Watch(
@@ -213,7 +240,9 @@ class Endings(unittest.TestCase):
     def wait_with_bombs(self):
         """Connections whose messages take seconds to inflate, some of which have arrived."""
         bomb = compressed(bytes(65 * MESSAGE_BYTES), "gzip")
-        connections = [self.enterContext(Connection(self.daemon.address)) for _ in range(30)]
+        addresses = itertools.cycle((self.daemon.address, self.daemon.http))
+        connections = [self.enterContext(Connection(address))
+                       for address in itertools.islice(addresses, 30)]
         for connection, path in zip(connections, itertools.cycle((INFER, STREAM, METADATA))):
             connection.call({"grpc-encoding": "gzip"}, path)
             connection.send(message_prefix(len(bomb), compressed=True) + bomb, last=True)
@@ -238,8 +267,9 @@ class TurnedOff(unittest.TestCase):
     def test_a_compressed_request(self):
         daemon = self.enterContext(Daemon([synthetic("m")],
                                           limits={"compressed_requests": False}))
-        stub = self.enterContext(calls.stub(daemon.address))
-        for compression in ENCODINGS.values():
+        for address, compression in itertools.product((daemon.address, daemon.http),
+                                                      ENCODINGS.values()):
+            stub = self.enterContext(calls.stub(address))
             for call, message in ((stub.ModelInfer, calls.request("m", {"x": calls.row_of(1)})),
                                   (stub.ServerMetadata, service_pb2.ServerMetadataRequest())):
                 with self.assertRaises(grpc.RpcError) as raised:

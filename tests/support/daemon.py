@@ -153,13 +153,16 @@ class Daemon:
         wait_until(lambda: self._ready.is_set() or not self.running(), START_LIMIT_S, "the start")
         assert self._ready.is_set(), f"exit {self._process.returncode}: {self.log()}"
 
+    def arguments(self):
+        """Of `mpsd serve`."""
+        return ["--config", str(self.config_file)]
+
     def launch(self):
         """Returns at once: where it listens on a port that was free is not known yet."""
         self._ready.clear()
         with open(self.log_file, "ab") as log:
             self._process = subprocess.Popen(
-                [*as_user(self._user), str(self.binaries / "mpsd"), "serve", "--config",
-                 str(self.config_file)],
+                [*as_user(self._user), str(self.binaries / "mpsd"), "serve", *self.arguments()],
                 stdout=subprocess.PIPE, stderr=log, text=True, env=self.environment)
         threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
 

@@ -1,8 +1,9 @@
 """Just enough HTTP/2 to send a server what no gRPC client would send."""
-import re
 import socket
 import struct
 import urllib.parse
+
+import hpack
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
@@ -28,7 +29,8 @@ class Connection:
         self._stream_window = 0
         self.ended = False  # the server has ended the call, or the connection
         self.received = b""  # the data of its answers
-        self._headers = b""  # what came of headers and trailers, as bytes
+        self._decoder = hpack.Decoder()
+        self.headers = {}  # headers and trailers that came
         self._socket.sendall(self.preface())
 
     def __enter__(self):
@@ -144,24 +146,18 @@ class Connection:
             self.received += payload
             self.ended = bool(flags & END_STREAM)
         elif kind == HEADERS:
-            self._headers += payload
+            self.headers.update(self._decoder.decode(payload))
             self.ended = bool(flags & END_STREAM)
         elif kind in (RST_STREAM, GOAWAY):
             self.ended = True
 
-    # gRPC sends its own headers as literals, unless they were in an earlier call of the connection.
-
     def status(self):
-        """The code of the ended call, the connection's first."""
-        return int(self._literal(b"grpc-status"))
+        """The code of the ended call."""
+        return int(self.headers["grpc-status"])
 
     def status_text(self):
-        """What its status says besides; shorter than 127 bytes."""
-        return urllib.parse.unquote(self._literal(b"grpc-message").decode())
-
-    def _literal(self, name):
-        found = re.search(re.escape(name) + b"(.)", self._headers, re.DOTALL)
-        return self._headers[found.end():found.end() + found[1][0]] if found else b""
+        """What its status says besides."""
+        return urllib.parse.unquote(self.headers.get("grpc-message", ""))
 
     def _settings(self, payload):
         for i in range(0, len(payload), 6):

@@ -40,6 +40,7 @@ class FakeHttpCall final : public HttpCall {
 
   const HttpRequest& request() const override { return request_; }
   const std::string& peer() const override { return told_peer; }
+  bool takes_trailers() const override { return speaks_http2; }
   absl::Span<const std::string> certificate_names() const override { return {}; }
   ConnectionId connection() override { return nullptr; }
   void AddHeaders(absl::string_view lines) override { added.append(lines.data(), lines.size()); }
@@ -59,6 +60,7 @@ class FakeHttpCall final : public HttpCall {
   }
 
   std::string told_peer = "ipv4:127.0.0.1:5";
+  bool speaks_http2 = false;
   std::string added;  // headers
   std::vector<HttpReply> parts;
   std::optional<HttpReply> reply;

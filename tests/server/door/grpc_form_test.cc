@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "server/request/retry_info.h"
+#include "tests/server/door/door_fixture.h"
 
 namespace mpsd {
 namespace {
@@ -19,17 +21,34 @@ int64_t LeftNs(absl::string_view timeout) {
   return deadline.ok() ? deadline->at_ns - kNow : -1;
 }
 
-TEST(GrpcForm, ATypeMayNameItsEncoding) {
-  HttpRequest request;
-  for (const char* const type :
-       {"application/grpc", "application/grpc+proto", "application/grpc;charset=utf-8"}) {
-    request.headers = {{"content-type", type}};
-    EXPECT_TRUE(IsGrpc(request)) << type;
+GrpcKind KindOf(const std::string& type, bool has_trailers = true,
+                const std::string& method = "POST") {
+  FakeHttpCall call(method + " /a.B/C", absl::StrCat("content-type: ", type, "\r\n"), "");
+  call.speaks_http2 = has_trailers;
+  return GrpcKindOf(call);
+}
+
+TEST(GrpcForm, ATypeSaysTheKind) {
+  for (const char* const more : {"", "+proto", ";charset=utf-8"}) {
+    EXPECT_EQ(KindOf(absl::StrCat("application/grpc", more)), GrpcKind::kOwn) << more;
+    EXPECT_EQ(KindOf(absl::StrCat("application/grpc-web", more)), GrpcKind::kWeb) << more;
+    EXPECT_EQ(KindOf(absl::StrCat("application/grpc-web-text", more)), GrpcKind::kWebText) << more;
   }
-  for (const char* const type : {"application/json", "application/grpc-web", ""}) {
-    request.headers = {{"content-type", type}};
-    EXPECT_FALSE(IsGrpc(request)) << type;
+  for (const char* const type : {"application/json", "application/grpc-webs", "application/grpcs",
+                                 "application/grpc-text", ""}) {
+    EXPECT_EQ(KindOf(type), GrpcKind::kNone) << type;
   }
+}
+
+TEST(GrpcForm, OnlyGrpcItselfNeedsTrailers) {
+  EXPECT_EQ(KindOf("application/grpc", /*has_trailers=*/false), GrpcKind::kNone);
+  EXPECT_EQ(KindOf("application/grpc-web", /*has_trailers=*/false), GrpcKind::kWeb);
+  EXPECT_EQ(KindOf("application/grpc-web-text", /*has_trailers=*/false), GrpcKind::kWebText);
+}
+
+TEST(GrpcForm, ACallIsAPost) {
+  EXPECT_EQ(KindOf("application/grpc", true, "GET"), GrpcKind::kNone);
+  EXPECT_EQ(KindOf("application/grpc-web", true, "OPTIONS"), GrpcKind::kNone);
 }
 
 TEST(GrpcForm, ATimeoutHasAUnit) {
@@ -58,7 +77,9 @@ TEST(GrpcForm, WithoutATimeoutTheDefaultHolds) {
 TEST(GrpcForm, AMessageComesBackAsItWent) {
   for (const std::string& message : {std::string(), std::string("abc"), std::string(70'000, 'x')}) {
     const HttpReply reply = GrpcReply(GrpcBody() + message);
-    EXPECT_EQ(GrpcMessageOf(reply.body).value(), message);
+    const GrpcMessage read = GrpcMessageOf(reply.body, BodyCoding::kPlain).value();
+    EXPECT_EQ(read.bytes, message);
+    EXPECT_FALSE(read.is_compressed);
     EXPECT_EQ(reply.trailers, "grpc-status: 0\r\n");
     EXPECT_FALSE(reply.tells_length);
   }
@@ -66,13 +87,50 @@ TEST(GrpcForm, AMessageComesBackAsItWent) {
 
 TEST(GrpcForm, ABodyIsOneMessage) {
   const std::string body = GrpcReply(GrpcBody() + "abc").body;
-  EXPECT_TRUE(absl::IsInvalidArgument(GrpcMessageOf("").status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(GrpcMessageOf(body.substr(0, 4)).status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(GrpcMessageOf(body.substr(0, 7)).status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(GrpcMessageOf(body + "d").status()));
-  std::string compressed = body;
-  compressed[0] = 1;
-  EXPECT_TRUE(absl::IsUnimplemented(GrpcMessageOf(compressed).status()));
+  for (const std::string& other :
+       {std::string(), body.substr(0, 4), body.substr(0, 7), body + "d"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(GrpcMessageOf(other, BodyCoding::kPlain).status()));
+  }
+}
+
+TEST(GrpcForm, AFlagHasItsMeaning) {
+  EXPECT_FALSE(IsCompressed(0, BodyCoding::kPlain).value());
+  EXPECT_FALSE(IsCompressed(0, BodyCoding::kGzip).value());
+  EXPECT_TRUE(IsCompressed(1, BodyCoding::kGzip).value());
+  EXPECT_TRUE(absl::IsInternal(IsCompressed(1, BodyCoding::kPlain).status()));
+  EXPECT_TRUE(absl::IsInternal(IsCompressed(2, BodyCoding::kGzip).status()));
+  EXPECT_TRUE(absl::IsInternal(IsCompressed('\x80', BodyCoding::kPlain).status()));
+}
+
+TEST(GrpcForm, ACompressedMessageWithoutBytesIsEmpty) {
+  std::string body = GrpcReply(GrpcBody() + "abc").body;
+  body[0] = 1;
+  EXPECT_TRUE(GrpcMessageOf(body, BodyCoding::kGzip)->is_compressed);
+  body = GrpcBody();
+  body[0] = 1;
+  EXPECT_FALSE(GrpcMessageOf(body, BodyCoding::kGzip)->is_compressed);
+}
+
+TEST(GrpcForm, AnEncodingHasAName) {
+  const auto coding = [](const std::string& headers, bool allowed, std::string* added) {
+    FakeHttpCall call("POST /a.B/C", headers, "");
+    const absl::StatusOr<BodyCoding> found = GrpcCoding(&call, allowed);
+    *added = call.added;
+    return found;
+  };
+  std::string added;
+  EXPECT_EQ(coding("", false, &added).value(), BodyCoding::kPlain);
+  EXPECT_EQ(coding("grpc-encoding: identity\r\n", false, &added).value(), BodyCoding::kPlain);
+  EXPECT_EQ(coding("grpc-encoding: gzip\r\n", true, &added).value(), BodyCoding::kGzip);
+  EXPECT_EQ(coding("grpc-encoding: deflate\r\n", true, &added).value(), BodyCoding::kDeflate);
+  EXPECT_EQ(added, "");
+  for (const char* const other : {"grpc-encoding: zstd\r\n", "grpc-encoding: GZIP\r\n",
+                                  "grpc-encoding: gzip\r\ngrpc-encoding: gzip\r\n"}) {
+    EXPECT_TRUE(absl::IsUnimplemented(coding(other, true, &added).status())) << other;
+    EXPECT_EQ(added, "grpc-accept-encoding: identity, deflate, gzip\r\n");
+  }
+  EXPECT_TRUE(absl::IsUnimplemented(coding("grpc-encoding: gzip\r\n", false, &added).status()));
+  EXPECT_EQ(added, "grpc-accept-encoding: identity\r\n");
 }
 
 TEST(GrpcForm, AnErrorIsInTheHeaders) {

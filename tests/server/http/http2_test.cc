@@ -17,7 +17,7 @@ class Http2Test : public HttpServerTest {
  protected:
   UniqueFd ConnectFd() {
     UniqueFd fd(socket(AF_INET, SOCK_STREAM, 0));
-    const std::string& address = server_.bound()[0];
+    const std::string& address = Address();
     sockaddr_in name{};
     name.sin_family = AF_INET;
     name.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
@@ -29,6 +29,19 @@ class Http2Test : public HttpServerTest {
   std::vector<BodyEnd> Ends() {
     absl::MutexLock lock(&served_.mu);
     return served_.ends;
+  }
+
+  // The task that is held goes on.
+  void GoOn() {
+    absl::MutexLock lock(&served_.mu);
+    served_.holding->Resume();
+  }
+
+  // A stream for pieces, which has begun.
+  int32_t BeginPieces(Http2Client* client, const std::string& body = "") {
+    const int32_t stream = client->Begin("POST", "/pieces", body, {}, /*is_whole=*/false);
+    served_.held.WaitForNotification();
+    return stream;
   }
 
   // Over() and the bytes of bodies come behind what the client sees.
@@ -49,7 +62,7 @@ TEST_F(Http2Test, AnswersAndKeepsTheConnection) {
     EXPECT_EQ(answer.code, NGHTTP2_NO_ERROR);
   }
   AwaitRest(3);
-  EXPECT_EQ(server_.connection_count(), 1U);
+  EXPECT_EQ(server_.connection_count(0), 1U);
 }
 
 TEST_F(Http2Test, ThePrefaceMayComeByteByByte) {
@@ -133,7 +146,7 @@ TEST_F(Http2Test, AClientThatLeavesTellsTheTask) {
   }
   served_.left.WaitForNotification();
   AwaitRest(1);
-  while (server_.connection_count() > 0) std::this_thread::yield();
+  while (server_.connection_count(0) > 0) std::this_thread::yield();
 }
 
 TEST_F(Http2Test, ABodyOverTheBoundIsTooLarge) {
@@ -223,11 +236,11 @@ TEST_F(Http2Test, AClientThatResetsWhatItBeginsIsCut) {
   Http2Client client(ConnectFd());
   while (metrics_.flooding_connections == 0) client.Reset(client.Begin("GET", "/hold2"));
   client.AwaitEnd();
-  while (server_.connection_count() > 0) std::this_thread::yield();
+  while (server_.connection_count(0) > 0) std::this_thread::yield();
 }
 
 TEST_F(Http2Test, AConnectionWithoutARequestEnds) {
-  options_.idle_ns = 1;
+  group().idle_ns = 1;
   Start();
   Http2Client client(ConnectFd());
   client.AwaitEnd();
@@ -270,6 +283,119 @@ TEST_F(Http2Test, AStopAwaitsTheRequest) {
   EXPECT_EQ(client.Await(held).body, "GET /hold ");
   client.AwaitEnd();
   stopping.join();
+}
+
+TEST_F(Http2Test, PiecesAreAnsweredWhileTheBodyComes) {
+  options_.body_ns = 1;
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = BeginPieces(&client);
+  std::string sent;
+  for (const char* piece : {"one", "two", "three"}) {
+    sent += piece;
+    client.SendMore(stream, piece, /*is_last=*/false);
+    client.AwaitThat([&] { return client.answer(stream).body == sent; });
+  }
+  // The time of a body ends another request, and not this one.
+  EXPECT_EQ(client.Await(client.Begin("POST", "/a", "x", {}, false)).body, "no body");
+  client.SendMore(stream, "end", /*is_last=*/true);
+  EXPECT_EQ(client.Await(stream).body, sent + "end");
+  EXPECT_EQ(client.answer(stream).headers.at("x-why"), "whole");
+  EXPECT_EQ(client.answer(stream).code, NGHTTP2_NO_ERROR);
+  AwaitRest(2);
+}
+
+TEST_F(Http2Test, ABodyOfPiecesMayBeEmpty) {
+  Start();
+  Http2Client client(ConnectFd());
+  const Http2Client::Answer& answer = client.Await(client.Begin("POST", "/pieces"));
+  EXPECT_EQ(answer.headers.at("x-why"), "whole");
+  EXPECT_EQ(answer.body, "");
+  AwaitRest(1);
+}
+
+// Bytes that the task does not take stay with the client, and other streams go on.
+TEST_F(Http2Test, PiecesThatAreNotTakenWaitBehindTheWindow) {
+  constexpr size_t kWindow = 1 << 20;
+  options_.buffered_bytes = 64 << 20;
+  served_.holds_back = true;
+  Start();
+  Http2Client client(ConnectFd());
+  const std::string sent(8 * kWindow, 'x');
+  const int32_t stream = BeginPieces(&client, sent);
+  while (server_.body_bytes() < kWindow) client.Await(client.Begin("POST", "/a", "x"));
+  EXPECT_EQ(client.Await(client.Begin("POST", "/a", std::string(4096, 'x'))).body.size(), 4104U);
+  while (server_.body_bytes() > kWindow) std::this_thread::yield();
+  EXPECT_EQ(server_.body_bytes(), kWindow);
+  GoOn();
+  size_t consumed = 0;
+  client.AwaitThat([&] {
+    const size_t came = client.answer(stream).body.size();
+    client.Consume(stream, came - std::exchange(consumed, came));
+    return came == sent.size();
+  });
+  client.SendMore(stream, "", /*is_last=*/true);
+  EXPECT_EQ(client.Await(stream).headers.at("x-why"), "whole");
+  AwaitRest(served_.over);
+}
+
+TEST_F(Http2Test, PiecesOfOneHostAreBounded) {
+  served_.holds_back = true;
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = BeginPieces(&client, std::string(4097, 'x'));
+  EXPECT_EQ(client.Await(stream).headers.at("x-why"), "too many");
+  EXPECT_EQ(client.answer(stream).code, NGHTTP2_NO_ERROR);
+  AwaitRest(1);
+}
+
+TEST_F(Http2Test, AResetEndsPieces) {
+  served_.holds_back = true;
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = BeginPieces(&client, "x");
+  while (server_.body_bytes() == 0) std::this_thread::yield();
+  client.Reset(stream);
+  served_.left.WaitForNotification();
+  AwaitRest(1);
+  EXPECT_EQ(Ends(), std::vector<BodyEnd>{});
+}
+
+TEST_F(Http2Test, APartThatIsNotTakenInTimeIsCutByTrailers) {
+  served_.taken_by_ns = 1;
+  options_.buffered_bytes = 64 << 20;
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = BeginPieces(&client, std::string(1 << 20, 'x'));
+  EXPECT_EQ(client.Await(stream).headers.at("x-why"), "untaken");
+  EXPECT_EQ(client.answer(stream).code, NGHTTP2_NO_ERROR);
+  EXPECT_LT(client.answer(stream).body.size(), 1U << 20);
+  EXPECT_EQ(metrics_.untaken_answers.load(), 1U);
+  EXPECT_EQ(client.Await(client.Begin("HEAD", "/a")).headers.at(":status"), "200");
+  AwaitRest(2);
+}
+
+TEST_F(Http2Test, PiecesEndAtTheirTime) {
+  served_.until_ns = 1;
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = BeginPieces(&client);
+  EXPECT_EQ(client.Await(stream).headers.at("x-why"), "left");
+  EXPECT_EQ(client.answer(stream).code, NGHTTP2_NO_ERROR);
+  EXPECT_EQ(metrics_.untaken_answers.load(), 0U);
+  AwaitRest(1);
+}
+
+TEST_F(Http2Test, AStopTellsTasksThatLast) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = BeginPieces(&client, "x");
+  client.AwaitThat([&] { return client.answer(stream).body == "x"; });
+  std::thread stopping([this] { server_.Stop(600 * kNsPerSecond); });
+  EXPECT_EQ(client.Await(stream).headers.at("x-why"), "stop");
+  client.AwaitEnd();
+  stopping.join();
+  AwaitRest(1);
 }
 
 TEST_F(Http2Test, AStopWithoutGraceCutsTheRequest) {

@@ -39,6 +39,10 @@ struct Served {
   HttpCall* holding ABSL_GUARDED_BY(mu) = nullptr;
   std::vector<BodyEnd> ends ABSL_GUARDED_BY(mu);
   std::atomic<int> over{0};
+  // For "/pieces".
+  std::atomic<bool> holds_back{false};
+  int64_t until_ns = INT64_MAX;
+  int64_t taken_by_ns = 0;
 };
 
 // Answers each request with its method, path and body; one for "/hold" when the test says so.
@@ -138,6 +142,74 @@ class EndlessTask final : public HttpTask {
   Served* const served_;
 };
 
+// Takes its body in pieces, and answers each take by a part with what it took; while the test holds
+// it back, it takes nothing until Resumed(). Ends with trailers that say why. Lives on its
+// connection's thread.
+class PiecesTask final : public HttpTask {
+ public:
+  PiecesTask(HttpCall* call, Served* served) : call_(call), served_(served) {
+    call->StreamBody(served->until_ns);
+    absl::MutexLock lock(&served->mu);
+    served->holding = call;
+    served->held.Notify();
+  }
+
+  void BodyGrew() override { Take(); }
+  void Serve(BodyEnd end) override {
+    {
+      absl::MutexLock lock(&served_->mu);
+      served_->ends.push_back(end);
+    }
+    End(end == BodyEnd::kWhole ? "whole" : "too many");
+  }
+  void Resumed() override {
+    served_->holds_back = false;
+    Take();
+  }
+  void ClientLeft() override {
+    served_->left.Notify();
+    End("left");
+  }
+  void EndSoon() override { End("stop"); }
+  void PartTaken(bool taken) override {
+    part_out_ = false;
+    if (!taken) End("untaken");
+    Take();
+  }
+  void Over() override {
+    served_->over.fetch_add(1);
+    delete this;
+  }
+
+ private:
+  void End(const char* why) {
+    if (why_.empty()) why_ = why;
+    if (!part_out_) Take();
+  }
+
+  void Take() {
+    if (part_out_ || has_replied_ || (served_->holds_back && why_.empty())) return;
+    HttpReply reply(200, "text/plain", why_ == "untaken" ? "" : call_->TakeBody());
+    call_->DropBytes(reply.body.size());
+    if (!reply.body.empty()) {
+      part_out_ = has_parts_ = true;
+      reply.taken_by_ns = served_->taken_by_ns;
+      return call_->ReplyPart(std::move(reply));
+    }
+    if (why_.empty()) return;
+    has_replied_ = true;
+    (has_parts_ ? reply.trailers : reply.headers) = absl::StrCat("x-why: ", why_, "\r\n");
+    call_->Reply(std::move(reply));
+  }
+
+  HttpCall* const call_;
+  Served* const served_;
+  std::string why_;
+  bool part_out_ = false;
+  bool has_parts_ = false;
+  bool has_replied_ = false;
+};
+
 // The tasks above, by the path. Lives on the thread of its connections.
 class EchoHandler final : public HttpHandler {
  public:
@@ -147,11 +219,20 @@ class EchoHandler final : public HttpHandler {
       call->Reply({403, "text/plain", "refused"});
       return nullptr;
     }
+    if (call->request().path == "/control" || call->request().path == "/peer") {
+      const bool of_peer = call->request().path == "/peer";
+      call->Reply({200, "text/plain",
+                   of_peer                     ? call->peer()
+                   : call->by_control_socket() ? "yes"
+                                               : "no"});
+      return nullptr;
+    }
     if (call->request().path == "/parts") return new PartsTask(call, served_);
     if (call->request().path == "/endless") return new EndlessTask(call, served_);
+    if (call->request().path == "/pieces") return new PiecesTask(call, served_);
     return new EchoTask(call, served_);
   }
-  HttpReply Refusal(int status, absl::string_view why) override {
+  HttpReply Refusal(const HttpCall&, int status, absl::string_view why) override {
     return {status, "text/plain", std::string(why)};
   }
 
@@ -248,17 +329,22 @@ class HttpServerTest : public testing::Test {
   HttpServerTest()
       : server_([this](const ThreadRole*) { return std::make_unique<EchoHandler>(&served_); },
                 &completions_, &metrics_, Clock::Real()) {
-    options_.addresses = {"127.0.0.1:0"};
+    options_.groups.resize(1);
+    Add("127.0.0.1:0");
     options_.threads = 2;
     options_.head_bytes = 1024;
     options_.message_bytes = 4096;
     options_.buffered_bytes = 8192;
     options_.handshake_ns = options_.head_ns = options_.body_ns = options_.answer_ns =
-        options_.idle_ns = 600 * kNsPerSecond;
+        group().idle_ns = 600 * kNsPerSecond;
   }
 
+  HttpGroup& group() { return options_.groups[0]; }
+  void Add(const std::string& address) { group().addresses.push_back({address, "listen.http"}); }
+  const std::string& Address(size_t index = 0) const { return server_.bound(0)[index]; }
+
   void Start() { ASSERT_TRUE(server_.Start(options_).ok()); }
-  Client Connect() { return Client(server_.bound()[0]); }
+  Client Connect() { return Client(Address()); }
 
   // What a connection gets for these bytes until the server ends it.
   std::string Ask(const std::string& bytes) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <chrono>
@@ -100,7 +101,7 @@ constexpr char kPostOf4096[] = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4
 // All clients of Unix sockets are one host, and those of 127.0.0.1 another one.
 TEST_F(HttpServerTest, OneHostLeavesRoomForBodiesOfOthers) {
   const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_hosts.sock");
-  options_.addresses.push_back("unix:" + path);
+  Add("unix:" + path);
   Start();
   Client first = Connect();
   first.Send(kPostOf4096 + std::string(4000, 'x'));
@@ -118,7 +119,7 @@ TEST_F(HttpServerTest, OneHostLeavesRoomForBodiesOfOthers) {
 
 TEST_F(HttpServerTest, TheBodiesOfAllTogetherAreBounded) {
   const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_all.sock");
-  options_.addresses.push_back("unix:" + path);
+  Add("unix:" + path);
   options_.buffered_bytes = 6000;
   Start();
   Client first = Connect();
@@ -140,7 +141,7 @@ void BeginPost(Client* client) {
 }
 
 TEST_F(HttpServerTest, AConnectionBeyondTheBoundIsClosed) {
-  options_.connections = 1;
+  group().connections = 1;
   Start();
   Client first = Connect();
   BeginPost(&first);
@@ -151,7 +152,7 @@ TEST_F(HttpServerTest, AConnectionBeyondTheBoundIsClosed) {
 }
 
 TEST_F(HttpServerTest, AnIdleConnectionMakesRoom) {
-  options_.connections = 1;
+  group().connections = 1;
   Start();
   Client first = Connect();
   first.Send(kGet);
@@ -160,14 +161,14 @@ TEST_F(HttpServerTest, AnIdleConnectionMakesRoom) {
   // used again looks like a race to the thread sanitizer.
   std::vector<std::unique_ptr<Client>> newcomers;
   while (metrics_.displaced_connections == 0) {
-    newcomers.push_back(std::make_unique<Client>(server_.bound()[0]));
+    newcomers.push_back(std::make_unique<Client>(Address()));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_EQ(first.ReadAll(), "");
 }
 
 TEST_F(HttpServerTest, ABeginningWithoutARequestMakesRoomFirst) {
-  options_.connections = 4;
+  group().connections = 4;
   Start();
   Client idle = Connect();
   idle.Send(kGet);
@@ -183,34 +184,35 @@ TEST_F(HttpServerTest, ABeginningWithoutARequestMakesRoomFirst) {
 }
 
 TEST_F(HttpServerTest, AFullAddressLeavesRoomAtAnother) {
-  options_.addresses.push_back("127.0.0.1:0");
-  options_.connections = 16;
+  Add("127.0.0.1:0");
+  group().connections = 16;
   Start();
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < 8; ++i) {
-    clients.push_back(std::make_unique<Client>(server_.bound()[0]));
+    clients.push_back(std::make_unique<Client>(Address()));
     BeginPost(clients.back().get());
   }
   EXPECT_EQ(Connect().ReadAll(), "");
-  Client probe(server_.bound()[1]);
+  Client probe(Address(1));
   probe.Send(kGet);
   EXPECT_TRUE(absl::EndsWith(probe.ReadReply(), "GET /a "));
   clients.pop_back();
-  while (server_.connection_count() > 8) std::this_thread::yield();
+  while (server_.connection_count(0) > 8) std::this_thread::yield();
   Client late = Connect();
   late.Send(kGet);
   EXPECT_TRUE(absl::EndsWith(late.ReadReply(), "GET /a "));
 }
 
-TEST_F(HttpServerTest, ABusyThreadKeepsNobodyWaitingAtTheLastAddress) {
-  options_.addresses.push_back("127.0.0.1:0");
+TEST_F(HttpServerTest, ABusyThreadKeepsNobodyWaitingAtAnAddressWithItsOwn) {
+  Add("127.0.0.1:0");
+  group().addresses.back().has_own_thread = true;
   Start();
   Client busy = Connect();
   busy.Send(kGet);
   busy.ReadReply();
   absl::MutexLock lock(&served_.mu);  // which a task takes
   busy.Send(kGet);
-  Client probe(server_.bound()[1]);
+  Client probe(Address(1));
   probe.Send("GET /refused HTTP/1.1\r\nHost: h\r\n\r\n");
   ASSERT_TRUE(probe.HearsWithin(30'000));
   EXPECT_TRUE(absl::EndsWith(probe.ReadReply(), "refused"));
@@ -275,7 +277,7 @@ class UnreadSocket {
 
 TEST_F(HttpServerTest, APartBehindAContinueThatNobodyReadsIsGivenBack) {
   const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_full.sock");
-  options_.addresses.push_back("unix:" + path);
+  Add("unix:" + path);
   const UnreadSocket full;
   Start();
   Client reader = Connect();
@@ -425,19 +427,19 @@ TEST_F(HttpServerTest, ATrickledBodyIsGivenUp) {
 }
 
 TEST_F(HttpServerTest, EmptyLinesBeginNoRequest) {
-  options_.head_ns = options_.idle_ns = 1;
+  options_.head_ns = group().idle_ns = 1;
   Start();
   EXPECT_EQ(Ask("\r\n"), "");
 }
 
 TEST_F(HttpServerTest, AnIdleConnectionEnds) {
-  options_.idle_ns = 1;
+  group().idle_ns = 1;
   Start();
   EXPECT_EQ(Connect().ReadAll(), "");
 }
 
 TEST_F(HttpServerTest, AConnectionEndsWithTheReplyToItsLastRequest) {
-  options_.connection_requests = 2;
+  group().connection_requests = 2;
   Start();
   Client client = Connect();
   client.Send(kGet);
@@ -518,19 +520,66 @@ TEST_F(HttpServerTest, AStopEndsARequestWhoseBodyIsStillComing) {
 
 TEST_F(HttpServerTest, BusyPortIsAClearError) {
   Start();
-  options_.addresses = {server_.bound()[0]};
+  group().addresses = {{Address(), "listen.http"}};
   HttpServer second([this](const ThreadRole*) { return std::make_unique<EchoHandler>(&served_); },
                     &completions_, &metrics_, Clock::Real());
   EXPECT_EQ(second.Start(options_).message(),
-            absl::StrCat("cannot listen on ", server_.bound()[0],
-                         " (listen.http): Address already in use"));
+            absl::StrCat("cannot listen on ", Address(), " (listen.http): Address already in use"));
+}
+
+TEST_F(HttpServerTest, TheControlSocketIsForItsUserAlone) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_control.sock");
+  group().addresses = {{"unix:" + path, "listen.control", HttpAddress::Kind::kControl}};
+  Start();
+  struct stat status {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  Client client(ConnectToPath(path));
+  client.Send("GET /control HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(absl::EndsWith(client.ReadReply(), "yes"));
+}
+
+TEST_F(HttpServerTest, AnotherSocketIsNoControlSocket) {
+  Start();
+  Client client = Connect();
+  client.Send("GET /control HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(absl::EndsWith(client.ReadReply(), "no"));
+}
+
+TEST_F(HttpServerTest, AGroupHasItsOwnConnections) {
+  options_.groups.push_back(group());
+  group().connections = 1;
+  Start();
+  Client first = Connect();
+  BeginPost(&first);
+  Client other(server_.bound(1)[0]);
+  other.Send(kGet);
+  EXPECT_TRUE(absl::EndsWith(other.ReadReply(), "GET /a "));
+  EXPECT_EQ(server_.connection_count(0), 1U);
+  EXPECT_EQ(server_.connection_count(1), 1U);
+  EXPECT_EQ(server_.connection_count(2), 0U);
+}
+
+TEST_F(HttpServerTest, AReaderIsCutByItsName) {
+  Start();
+  Client stays = Connect();
+  stays.Send("GET /peer HTTP/1.1\r\nHost: h\r\n\r\n");
+  Client reader = Connect();
+  reader.Send("GET /peer HTTP/1.1\r\nHost: h\r\n\r\n");
+  const std::string reply = reader.ReadReply();
+  server_.CutReader(reply.substr(reply.find("ipv4:")));
+  EXPECT_EQ(reader.ReadAll(), "");
+  EXPECT_EQ(metrics_.unread_connections, 1U);
+  stays.ReadReply();
+  stays.Send(kGet);
+  EXPECT_TRUE(absl::EndsWith(stays.ReadReply(), "GET /a "));
 }
 
 TEST_F(HttpServerTest, ListensAtAPath) {
   const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test.sock");
-  options_.addresses.push_back("unix:" + path);
+  Add("unix:" + path);
   Start();
-  EXPECT_EQ(server_.bound()[1], "unix:" + path);
+  EXPECT_EQ(Address(1), "unix:" + path);
   Client client(ConnectToPath(path));
   client.Send(kGet);
   EXPECT_EQ(client.Read(15), "HTTP/1.1 200 OK");

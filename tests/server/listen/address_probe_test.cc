@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -64,6 +65,20 @@ TEST(ProbeAddress, ASocketNeedsAFolderAndTakesTheNameOfNoFile) {
             absl::UnavailableError("there is a file that is no socket"));
   std::remove(path.c_str());
   EXPECT_EQ(ProbeAddress("unix:/none/socket"), absl::UnavailableError("No such file or directory"));
+}
+
+TEST(ProbeAddress, ASocketThatAProcessListensOnIsInUse) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/mpsd_served_", getpid());
+  UniqueFd listener(socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(listen(listener.get(), 1), 0);
+  EXPECT_EQ(ProbeAddress("unix:" + path), absl::UnavailableError("Address already in use"));
+  listener.Reset();
+  EXPECT_TRUE(ProbeAddress("unix:" + path).ok()) << "a killed process leaves its socket";
+  std::remove(path.c_str());
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// DoorBounds: the bounds that all calls share, whatever their form.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "server/entry/open_calls.h"
+#include "server/inflate/inflater.h"
+#include "server/inflate/inflater_threads.h"
+#include "server/telemetry/model_metrics.h"
+#include "server/wire/unread_copies.h"
+
+namespace mpsd {
+
+// One ledger of open calls for each kind of call, so that lasting streams and watches keep no other
+// call out. Owned by the daemon; outlives the calls. Thread-safe.
+struct DoorBounds {
+  DoorBounds(uint32_t calls, uint64_t unread_copy_bytes, uint64_t message_bytes,
+             uint64_t buffered_bytes, UnreadCopies::Cut cut, ServerMetrics* metrics)
+      : infer_calls(calls, &metrics->refused_calls),
+        stream_calls(calls, &metrics->refused_calls),
+        other_calls(calls, &metrics->refused_calls),
+        unread(unread_copy_bytes, std::move(cut)),
+        inflater(message_bytes, buffered_bytes),
+        inflaters(&inflater) {}
+
+  OpenCalls infer_calls;
+  OpenCalls stream_calls;
+  OpenCalls other_calls;
+  UnreadCopies unread;
+  Inflater inflater;
+  InflaterThreads inflaters;
+};
+
+}  // namespace mpsd

@@ -1,0 +1,255 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/inference.pb.h"
+#include "server/door/grpc_form.h"
+#include "tests/server/door/door_fixture.h"
+#include "tests/server/inflate/compressed.h"
+
+namespace mpsd {
+namespace {
+
+constexpr char kOk[] = "grpc-status: 0\r\n";
+const std::string kTrailersFrame = std::string("\x80\0\0\0\x10", 5) + kOk;
+
+// Calls of gRPC at a door of HTTP. Lives on the test's thread.
+class GrpcDoorTest : public HttpDoorTest {
+ protected:
+  static std::string Framed(const std::string& message, char flag = 0) {
+    std::string body = GrpcReply(absl::StrCat(GrpcBody(), message)).body;
+    body[0] = flag;
+    return body;
+  }
+
+  static std::string InferMessage() {
+    inference::ModelInferRequest request;
+    request.set_model_name("m");
+    request.set_id("7");
+    return request.SerializeAsString();
+  }
+
+  // Brings a call with its body, and has the model answer. The reply is there afterwards.
+  void Ask(const std::string& path, const std::string& headers, const std::string& body,
+           const std::string& host = "localhost:8000") {
+    AskAs("", path, headers, body, host);
+  }
+  void AskWeb(const std::string& kind, const std::string& path, const std::string& body,
+              const std::string& headers = "", const std::string& host = "localhost:8000") {
+    AskAs(kind, path, headers, body, host);
+  }
+
+  // The code of gRPC that the reply has.
+  std::string Code() const {
+    const HttpReply& reply = *call_->reply;
+    const std::string& lines = reply.trailers.empty() ? reply.headers : reply.trailers;
+    return lines.substr(0, lines.find('\n') + 1);
+  }
+
+ private:
+  void AskAs(const std::string& kind, const std::string& path, const std::string& headers,
+             const std::string& body, const std::string& host) {
+    const std::string type = absl::StrCat("content-type: application/grpc", kind, "\r\n");
+    call_ = std::make_unique<FakeHttpCall>(absl::StrCat("POST ", path), absl::StrCat(type, headers),
+                                           body, host);
+    call_->speaks_http2 = kind.empty();
+    HttpTask* const task = door_->Arrived(call_.get());
+    if (task == nullptr) return;
+    task->Serve(BodyEnd::kWhole);
+    if (!call_->reply.has_value() && handler_.count() == answered_) {
+      call_->resumed.acquire();
+      task->Resumed();
+      EXPECT_TRUE(call_->dropped);
+    }
+    if (!call_->reply.has_value()) {
+      answered_ = handler_.count();
+      Answer({1});
+    }
+    task->Over();
+    EXPECT_EQ(inflater_.held_bytes(), 0U);
+    EXPECT_EQ(open_infer_calls_.count() + open_other_calls_.count(), 0U);
+  }
+
+  size_t answered_ = 0;
+};
+
+constexpr char kInfer[] = "/inference.GRPCInferenceService/ModelInfer";
+constexpr char kReady[] = "/inference.GRPCInferenceService/ModelReady";
+
+TEST_F(GrpcDoorTest, ACallMayNameAnyHost) {
+  Ask(kInfer, "", Framed(InferMessage()), "elsewhere.example");
+  EXPECT_EQ(call_->reply->status, 200);
+  EXPECT_EQ(Code(), kOk);
+}
+
+TEST_F(GrpcDoorTest, APageOfAnotherSiteMayNotCall) {
+  Ask(kInfer, "origin: https://elsewhere.example\r\n", Framed(InferMessage()));
+  EXPECT_EQ(call_->reply->status, 403);
+}
+
+TEST_F(GrpcDoorTest, TrailersOfTheWebAreInTheBody) {
+  Ask(kInfer, "", Framed(InferMessage()));
+  const std::string answer = body();
+  AskWeb("-web+proto", kInfer, Framed(InferMessage()));
+  EXPECT_STREQ(call_->reply->content_type, "application/grpc-web+proto");
+  EXPECT_EQ(body(), answer + kTrailersFrame);
+  EXPECT_EQ(call_->reply->trailers, "");
+  EXPECT_TRUE(call_->reply->tells_length);
+}
+
+TEST_F(GrpcDoorTest, TextOfTheWebIsInBase64) {
+  Ask(kInfer, "", Framed(InferMessage()));
+  const std::string answer = body();
+  AskWeb("-web-text", kInfer, absl::Base64Escape(Framed(InferMessage())));
+  EXPECT_STREQ(call_->reply->content_type, "application/grpc-web-text+proto");
+  EXPECT_EQ(body(), absl::Base64Escape(answer + kTrailersFrame));
+}
+
+TEST_F(GrpcDoorTest, SoAreMethodsOfTheWeb) {
+  inference::ModelReadyRequest request;
+  request.set_name("m");
+  const std::string message = Framed(request.SerializeAsString());
+  Ask(kReady, "", message);
+  const std::string answer = body();
+  AskWeb("-web", kReady, message);
+  EXPECT_EQ(body(), answer + kTrailersFrame);
+  AskWeb("-web-text", kReady, absl::Base64Escape(message));
+  EXPECT_EQ(body(), absl::Base64Escape(answer + kTrailersFrame));
+}
+
+TEST_F(GrpcDoorTest, AnErrorOfTheWebIsInTheHeaders) {
+  for (const char* const path : {kInfer, kReady}) {
+    for (const char* const kind : {"-web", "-web-text"}) {
+      AskWeb(kind, path, "***");
+      EXPECT_EQ(call_->reply->status, 200);
+      EXPECT_TRUE(absl::StartsWith(call_->reply->content_type, "application/grpc-web"));
+      EXPECT_EQ(body(), "");
+      EXPECT_EQ(Code(), "grpc-status: 3\r\n");
+    }
+  }
+  AskWeb("-web", "/a.B/C", "");
+  EXPECT_STREQ(call_->reply->content_type, "application/grpc-web+proto");
+  EXPECT_EQ(Code(), "grpc-status: 12\r\n");
+}
+
+TEST_F(GrpcDoorTest, AMessageOfTheWebMayBeCompressed) {
+  inflaters_.Start(1);
+  const std::string message = Framed(Compressed(InferMessage(), GRPC_COMPRESS_GZIP), 1);
+  AskWeb("-web-text", kInfer, absl::Base64Escape(message), "grpc-encoding: gzip\r\n");
+  EXPECT_EQ(call_->reply->status, 200);
+  EXPECT_EQ(call_->reply->headers, "");
+}
+
+TEST_F(GrpcDoorTest, ThePagesOfListedSitesMayCallByTheWeb) {
+  const std::string origin = "origin: https://app.example\r\n";
+  AskWeb("-web", kInfer, Framed(InferMessage()), origin);
+  EXPECT_EQ(call_->reply->status, 403);
+  context_.origins = {"https://app.example"};
+  door_ = std::make_unique<HttpDoor>(context_, &thread_);
+  AskWeb("-web", kInfer, Framed(InferMessage()), origin);
+  EXPECT_EQ(call_->reply->status, 200);
+  EXPECT_TRUE(absl::StrContains(call_->added, " grpc-message, grpc-status, ")) << call_->added;
+}
+
+TEST_F(GrpcDoorTest, ACallOfTheWebNamesThisHost) {
+  AskWeb("-web", kInfer, Framed(InferMessage()), "", "elsewhere.example");
+  EXPECT_EQ(call_->reply->status, 403);
+}
+
+TEST_F(GrpcDoorTest, ACompressedMessageIsAnsweredAsThePlainOne) {
+  inflaters_.Start(1);
+  Ask(kInfer, "", Framed(InferMessage()));
+  ASSERT_EQ(Code(), kOk);
+  const std::string answer = body();
+  for (const auto& [name, algorithm] :
+       {std::pair("gzip", GRPC_COMPRESS_GZIP), std::pair("deflate", GRPC_COMPRESS_DEFLATE)}) {
+    const std::string header = absl::StrCat("grpc-encoding: ", name, "\r\n");
+    Ask(kInfer, header, Framed(Compressed(InferMessage(), algorithm), 1));
+    EXPECT_EQ(Code(), kOk);
+    EXPECT_EQ(body(), answer);
+    Ask(kInfer, header, Framed(InferMessage()));
+    EXPECT_EQ(body(), answer) << "a plain message of a call that names an encoding";
+  }
+}
+
+TEST_F(GrpcDoorTest, SoIsThatOfAMethod) {
+  inflaters_.Start(1);
+  inference::ModelReadyRequest request;
+  request.set_name("m");
+  Ask(kReady, "", Framed(request.SerializeAsString()));
+  ASSERT_EQ(Code(), kOk);
+  const std::string answer = body();
+  Ask(kReady, "grpc-encoding: gzip\r\n",
+      Framed(Compressed(request.SerializeAsString(), GRPC_COMPRESS_GZIP), 1));
+  EXPECT_EQ(Code(), kOk);
+  EXPECT_EQ(body(), answer);
+  Ask(kReady, "grpc-encoding: gzip\r\n", Framed("", 1));
+  EXPECT_EQ(Code(), kOk) << "an empty message";
+}
+
+TEST_F(GrpcDoorTest, ABombIsBounded) {
+  inflaters_.Start(1);
+  const std::string bomb = Compressed(std::string(2 * kMessageBytes, 'x'), GRPC_COMPRESS_GZIP);
+  for (const char* const path : {kInfer, kReady}) {
+    Ask(path, "grpc-encoding: gzip\r\n", Framed(bomb, 1));
+    EXPECT_EQ(Code(), "grpc-status: 8\r\n");
+    Ask(path, "grpc-encoding: gzip\r\n", Framed("nonsense", 1));
+    EXPECT_EQ(Code(), "grpc-status: 3\r\n");
+  }
+}
+
+TEST_F(GrpcDoorTest, AnUnknownEncodingIsRefusedBeforeTheBody) {
+  for (const char* const path : {kInfer, kReady}) {
+    Ask(path, "grpc-encoding: zstd\r\n", Framed("x", 1));
+    EXPECT_EQ(Code(), "grpc-status: 12\r\n");
+    EXPECT_EQ(call_->added, "grpc-accept-encoding: identity, deflate, gzip\r\n");
+  }
+}
+
+TEST_F(GrpcDoorTest, ACompressedMessageNeedsAnEncoding) {
+  for (const char* const path : {kInfer, kReady}) {
+    Ask(path, "", Framed("x", 1));
+    EXPECT_EQ(Code(), "grpc-status: 13\r\n");
+  }
+}
+
+TEST_F(GrpcDoorTest, CompressionNeedsLeave) {
+  context_.inflaters = nullptr;
+  door_ = std::make_unique<HttpDoor>(context_, &thread_);
+  for (const char* const path : {kInfer, kReady}) {
+    Ask(path, "grpc-encoding: gzip\r\n", Framed("x", 1));
+    EXPECT_EQ(Code(), "grpc-status: 12\r\n");
+    EXPECT_EQ(call_->added, "grpc-accept-encoding: identity\r\n");
+  }
+}
+
+TEST_F(GrpcDoorTest, AClientThatLeftIsNotInflatedFor) {
+  std::vector<std::unique_ptr<FakeHttpCall>> calls;
+  std::vector<HttpTask*> tasks;
+  for (const char* const path : {kInfer, kReady}) {
+    calls.push_back(std::make_unique<FakeHttpCall>(
+        absl::StrCat("POST ", path), "content-type: application/grpc\r\ngrpc-encoding: gzip\r\n",
+        Framed("x", 1)));
+    calls.back()->speaks_http2 = true;
+    tasks.push_back(door_->Arrived(calls.back().get()));
+    tasks.back()->Serve(BodyEnd::kWhole);
+    tasks.back()->ClientLeft();
+  }
+  inflaters_.Start(1);
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    call_ = std::move(calls[i]);
+    call_->resumed.acquire();
+    tasks[i]->Resumed();
+    EXPECT_EQ(Code(), "grpc-status: 1\r\n");
+    tasks[i]->Over();
+  }
+}
+
+}  // namespace
+}  // namespace mpsd

@@ -16,6 +16,7 @@
 // When the control socket ends, the front end is gone or wants this worker gone, and the process
 // exits at once. On mps the main thread is lane 0 itself, and the thread "control" does step 8.
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -209,6 +210,13 @@ absl::StatusOr<std::pair<AttachOrder, std::vector<UniqueFd>>> ExpectAttach(Messa
   }
 }
 
+// Whether the program that started this one has ended before DieWithParent() took effect: loading
+// libtorch takes a while. By hand there is no control socket.
+bool HasHungUp() {
+  pollfd control{kControlFd, 0, 0};
+  return poll(&control, 1, 0) > 0 && (control.revents & POLLHUP) != 0;
+}
+
 int Serve() {
   MessageReader reader;
   auto load = Expect<LoadOrder>(&reader);
@@ -258,9 +266,9 @@ int Serve() {
 }  // namespace mpsd
 
 int main(int argc, char** argv) {
-  if (argc > 1) return mpsd::Describe(argc, argv);
-  std::signal(SIGXFSZ, SIG_IGN);  // a model that writes too large a file gets an error
   mpsd::platform::DieWithParent();
+  if (argc > 1) return mpsd::HasHungUp() ? mpsd::kExitOk : mpsd::Describe(argc, argv);
+  std::signal(SIGXFSZ, SIG_IGN);  // a model that writes too large a file gets an error
   mpsd::platform::DieFirstOfMemory();
   const int exit_code = mpsd::Serve();
   // Tools that run at exit, such as leak checkers, make calls that the sandbox denies.

@@ -9,8 +9,8 @@ std::vector<RuntimeSample> RuntimesOf(const std::vector<WorkerInfo>& workers) {
     const WorkerRuntime& runtime = worker.runtime;
     if (runtime.name.empty()) continue;
     runtimes.push_back({worker.index, worker.device, runtime.name, runtime.kind, runtime.path,
-                        NameOf(runtime.driver_guard), NameOf(runtime.input_memory),
-                        worker.slowness});
+                        NameOf(runtime.driver_guard), NameOf(runtime.input_memory), worker.slowness,
+                        worker.resident_bytes});
   }
   return runtimes;
 }

@@ -140,8 +140,15 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   return true;
 }
 
-// How long the first request without its own deadline has waited.
+// How long its requests have waited, and how long the first one without its own deadline.
 void Dispatcher::NoteWait(const FormedBatch& formed, int64_t now_ns) {
+  double share = 0;
+  for (const BatchEntry& entry : formed.entries) {
+    const Request& request = *entry.request;
+    share = std::max(share,
+                     Saturation::OfWait(request.arrival_ns, request.answer_deadline_ns(), now_ns));
+  }
+  saturation_->Note(share, now_ns);
   const auto is_patient = [](const BatchEntry& entry) {
     return entry.request->patience_ns > 0 && entry.request->answers == 0;
   };

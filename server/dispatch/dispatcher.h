@@ -14,6 +14,7 @@
 #include "server/request/served_model.h"
 #include "server/schedule/admission_margin.h"
 #include "server/schedule/return_forecast.h"
+#include "server/schedule/saturation.h"
 #include "server/schedule/scheduler.h"
 #include "server/schedule/standing_queue.h"
 
@@ -34,8 +35,8 @@ class Dispatcher {
   // All outlive the dispatcher. Makes no batch before `held_requests` wait for the first time.
   Dispatcher(ServedModel* model, const Scheduler* scheduler, const Clock* clock, PoolQueue* queue,
              InflightTable* inflight, const ReturnForecast* returns, AdmissionMargin* margin,
-             StandingQueue* standing, const OutputEstimate* estimate, PoolClaims* claims,
-             uint32_t held_requests)
+             StandingQueue* standing, Saturation* saturation, const OutputEstimate* estimate,
+             PoolClaims* claims, uint32_t held_requests)
       : model_(model),
         scheduler_(scheduler),
         clock_(clock),
@@ -44,6 +45,7 @@ class Dispatcher {
         returns_(returns),
         margin_(margin),
         standing_(standing),
+        saturation_(saturation),
         estimate_(estimate),
         claims_(claims),
         held_requests_(held_requests) {}
@@ -85,6 +87,7 @@ class Dispatcher {
   const ReturnForecast* const returns_;
   AdmissionMargin* const margin_;
   StandingQueue* const standing_;
+  Saturation* const saturation_;
   const OutputEstimate* const estimate_;
   PoolClaims* const claims_;
   uint32_t held_requests_;  // 0: none

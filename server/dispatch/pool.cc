@@ -43,7 +43,12 @@ absl::Status Pool::Admit(Request* request, uint64_t bytes, RowTargets* targets,
     return NoWorkerInTime(parts_.model->name);
   }
   absl::Status status = parts_.RefusalInAdvance(request);
+  const double full_share = parts_.queue.ledger()->FullShare(*request);
   if (status.ok()) status = parts_.queue.Admit(request, bytes, targets, tick_by_ns);
+  const bool is_refused = absl::IsResourceExhausted(status);
+  if (status.ok() || is_refused) {
+    parts_.saturation.Note(is_refused ? 1 : full_share, parts_.clock->NowNs());
+  }
   if (!status.ok()) return status;
   request->queue = this;
   parts_.inside.Add();
@@ -164,6 +169,7 @@ void Pool::Tick() {
     parts_.queue.NoteSlabs();
     parts_.link_gauges.Note(parts_.inflight);
     parts_.link_gauges.NoteCounts(parts_.inflight);
+    parts_.NoteLoad(now_ns);
   }
   carrier_.Carry(&work);
   if (parts_.watcher != nullptr) parts_.watcher->Tick(now_ns);
@@ -187,6 +193,7 @@ void Pool::EndExpired(int64_t until_ns, absl::StatusCode code, const char* text,
   parts_.queue.TakeExpired(until_ns, taken);
   parts_.inflight.TakeExpired(until_ns, taken);
   if (code == absl::StatusCode::kDeadlineExceeded) {
+    if (!taken->empty()) parts_.saturation.Note(1, until_ns);
     for (const Request* request : *taken) NoteUnanswered(*request, until_ns, &parts_.margin);
   }
   // A status takes heap memory, so it is made only if there is a request to end.

@@ -1,6 +1,7 @@
 #include "server/dispatch/pool_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "proto/base/check.h"
@@ -34,11 +35,13 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       answering(&queue),
       standing(options.queue_target_ns),
       dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &margin, &standing,
-                 &estimate, &claims, options.held_requests),
+                 &saturation, &estimate, &claims, options.held_requests),
       intake(model, clock, &queue, &inflight, &claims, &slow_workers, &answering, &returns, &margin,
              &estimate, options.max_answer_bytes),
       loss(model, clock, &queue, &inflight, &claims, &quarantine),
-      link_gauges(&model->metrics) {
+      link_gauges(&model->metrics),
+      inside_share(&model->metrics.inside_requests),
+      saturation_share(&model->metrics.saturation_permille) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
   MPSD_CHECK(options.lane_needs.empty() || options.resources != nullptr);
 }
@@ -69,6 +72,11 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
                           ? "the queue does not drain: queue.target is exceeded"
                           : kNoLaneInTime,
                       foreseen.late_ns);
+}
+
+void PoolParts::NoteLoad(int64_t now_ns) {
+  inside_share.Set(inside.get());
+  saturation_share.Set(std::lround(1000 * saturation.At(now_ns)));
 }
 
 void PoolParts::CheckInvariants() const {

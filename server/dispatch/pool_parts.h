@@ -29,6 +29,7 @@
 #include "server/resources/resource_table.h"
 #include "server/schedule/admission_margin.h"
 #include "server/schedule/return_forecast.h"
+#include "server/schedule/saturation.h"
 #include "server/schedule/scheduler.h"
 #include "server/schedule/standing_queue.h"
 
@@ -61,7 +62,8 @@ struct PoolOptions {
 //
 // Other members: `answering` has requests (of decoupled models) with one of several answers on its
 // way. The forecasts are `returns` (which clients come back), `margin` (trust in forecasts),
-// `standing` (whether the queue drains) and `estimate` (size of answers). The member `slow_workers`
+// `standing` (whether the queue drains) and `estimate` (size of answers). `saturation` is for
+// operators. The member `slow_workers`
 // finds slow workers. The member `claims` has the shared resources that batches hold. The member
 // `quarantine` remembers requests that have crashed a worker ("struck").
 //
@@ -83,6 +85,9 @@ struct PoolParts {
   // answered too late, or that has no deadline of its own and would stand in a queue that does not
   // drain. Such a request is refused at once, because it would take time from others.
   absl::Status RefusalInAdvance(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+
+  // Brings the gauges of `inside` and `saturation` up to date.
+  void NoteLoad(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   // CHECKs the invariants above and those of the parts. Locks `mu`. Slow: for tests.
   void CheckInvariants() const;
@@ -108,11 +113,14 @@ struct PoolParts {
   ReturnForecast returns ABSL_GUARDED_BY(mu);
   AdmissionMargin margin ABSL_GUARDED_BY(mu);
   StandingQueue standing ABSL_GUARDED_BY(mu);
+  Saturation saturation ABSL_GUARDED_BY(mu);
   OutputEstimate estimate ABSL_GUARDED_BY(mu);
   Dispatcher dispatcher ABSL_GUARDED_BY(mu);
   CompletionIntake intake ABSL_GUARDED_BY(mu);
   WorkerLoss loss ABSL_GUARDED_BY(mu);
   LinkGauges link_gauges ABSL_GUARDED_BY(mu);
+  GaugeShare inside_share ABSL_GUARDED_BY(mu);
+  GaugeShare saturation_share ABSL_GUARDED_BY(mu);
   bool closed ABSL_GUARDED_BY(mu) = false;                     // admits no more requests
   int64_t worker_expected_ns ABSL_GUARDED_BY(mu) = INT64_MIN;  // while no worker is attached
   std::vector<Request*> taken ABSL_GUARDED_BY(mu);             // scratch

@@ -37,6 +37,15 @@ bool QueueLedger::HasItsShare(const Request& request) const {
          tenant.all.bytes >= limits_.bytes - std::min(limits_.bytes, all_.bytes);
 }
 
+double QueueLedger::FullShare(const Request& request) const {
+  MPSD_CHECK(request.level < levels_.size());
+  const auto share = [](uint64_t taken, uint64_t limit) {
+    return static_cast<double>(taken) / static_cast<double>(std::max<uint64_t>(limit, 1));
+  };
+  return std::max(share(levels_[request.level].requests, limits_.requests[request.level]),
+                  share(all_.bytes, limits_.bytes));
+}
+
 absl::Status QueueLedger::FullError() const {
   return WithRetryAfter(absl::ResourceExhaustedError("Exceeds maximum queue size"),
                         rate_.RetryDelayNs(all_.requests));

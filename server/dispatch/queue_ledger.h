@@ -40,6 +40,9 @@ class QueueLedger {
 
   bool IsFull(const Request& request, uint64_t bytes) const;
 
+  // How much of the limit of the request's level, or of all bytes, is taken: 1 is full.
+  double FullShare(const Request& request) const;
+
   // The refusal of a request that finds no room, with the time to come again.
   absl::Status FullError() const;
 

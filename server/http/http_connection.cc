@@ -70,6 +70,7 @@ void HttpConnection::Start() {
     self->thread_->Check();
     self->reading_ = false;
     if (error) return self->Close();
+    self->client_.use->EndHandshake();
     self->client_.certificate_names = CertificateNames(self->client_.stream->tls());
     self->Enter(Phase::kIdle, self->client_.group->idle_ns);
     if (ChoseHttp2(self->client_.stream->tls())) return self->BecomeHttp2();

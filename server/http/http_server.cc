@@ -143,7 +143,8 @@ class HttpListener {
     }
     HttpServerGroup& group = *context_.group;
     const ConnectionShares::Newcomer newcomer{socket_.fd.get(), HostOf(fd.get()),
-                                              /*tells_calls=*/true, context_.clock->NowNs()};
+                                              /*tells_calls=*/true, context_.clock->NowNs(),
+                                              /*begins_handshake=*/tls != nullptr};
     ConnectionClient client;
     client.use = group.shares.Enter(newcomer, group.bounds);
     if (client.use == nullptr) return;

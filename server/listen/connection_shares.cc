@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "proto/base/check.h"
 
@@ -63,50 +64,98 @@ std::shared_ptr<ConnectionShares::Use> ConnectionShares::Stalest(const Shares::v
   return best;
 }
 
-std::shared_ptr<ConnectionShares::Use> ConnectionShares::MakeRoom(
-    const Shares::value_type& newcomer, const Bounds& bounds, int64_t now_ns) {
-  if (ending_ >= std::min(kMostEnding, bounds.connections / 4 + 1)) return nullptr;
-  const bool at_listener = !ListenerHasRoom(newcomer, bounds);
-  std::shared_ptr<Use> stalest = Stalest(newcomer, at_listener, now_ns);
-  if (stalest == nullptr) return nullptr;
-  StopCounting(stalest.get());
+// The oldest of the share with the most handshakes; null: none has lasted long.
+std::shared_ptr<ConnectionShares::Use> ConnectionShares::LongHandshake(int64_t now_ns) const {
+  using Rank = std::pair<uint32_t, int64_t>;
+  Rank best_rank;
+  std::shared_ptr<Use> best;
+  for (const auto& [pointer, use] : open_) {
+    const int64_t since_ns = use->heard_ns_.load(std::memory_order_relaxed);
+    if (!use->in_handshake_ || now_ns - since_ns < kLongHandshakeNs) continue;
+    const Rank rank{use->share_->second.handshakes, -since_ns};
+    if (best != nullptr && rank <= best_rank) continue;
+    best_rank = rank;
+    best = use;
+  }
+  return best;
+}
+
+// False if the connection may not end: too many are ending.
+bool ConnectionShares::Displace(std::shared_ptr<Use> use, const Bounds& bounds, int64_t now_ns,
+                                UsesToEnd* displaced) {
+  if (ending_ >= std::min(kMostEnding, bounds.connections / 4 + 1)) return false;
+  StopCounting(use.get());
   ++ending_;
   bounds.metrics->displaced_connections.fetch_add(1, std::memory_order_relaxed);
   if (bounds.logger != nullptr && told_.Take(now_ns)) {
     bounds.logger->Log(LogLevel::kInfo, "connection_displaced",
-                       {{"of_its_host", stalest->share_->second.count + 1}});
+                       {{"of_its_host", use->share_->second.count + 1}});
   }
-  return stalest;
+  displaced->push_back(std::move(use));
+  return true;
+}
+
+bool ConnectionShares::MakeRoom(const Shares::value_type& newcomer, const Bounds& bounds,
+                                int64_t now_ns, UsesToEnd* displaced) {
+  const bool at_listener = !ListenerHasRoom(newcomer, bounds);
+  if (count_ < bounds.connections && !at_listener) return true;
+  std::shared_ptr<Use> stalest = Stalest(newcomer, at_listener, now_ns);
+  return stalest != nullptr && Displace(std::move(stalest), bounds, now_ns, displaced);
+}
+
+bool ConnectionShares::MakeRoomForHandshake(const Bounds& bounds, int64_t now_ns,
+                                            UsesToEnd* displaced) {
+  if (handshakes_ < MostHandshakes(bounds.connections)) return true;
+  std::shared_ptr<Use> longest = LongHandshake(now_ns);
+  return longest == nullptr || Displace(std::move(longest), bounds, now_ns, displaced);
 }
 
 std::shared_ptr<ConnectionShares::Use> ConnectionShares::Enter(const Newcomer& newcomer,
                                                                const Bounds& bounds) {
-  std::shared_ptr<Use> stalest;
+  UsesToEnd displaced;  // destroyed after the lock
   std::shared_ptr<Use> use;
   {
     absl::MutexLock lock(&mu_);
     const auto share = shares_.try_emplace({newcomer.listener, newcomer.host}).first;
-    if (count_ >= bounds.connections || !ListenerHasRoom(*share, bounds)) {
-      stalest = MakeRoom(*share, bounds, newcomer.now_ns);
-      if (stalest == nullptr) {
-        if (share->second.uses == 0) shares_.erase(share);
-        bounds.metrics->refused_connections.fetch_add(1, std::memory_order_relaxed);
-        return nullptr;
-      }
+    bool has_room = MakeRoom(*share, bounds, newcomer.now_ns, &displaced);
+    if (has_room && newcomer.begins_handshake) {
+      has_room = MakeRoomForHandshake(bounds, newcomer.now_ns, &displaced);
     }
-    ++count_;
-    ++of_listener_[newcomer.listener];
-    ++share->second.count;
-    ++share->second.uses;
-    use = std::make_shared<Use>(this, &*share, newcomer);
-    open_.emplace(use.get(), use);
+    if (has_room) {
+      ++count_;
+      ++of_listener_[newcomer.listener];
+      ++share->second.count;
+      ++share->second.uses;
+      use = std::make_shared<Use>(this, &*share, newcomer);
+      open_.emplace(use.get(), use);
+    } else {
+      if (share->second.uses == 0) shares_.erase(share);
+      bounds.metrics->refused_connections.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (use != nullptr && newcomer.begins_handshake) {
+      ++handshakes_;
+      ++share->second.handshakes;
+    }
   }
-  if (stalest != nullptr) stalest->End();
+  for (const std::shared_ptr<Use>& ended : displaced) ended->End();
   return use;
+}
+
+void ConnectionShares::EndHandshake(Use* use) {
+  absl::MutexLock lock(&mu_);
+  StopShaking(use);
+}
+
+void ConnectionShares::StopShaking(Use* use) {
+  if (!std::exchange(use->in_handshake_, false)) return;
+  MPSD_CHECK(handshakes_ > 0 && use->share_->second.handshakes > 0);
+  --handshakes_;
+  --use->share_->second.handshakes;
 }
 
 void ConnectionShares::StopCounting(Use* use) {
   use->counts_ = false;
+  StopShaking(use);
   MPSD_CHECK(count_ > 0 && use->share_->second.count > 0);
   --count_;
   --use->share_->second.count;

@@ -1,6 +1,7 @@
 // ConnectionShares: which connections of a door may be open, and which one makes room.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/rate_limit.h"
 #include "server/telemetry/log/log.h"
@@ -31,6 +33,11 @@ namespace mpsd {
 //   which connection     One that never had a call, as a handshake that does not end.
 //                        Among several the one that has been silent longest.
 //
+// Handshakes of TLS have a quarter of the door's connections, so that hosts without end cannot take
+// more by handshakes that they do not end. Beyond it a newcomer's handshake takes the place of one
+// that has lasted kLongHandshakeNs: the oldest of the share with the most handshakes. While there
+// is none, as when many clients come back at once, only the rules above count.
+//
 // A connection with an open call is never ended. A newcomer is refused if there is neither room nor
 // an idle connection. A connection that was told to end no longer counts, although it is open for a
 // moment. There are at most kMostEnding of them, or a quarter of the door's connections.
@@ -42,11 +49,17 @@ class ConnectionShares {
   // A connection without separate calls is idle after this silence.
   static constexpr int64_t kSilentNs = 60 * kNsPerSecond;
 
+  // Most handshakes are over sooner.
+  static constexpr int64_t kLongHandshakeNs = kNsPerSecond;
+
   // Limit of one listener's share of the door's connections. Pure.
   static uint32_t OfListener(uint32_t connections, size_t listeners) {
     constexpr uint32_t kPartForOthers = 16;
     return listeners > 1 ? connections - connections / kPartForOthers : connections;
   }
+
+  // Limit of the handshakes that are not over. Pure.
+  static uint32_t MostHandshakes(uint32_t connections) { return std::max(connections / 4, 1U); }
 
   // A door's bounds. A value; the referents outlive the call.
   struct Bounds {
@@ -61,6 +74,7 @@ class ConnectionShares {
     uint64_t host = 0;        // HostOf() of its socket
     bool tells_calls = true;  // BeginCall() is called for each
     int64_t now_ns = 0;
+    bool begins_handshake = false;  // EndHandshake() is called once it has succeeded
   };
 
   class Use;
@@ -82,21 +96,31 @@ class ConnectionShares {
   struct Share {
     uint32_t count = 0;  // counted connections
     uint32_t uses = 0;   // including those told to end
+    uint32_t handshakes = 0;
   };
   using Shares = std::map<std::pair<int, uint64_t>, Share>;  // by listener and host
+  using UsesToEnd = absl::InlinedVector<std::shared_ptr<Use>, 2>;
 
   bool ListenerHasRoom(const Shares::value_type& share, const Bounds& bounds) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::shared_ptr<Use> Stalest(const Shares::value_type& newcomer, bool at_listener,
                                int64_t now_ns) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  std::shared_ptr<Use> MakeRoom(const Shares::value_type& newcomer, const Bounds& bounds,
-                                int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::shared_ptr<Use> LongHandshake(int64_t now_ns) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MakeRoom(const Shares::value_type& newcomer, const Bounds& bounds, int64_t now_ns,
+                UsesToEnd* displaced) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MakeRoomForHandshake(const Bounds& bounds, int64_t now_ns, UsesToEnd* displaced)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool Displace(std::shared_ptr<Use> use, const Bounds& bounds, int64_t now_ns,
+                UsesToEnd* displaced) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndHandshake(Use* use) ABSL_LOCKS_EXCLUDED(mu_);
+  void StopShaking(Use* use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void StopCounting(Use* use) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Leave(Use* use) ABSL_LOCKS_EXCLUDED(mu_);
 
   mutable absl::Mutex mu_;
   uint32_t count_ ABSL_GUARDED_BY(mu_) = 0;
   uint32_t ending_ ABSL_GUARDED_BY(mu_) = 0;
+  uint32_t handshakes_ ABSL_GUARDED_BY(mu_) = 0;
   Shares shares_ ABSL_GUARDED_BY(mu_);
   std::map<int, uint32_t> of_listener_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<Use*, std::shared_ptr<Use>> open_ ABSL_GUARDED_BY(mu_);
@@ -110,7 +134,8 @@ class ConnectionShares::Use {
       : shares_(shares),
         share_(share),
         tells_calls_(newcomer.tells_calls),
-        heard_ns_(newcomer.now_ns) {}
+        heard_ns_(newcomer.now_ns),
+        in_handshake_(newcomer.begins_handshake) {}
 
   // A call has begun, or has ended.
   void BeginCall() {
@@ -121,6 +146,9 @@ class ConnectionShares::Use {
     Heard(now_ns);
     calls_.fetch_sub(1, std::memory_order_relaxed);
   }
+
+  // The handshake of TLS has succeeded.
+  void EndHandshake() { shares_->EndHandshake(this); }
 
   void NoteCall() { had_call_.store(true, std::memory_order_relaxed); }
 
@@ -144,7 +172,8 @@ class ConnectionShares::Use {
   std::atomic<uint32_t> calls_{0};  // open calls
   std::atomic<bool> had_call_{false};
   std::atomic<int64_t> heard_ns_;
-  bool counts_ = true;  // guarded by the shares' mutex
+  bool counts_ = true;  // guarded by the shares' mutex, like the next one
+  bool in_handshake_;
 
   absl::Mutex mu_;
   bool was_told_ ABSL_GUARDED_BY(mu_) = false;

@@ -337,6 +337,8 @@ absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
 void Reloader::Note(const absl::StatusOr<std::string>& outcome) {
   const int64_t now_ms = absl::ToUnixMillis(absl::Now());
   parts_.metrics->config_reload_ok = outcome.ok() ? 1 : 0;
+  parts_.metrics->config_reloads.fetch_add(1);
+  if (!outcome.ok()) parts_.metrics->failed_config_reloads.fetch_add(1);
   parts_.metrics->config_reload_time_s = now_ms / 1000;
   const std::string text = outcome.ok() ? *outcome : std::string(outcome.status().message());
   if (outcome.ok()) {

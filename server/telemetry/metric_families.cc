@@ -1,5 +1,6 @@
 #include "server/telemetry/metric_families.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <initializer_list>
@@ -135,6 +136,10 @@ constexpr MetricRow<ServerMetrics, uint64_t> kServerCounters[] = {
      &ServerMetrics::lost_traces},
     {"mpsd_model_load_failures_total", "Models that could not be loaded at run time.",
      &ServerMetrics::model_load_failures},
+    {"mpsd_config_reloads_total", "Reloads of the config, failed ones too.",
+     &ServerMetrics::config_reloads},
+    {"mpsd_config_reload_failures_total", "Reloads after which what served before served on.",
+     &ServerMetrics::failed_config_reloads},
     {"mpsd_memory_pressure_rises_total", "Times that the host's memory became shorter.",
      &ServerMetrics::memory_pressure_rises},
 };
@@ -416,6 +421,11 @@ MetricFamily BatchTokensFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
+// 1 at most: an old generation may drain beside the new one.
+double SaturationOf(const ModelMetrics& model) {
+  return std::min(ToDouble(model.saturation_permille) / 1000, 1.0);
+}
+
 MetricFamily RefusedFamily(const ServerMetrics& server) {
   MetricFamily family =
       Family("mpsd_refused_requests_total",
@@ -490,6 +500,29 @@ std::vector<MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> mo
   return families;
 }
 
+std::vector<MetricFamily> LoadFamilies(absl::Span<const ModelMetrics* const> models) {
+  double queued = 0;
+  double inside = 0;
+  double saturation = 0;
+  MetricFamily of_models =
+      Family("mpsd_model_saturation", "How near a model is to refusing requests; 1: it does.",
+             MetricType::Gauge);
+  for (const ModelMetrics* model : models) {
+    queued += ToDouble(model->queued_requests);
+    inside += ToDouble(model->inside_requests);
+    saturation = std::max(saturation, SaturationOf(*model));
+    of_models.metric.push_back(GaugeMetric(SaturationOf(*model), LabelsOf(*model)));
+  }
+  return {
+      of_models,
+      SingleGauge("mpsd_saturation", "mpsd_model_saturation of the model that has the most.",
+                  saturation),
+      SingleGauge("mpsd_queued_requests", "mpsd_queue_requests of all models.", queued),
+      SingleGauge("mpsd_running_requests", "Requests that batches or unread answers hold.",
+                  std::max(inside - queued, 0.0)),
+  };
+}
+
 MetricFamily StatesFamily(absl::Span<const ModelStateSample> samples) {
   MetricFamily family =
       Family("mpsd_model_state", "1 for the state that a version is in.", MetricType::Gauge);
@@ -560,6 +593,23 @@ MetricFamily SlownessFamily(absl::Span<const ModelStateSample> samples) {
           GaugeMetric(runtime.slowness, {{"model", sample.model},
                                          {"version", sample.version},
                                          {"worker", std::to_string(runtime.worker)}}));
+    }
+  }
+  return family;
+}
+
+MetricFamily WorkerMemoryFamily(absl::Span<const ModelStateSample> samples) {
+  MetricFamily family =
+      Family("mpsd_worker_resident_memory_bytes",
+             "Resident memory of a worker, without what its device holds.", MetricType::Gauge);
+  for (const ModelStateSample& sample : samples) {
+    for (const RuntimeSample& runtime : sample.runtimes) {
+      if (runtime.resident_bytes == 0) continue;
+      family.metric.push_back(GaugeMetric(static_cast<double>(runtime.resident_bytes),
+                                          {{"model", sample.model},
+                                           {"version", sample.version},
+                                           {"worker", std::to_string(runtime.worker)},
+                                           {"device", runtime.device}}));
     }
   }
   return family;

@@ -52,6 +52,11 @@ namespace mpsd {
 // families. No two of `models` have the same name and version.
 std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models);
 
+// For those who add and remove hosts: mpsd_saturation, mpsd_queued_requests and
+// mpsd_running_requests, which have no labels and are always there, and the saturation of each
+// model.
+std::vector<prometheus::MetricFamily> LoadFamilies(absl::Span<const ModelMetrics* const> models);
+
 // mpsd_model_state: a gauge for each version and state, 1 for the current one.
 prometheus::MetricFamily StatesFamily(absl::Span<const ModelStateSample> samples);
 
@@ -67,6 +72,10 @@ prometheus::MetricFamily RuntimesFamily(absl::Span<const ModelStateSample> sampl
 
 // mpsd_worker_slowness: a gauge for each worker that has loaded its model.
 prometheus::MetricFamily SlownessFamily(absl::Span<const ModelStateSample> samples);
+
+// mpsd_worker_resident_memory_bytes: a gauge for each worker with a process that has loaded its
+// model. Files that workers map together count for each of them.
+prometheus::MetricFamily WorkerMemoryFamily(absl::Span<const ModelStateSample> samples);
 
 // mpsd_resource_…: for each shared resource, on each device or on all (an empty label), the total,
 // the amount held, and the number waiting. None if no model needs any.

@@ -68,9 +68,11 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
     families.push_back(TokenBudgetsFamily(states));
     families.push_back(RuntimesFamily(states));
     families.push_back(SlownessFamily(states));
+    families.push_back(WorkerMemoryFamily(states));
   }
   if (resources_) Append(ResourceFamilies(resources_()), &families);
   Append(ModelFamilies(models), &families);
+  Append(LoadFamilies(models), &families);
   if (triton_names_) Append(TritonFamilies(models), &families);
   Append(ServerFamilies(*server_), &families);
   if (const AccessMetrics* access = access_) Append(AccessFamilies(*access), &families);

@@ -167,6 +167,8 @@ struct ModelMetrics {
   alignas(128) std::atomic<int64_t> queued_requests{0};
   std::atomic<int64_t> queued_bytes{0};
   std::atomic<int64_t> running_batches{0};
+  std::atomic<int64_t> inside_requests{0};      // queued, running or being answered
+  std::atomic<int64_t> saturation_permille{0};  // Saturation (server/schedule)
   std::atomic<int64_t> workers_configured{0};
   std::atomic<int64_t> workers_ready{0};
   std::atomic<int64_t> input_slabs_leased{0};
@@ -192,7 +194,9 @@ struct ServerMetrics {
   std::atomic<int64_t> memory_pressure{0};         // a MemoryPressure
   std::atomic<uint64_t> memory_pressure_rises{0};  // rises above the last level
   std::atomic<int64_t> config_reload_ok{1};        // 0: the last reload failed
-  std::atomic<int64_t> config_reload_time_s{0};    // since the Unix epoch; 0: never
+  std::atomic<uint64_t> config_reloads{0};         // failed ones too
+  std::atomic<uint64_t> failed_config_reloads{0};
+  std::atomic<int64_t> config_reload_time_s{0};  // since the Unix epoch; 0: never
   std::atomic<int64_t> open_calls{0};
   std::atomic<int64_t> connections{0};
   std::atomic<uint64_t> refused_connections{0};    // beyond the limit

@@ -19,13 +19,14 @@ inline constexpr size_t kModelStates = 4;
 // The runtime of one worker. The texts are printable. A value.
 struct RuntimeSample {
   uint32_t worker = 0;
-  std::string device;        // "cuda:1"
-  std::string runtime;       // "torch 2.11.0"
-  std::string kind;          // kind of libtorch: "stock"
-  std::string path;          // path of libtorch's library
-  std::string driver_guard;  // "none", "held", "missing"
-  std::string input_memory;  // "none", "in_place", "copied"
-  double slowness = 1;       // its batches' time as a multiple of the others'
+  std::string device;           // "cuda:1"
+  std::string runtime;          // "torch 2.11.0"
+  std::string kind;             // kind of libtorch: "stock"
+  std::string path;             // path of libtorch's library
+  std::string driver_guard;     // "none", "held", "missing"
+  std::string input_memory;     // "none", "in_place", "copied"
+  double slowness = 1;          // its batches' time as a multiple of the others'
+  uint64_t resident_bytes = 0;  // 0: no process
 };
 
 struct ModelStateSample {

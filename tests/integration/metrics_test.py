@@ -6,7 +6,7 @@ import unittest
 import numpy as np
 
 import calls
-from daemon import Daemon, ROOT
+from daemon import Daemon, ROOT, wait_until
 from models import synthetic, tensor
 
 
@@ -66,6 +66,23 @@ class Metrics(unittest.TestCase):
             text = daemon.get("/metrics")[1]
             self.assertNotIn("nobody", text)
             self.assertEqual(len(text.splitlines()), series)
+
+    def test_a_host_that_turns_requests_away_is_saturated(self):
+        model = synthetic("m", max_batch_size=1, parameters={"delay": "3s"}, queue={"requests": 4})
+        with Daemon([model, synthetic("idle")]) as daemon, calls.stub(daemon.address) as stub:
+            self.assertEqual(daemon.metric("mpsd_saturation"), 0)
+            futures = [stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(i)}), timeout=30)
+                       for i in range(5)]
+            wait_until(lambda: daemon.metric("mpsd_queued_requests") == 4, 20, "a full queue")
+            wait_until(lambda: daemon.metric("mpsd_running_requests") == 1, 20, "a running request")
+            refused = calls.infer(stub, calls.request("m", {"x": calls.row_of(9)}))
+            self.assertEqual(refused.code.name, "RESOURCE_EXHAUSTED", refused.text)
+            wait_until(lambda: daemon.metric("mpsd_saturation") > 0.9, 20, "saturation")
+            self.assertGreater(daemon.metric("mpsd_model_saturation", model="m"), 0.5)
+            self.assertEqual(daemon.metric("mpsd_model_saturation", model="idle"), 0)
+            for future in futures:
+                future.cancel()
+            wait_until(lambda: daemon.metric("mpsd_saturation") < 0.5, 60, "its end")
 
     def test_workers(self):
         with Daemon([synthetic("m")]) as daemon:

@@ -1,7 +1,11 @@
 """Slow and idle connections: they keep nobody waiting, and each limit ends what it is there for."""
 import collections
+import contextlib
+import http.client
 import socket
+import ssl
 import struct
+import tempfile
 import time
 import unittest
 
@@ -9,6 +13,7 @@ import grpc
 from tritonclient.grpc import service_pb2
 
 import calls
+from certificates import Authority
 from daemon import Daemon, wait_until
 from models import synthetic
 from raw_http2 import ACK, DATA, END_STREAM, GOAWAY, HEADERS, INFER, PING, SETTINGS, \
@@ -104,6 +109,59 @@ class Trickling(unittest.TestCase):
             daemon.terminate()
             self.assertEqual(calls.outcome_of(inside).code, calls.OK)
             self.assertEqual(daemon.wait(), 0)
+
+
+class Handshakes(unittest.TestCase):
+    MOST = 400
+    QUARTER = MOST // 4
+
+    def test_those_that_do_not_end_leave_room_to_others(self):
+        """Beyond a quarter of the connections the oldest make room, not idle clients."""
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))
+        authority = Authority(folder, "authority")
+        certificate, key = authority.issue("server")
+        tls = {"http": ["127.0.0.1:0"], "certificate": str(certificate), "key": str(key)}
+        with Daemon([synthetic("m")], listen_more={"tls": tls},
+                    limits={"http_connections": self.MOST}) as daemon:
+            host, port = daemon.http_listeners[1].split(":")
+            context = ssl.create_default_context(cafile=str(authority.pem))
+            idle = [http.client.HTTPSConnection(host, int(port), context=context)
+                    for _ in range(3)]
+            for client in idle:
+                self.addCleanup(client.close)
+                self.check_answered(client)
+            with contextlib.ExitStack() as half_open:
+                def begin():
+                    return half_open.enter_context(
+                        socket.create_connection((host, int(port)), LIMIT_S))
+
+                def displaced():
+                    return daemon.metric("mpsd_displaced_connections_total")
+
+                def one_more_displaces():
+                    newcomer = begin()
+                    if displaced() > 0:
+                        return True
+                    newcomer.close()  # the oldest is not old enough
+                    return False
+                for _ in range(self.QUARTER):
+                    begin()
+                wait_until(one_more_displaces, LIMIT_S, "the first to end")
+                before = displaced()
+                for _ in range(self.QUARTER // 2):
+                    begin()
+                wait_until(lambda: displaced() >= before + self.QUARTER // 2, LIMIT_S, "the others")
+                for client in idle:
+                    self.check_answered(client)
+                self.assertLess(daemon.metric("mpsd_http_connections"), self.QUARTER * 5 // 4)
+                self.assertEqual(daemon.metric("mpsd_refused_connections_total"), 0)
+
+    def check_answered(self, client):
+        client.request("GET", "/v2/models/m/ready")
+        answer = client.getresponse()
+        self.assertEqual((answer.status, answer.will_close), (200, False))
+        answer.read()
+        self.assertIsNotNone(client.sock)
 
 
 class Frames:

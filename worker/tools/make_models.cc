@@ -46,6 +46,7 @@ struct Fault {
   const char* name;
   const char* forward;
   bool tells_outputs = true;  // false: the outputs are learned by running the model
+  const char* methods = "";   // further ones
 };
 
 constexpr Fault kFaults[] = {
@@ -60,12 +61,16 @@ constexpr Fault kFaults[] = {
     {"out_of_memory",
      "wide = torch.empty([1 << 50 if x.size(0) > 3 else 1])\n    return x + wide.numel()"},
     {"hangs", "while bool((x * 0 == 0).all()):\n        x = x + 0\n    return x", false},
+    {"never_built", "return x * 1", true,
+     "def __getstate__(self) -> int:\n    return 1\n"
+     "def __setstate__(self, state: int) -> None:\n"
+     "    while state != 0:\n        state = state + 1\n"},
 };
 
 absl::Status MakeFault(const Fault& fault, const std::string& dir) {
   const std::string answer = absl::string_view(fault.name) == "nothing" ? "" : " -> Tensor";
-  const std::string source =
-      absl::StrCat("def forward(self, x: Tensor)", answer, ":\n    ", fault.forward, "\n");
+  const std::string source = absl::StrCat(fault.methods, "def forward(self, x: Tensor)", answer,
+                                          ":\n    ", fault.forward, "\n");
   constexpr char kInputs[] =
       R"({"max_batch_size": 64, "inputs": [{"name": "x", "datatype": "FP32", "shape": [4]}])";
   constexpr char kOutputs[] = R"(, "outputs": [{"name": "y", "datatype": "FP32", "shape": [4]}])";

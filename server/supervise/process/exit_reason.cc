@@ -9,40 +9,40 @@
 namespace mpsd {
 namespace {
 
-const char* SignalName(int signal) {
-  switch (signal) {
-    case SIGABRT:
-      return "SIGABRT";
-    case SIGBUS:
-      return "SIGBUS";
-    case SIGFPE:
-      return "SIGFPE";
-    case SIGILL:
-      return "SIGILL";
-    case SIGKILL:
-      return "SIGKILL";
-    case SIGSEGV:
-      return "SIGSEGV";
-    case SIGTERM:
-      return "SIGTERM";
-    default:
-      return "other";
-  }
-}
+struct KnownSignal {
+  int number;
+  const char* name;
+  bool is_outside;  // no process sends it to itself by a fault of its own
+};
 
-bool IsOutside(int signal) { return signal == SIGKILL || signal == SIGTERM || signal == SIGINT; }
+// The limit of processor time counts a process's whole life, so it says nothing about the last
+// request.
+constexpr KnownSignal kKnownSignals[] = {
+    {SIGABRT, "SIGABRT", false}, {SIGBUS, "SIGBUS", false},   {SIGFPE, "SIGFPE", false},
+    {SIGILL, "SIGILL", false},   {SIGSEGV, "SIGSEGV", false}, {SIGSYS, "SIGSYS", false},
+    {SIGTRAP, "SIGTRAP", false}, {SIGHUP, "SIGHUP", true},    {SIGINT, "SIGINT", true},
+    {SIGKILL, "SIGKILL", true},  {SIGQUIT, "SIGQUIT", true},  {SIGTERM, "SIGTERM", true},
+    {SIGXCPU, "SIGXCPU", true},
+};
+
+KnownSignal Find(int signal) {
+  for (const KnownSignal& known : kKnownSignals) {
+    if (known.number == signal) return known;
+  }
+  return {signal, "other", false};
+}
 
 std::string StatusText(int wait_status) {
   if (WIFEXITED(wait_status)) return absl::StrCat("exit ", WEXITSTATUS(wait_status));
   const int signal = WTERMSIG(wait_status);
-  return absl::StrCat("signal ", signal, " (", SignalName(signal), ")");
+  return absl::StrCat("signal ", signal, " (", Find(signal).name, ")");
 }
 
 WorkerExit ExitOf(const ExitFacts& facts) {
   if (WIFSIGNALED(facts.wait_status)) {
     const int signal = WTERMSIG(facts.wait_status);
     if (signal == SIGKILL && facts.memory_was_short) return WorkerExit::kOom;
-    return IsOutside(signal) ? WorkerExit::kKilled : WorkerExit::kSignal;
+    return Find(signal).is_outside ? WorkerExit::kKilled : WorkerExit::kSignal;
   }
   if (WEXITSTATUS(facts.wait_status) == kWorkerExitDeviceLost) return WorkerExit::kDevice;
   return facts.said_failure ? WorkerExit::kLoad : WorkerExit::kExit;

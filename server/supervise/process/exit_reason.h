@@ -32,8 +32,8 @@ struct ExitReason {
 };
 
 // Crashes are a signal of the process's own doing, an exit while it served, and a hang: the
-// requests in it are suspects. SIGKILL, SIGTERM and SIGSTOP come from outside and say nothing about
-// requests.
+// requests in it are suspects. SIGKILL, SIGTERM, SIGSTOP and their like come from outside and say
+// nothing about requests. So does SIGXCPU, the end of the processor time of a worker's whole life.
 ExitReason DescribeExit(const ExitFacts& facts);
 
 }  // namespace mpsd

@@ -12,6 +12,7 @@ import grpc
 import numpy as np
 
 import calls
+import procfs
 from daemon import BIN, Daemon, MODELS, WITH_TORCH, wait_until
 from models import placement, synthetic, tensor
 
@@ -131,6 +132,78 @@ class BadFiles(BadModels):
     def test_a_load_that_hangs(self):
         """Its trial run never ends, since the file does not tell its outputs."""
         self.check_not_loaded("hangs", "the model was not loaded within 2s", load_timeout="2s")
+
+
+    def test_a_module_whose_construction_never_ends(self):
+        self.check_not_loaded("never_built", "the model was not loaded within 2s",
+                              load_timeout="2s")
+
+
+# What an archive's code says in the place of forward's only line.
+FORK_A_THOUSAND = """    parts = annotate(List[Future[Tensor]], [])
+    for i in range(1000):
+      def __forked_function():
+        _0 = torch.__not__(bool(torch.any(torch.eq(x, 13))))
+        if _0:
+          pass
+        else:
+          ops.prim.RaiseException("AssertionError: a thirteen")
+        return torch.mul(x, 1)
+      part = fork(__forked_function)
+      _1 = torch.append(parts, part)
+    sum = torch.mul(x, 0)
+    for j in range(1000):
+      sum = torch.add(sum, torch.wait(parts[j]))
+    return torch.div(sum, 1000)
+"""
+FORK_AND_LEAVE = """    def __forked_function():
+      _0 = torch.__not__(bool(torch.any(torch.eq(x, 13))))
+      if _0:
+        pass
+      else:
+        ops.prim.RaiseException("AssertionError: a thirteen")
+      return torch.mul(x, 1)
+    part = fork(__forked_function)
+    _1 = bool(torch.any(torch.eq(x, 99)))
+    if _1:
+      y = torch.wait(part)
+    else:
+      y = torch.mul(x, 1)
+    return y
+"""
+
+
+class Forks(BadModels):
+    """Forwards that fork, in parts that raise, and that nobody waits for."""
+
+    def write(self, name, lines):
+        """The model `writes`, with these lines in its forward."""
+        with zipfile.ZipFile(self.folder / "writes.pt") as whole, \
+                zipfile.ZipFile(self.folder / f"{name}.pt", "w") as changed:
+            for entry in whole.infolist():
+                content = whole.read(entry)
+                if entry.filename.endswith("__torch__.py"):
+                    head, _, _ = content.partition(b"    return ")
+                    content = head + lines.encode()
+                if not entry.filename.endswith("debug_pkl"):
+                    changed.writestr(entry.filename, content)
+
+    def test_a_fault_in_a_forked_part_is_its_requests_alone(self):
+        codes = {"thousand": FORK_A_THOUSAND, "leave": FORK_AND_LEAVE}
+        for name, lines in codes.items():
+            self.write(name, lines)
+        models = [self.file(name, warmup="none", placement=placement()) for name in codes]
+        with self.serving(*models) as (daemon, stub):
+            for value in (1, 13, 2):
+                outcome = self.infer(stub, "thousand", rows_of(value))
+                if value == 13:
+                    self.check_failure(outcome, "a thirteen")
+                else:
+                    self.check_answer(outcome, rows_of(value))
+                self.check_answer(self.infer(stub, "leave", rows_of(value)), rows_of(value))
+            for worker in daemon.workers():
+                self.assertLess(len(procfs.threads(worker)), 32)
+            self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 0)
 
 
 class BadBehaviour(BadModels):

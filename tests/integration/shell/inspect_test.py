@@ -1,12 +1,14 @@
 """`mpsd inspect` of a folder says what the daemon will make of its tokenizer."""
 import json
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
 import calls
 import family_folders
-from daemon import Daemon, MODELS, WITH_TORCH, mpsd
+import procfs
+from daemon import BIN, Daemon, MODELS, WITH_TORCH, mpsd, wait_until
 from models import huggingface
 
 
@@ -133,6 +135,17 @@ class Inspect(unittest.TestCase):
         self.assertIn("gpt2", done.stderr)
 
     @unittest.skipUnless((MODELS / "mlp_1024x6.pt").exists(), "there are no demo models")
+    def test_what_reads_the_file_goes_with_it(self):
+        """A model may run for ever while its outputs are learned."""
+        subprocess.run([BIN / "mpsd-make-models", self.root, "--faulty"], check=True,
+                       stdout=subprocess.DEVNULL)
+        inspect = subprocess.Popen([BIN / "mpsd", "inspect", self.root / "hangs.pt"])
+        (reader,) = wait_until(lambda: procfs.children(inspect.pid), 30, "its worker")
+        wait_until(lambda: any("torch" in name for name in procfs.mapped_files(reader)), 30, "torch")
+        inspect.kill()
+        inspect.wait()
+        wait_until(lambda: not procfs.runs(reader), 30, "the worker's end")
+
     def test_of_a_model_file_no_tokenizer_is_told(self):
         self.assertNotIn("tokenizer", self.inspect_json(MODELS / "mlp_1024x6.pt"))
         self.assertNotIn("tokenizer", self.inspect(MODELS / "mlp_1024x6.pt"))

@@ -506,6 +506,44 @@ TEST_F(PoolTest, KnowsWhetherAllRequestsOfAWorkerWouldRunAgain) {
   Serve(worker);
 }
 
+TEST_F(PoolTest, ItsSaturationIsWhatRequestsWaitOfTheirTime) {
+  MakePool();
+  Submit(1);
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.inside_requests, 1);
+  EXPECT_EQ(model_.metrics.saturation_permille, 0) << "the queue was empty";
+  clock_.Advance(kTimeoutNs / 4);
+  FakeWorker* worker = AddWorker();
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.saturation_permille, 250);
+  Serve(worker);
+  clock_.Advance(Saturation::kHalfNs);
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.saturation_permille, 125);
+  EXPECT_EQ(model_.metrics.inside_requests, 0);
+}
+
+TEST_F(PoolTest, ItsSaturationIsHowFullTheQueueIs) {
+  PoolOptions options;
+  options.queue_requests = {4};
+  MakePool(options);
+  for (int i = 0; i < 3; ++i) Submit(1);
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.saturation_permille, 500) << "the third one found two";
+  for (int i = 0; i < 2; ++i) Submit(1);
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.saturation_permille, 1000) << "one was refused";
+  Serve(AddWorker());
+}
+
+TEST_F(PoolTest, ARequestThatExpiresInTheQueueIsSaturation) {
+  MakePool();
+  Submit(1);
+  clock_.Advance(kTimeoutNs);
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.saturation_permille, 1000);
+}
+
 TEST_F(PoolTest, NobodyWaitsForAWorkerThatComesTooLate) {
   MakePool();
   FakeCall* impatient = Submit(1, 1, kNsPerSecond);

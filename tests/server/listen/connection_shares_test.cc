@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace mpsd {
@@ -17,12 +18,22 @@ class ConnectionSharesTest : public testing::Test {
  protected:
   // Its number; -1 when it is refused.
   int Enter(uint64_t host, int listener = kListener, bool tells_calls = true) {
-    auto use = shares_.Enter({listener, host, tells_calls, ++now_ns_}, bounds_);
+    return Add({listener, host, tells_calls, ++now_ns_});
+  }
+
+  int Add(const ConnectionShares::Newcomer& newcomer) {
+    auto use = shares_.Enter(newcomer, bounds_);
     if (use == nullptr) return -1;
     const int number = static_cast<int>(uses_.size());
     use->SetEnd([this, number] { ended_.push_back(number); });
     uses_.push_back(std::move(use));
     return number;
+  }
+
+  // A handshake of TLS, which comes when those before are long; likewise.
+  int Shake(uint64_t host) {
+    now_ns_ += ConnectionShares::kLongHandshakeNs;
+    return Add({kListener, host, true, now_ns_, true});
   }
 
   int EnterBusy(uint64_t host, int listener = kListener) {
@@ -87,6 +98,47 @@ TEST_F(ConnectionSharesTest, OneThatNeverHadACallGoesFirst) {
   EXPECT_EQ(ended_, std::vector<int>{6});
   EXPECT_GE(Enter(kHost), 0);
   EXPECT_EQ(ended_, (std::vector<int>{6, 8})) << "the newcomer before has had no call either";
+}
+
+TEST_F(ConnectionSharesTest, HandshakesOfManyHostsTakeAQuarterAndTheOldestMakesRoom) {
+  const int kept = Enter(kHost);
+  EXPECT_EQ(ConnectionShares::MostHandshakes(16), 4u);
+  for (uint64_t host = 20; host < 29; ++host) EXPECT_GE(Shake(host), 0);
+  ASSERT_EQ(ended_, (std::vector<int>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(shares_.count(), 5u);
+  for (const int number : std::vector<int>(ended_)) use(number).Leave();
+  EXPECT_GE(Shake(40), 0);
+  EXPECT_EQ(ended_.back(), 6);
+  EXPECT_FALSE(std::count(ended_.begin(), ended_.end(), kept));
+}
+
+TEST_F(ConnectionSharesTest, TheHostWithTheMostHandshakesMakesRoomForOthers) {
+  const int oldest = Shake(kOtherHost);
+  for (int i = 0; i < 3; ++i) Shake(kHost);
+  EXPECT_GE(Shake(9), 0);
+  EXPECT_EQ(ended_, std::vector<int>{1}) << "and not " << oldest;
+}
+
+TEST_F(ConnectionSharesTest, NoHandshakeEndsForAnotherBeforeItHasHadItsTime) {
+  for (uint64_t host = 20; host < 30; ++host) {
+    EXPECT_GE(Add({kListener, host, true, ++now_ns_, true}), 0);
+  }
+  EXPECT_TRUE(ended_.empty());
+  EXPECT_EQ(shares_.count(), 10u);
+}
+
+TEST_F(ConnectionSharesTest, AHandshakeThatIsOverCountsNoMore) {
+  for (int i = 0; i < 4; ++i) Shake(kHost);
+  use(0).EndHandshake();
+  use(0).EndHandshake();
+  use(1).Leave();
+  Shake(kHost);
+  Shake(kHost);
+  EXPECT_TRUE(ended_.empty());
+  Shake(kHost);
+  EXPECT_EQ(ended_, std::vector<int>{2});
+  use(0).Leave();
+  EXPECT_EQ(shares_.count(), 4u);
 }
 
 TEST_F(ConnectionSharesTest, AnotherHostTakesFromTheLargestShare) {

@@ -155,6 +155,8 @@ TEST_F(ReloaderTest, AConfigThatCannotBeReadChangesNothing) {
   next_ = first_;
   EXPECT_TRUE(Reload().ok());
   EXPECT_EQ(metrics_.config_reload_ok, 1) << "a good one makes it good again";
+  EXPECT_EQ(metrics_.config_reloads, 2u);
+  EXPECT_EQ(metrics_.failed_config_reloads, 1u);
 }
 
 TEST_F(ReloaderTest, AModelThatCannotBeLoadedKeepsNobodyElseBack) {

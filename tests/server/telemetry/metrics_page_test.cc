@@ -72,6 +72,43 @@ TEST_F(MetricsPageTest, ShowsTheBudgetOfTokensWhereThereIsOne) {
   EXPECT_FALSE(absl::StrContains(page_.Text(), R"(mpsd_batch_token_budget{model="n")"));
 }
 
+TEST_F(MetricsPageTest, ShowsTheLoadOfAllModelsWithoutLabels) {
+  EXPECT_EQ(Value("mpsd_saturation"), 0);
+  const auto other = std::make_shared<ModelMetrics>();
+  other->model = "n";
+  page_.AddModel(other);
+  model_.queued_requests = 3;
+  model_.inside_requests = 5;
+  model_.saturation_permille = 250;
+  other->inside_requests = 4;
+  other->saturation_permille = 1200;
+  EXPECT_EQ(Value("mpsd_queued_requests"), 3);
+  EXPECT_EQ(Value("mpsd_running_requests"), 6);
+  EXPECT_EQ(Value(R"(mpsd_model_saturation{model="m",version="1"})"), 0.25);
+  EXPECT_EQ(Value("mpsd_saturation"), 1) << "two generations have a part each";
+  model_.queued_requests = 100;
+  EXPECT_EQ(Value("mpsd_running_requests"), 0) << "the two figures are not of one moment";
+}
+
+TEST_F(MetricsPageTest, ShowsTheLoadWithoutModels) {
+  owner_.reset();
+  EXPECT_EQ(Value("mpsd_saturation"), 0);
+  EXPECT_EQ(Value("mpsd_queued_requests"), 0);
+}
+
+TEST_F(MetricsPageTest, ShowsTheMemoryOfEachWorkerWithAProcess) {
+  RuntimeSample serves = {3, "cpu", "torch"};
+  serves.resident_bytes = 1 << 20;
+  const RuntimeSample waits = {4, "cpu", "torch"};
+  page_.SetModelStates([=] {
+    return std::vector<ModelStateSample>{{"m", "1", ModelState::kReady, "fp32", {serves, waits}}};
+  });
+  EXPECT_EQ(Value(R"(mpsd_worker_resident_memory_bytes{model="m",version="1",worker="3",)"
+                  R"(device="cpu"})"),
+            1 << 20);
+  EXPECT_FALSE(absl::StrContains(page_.Text(), R"(bytes{model="m",version="1",worker="4")"));
+}
+
 TEST_F(MetricsPageTest, ShowsWhatEachWorkerRunsItsModelWith) {
   page_.SetModelStates([] {
     return std::vector<ModelStateSample>{

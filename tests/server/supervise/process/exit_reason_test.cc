@@ -29,7 +29,7 @@ TEST(DescribeExit, AnExitWhileItServedIsACrash) {
 }
 
 TEST(DescribeExit, ASignalOfItsOwnDoingIsACrash) {
-  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGTRAP}) {
     for (const bool core : {false, true}) {
       const ExitReason reason = Describe(Signalled(signal, core));
       EXPECT_EQ(reason.end, WorkerEnd::kCrashed) << signal;
@@ -41,13 +41,15 @@ TEST(DescribeExit, ASignalOfItsOwnDoingIsACrash) {
 }
 
 TEST(DescribeExit, ASignalFromOutsideSaysNothing) {
-  for (const int signal : {SIGKILL, SIGTERM, SIGINT}) {
+  for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU}) {
     const ExitReason reason = Describe(Signalled(signal));
     EXPECT_EQ(reason.end, WorkerEnd::kKilled) << signal;
     EXPECT_EQ(reason.exit, WorkerExit::kKilled) << signal;
     EXPECT_FALSE(reason.counts);
   }
   EXPECT_EQ(Describe(Signalled(SIGKILL)).text, "signal 9 (SIGKILL)");
+  EXPECT_EQ(Describe(Signalled(SIGXCPU, true)).text,
+            "signal " + std::to_string(SIGXCPU) + " (SIGXCPU)");
 }
 
 TEST(DescribeExit, TheKernelsKillForWantOfMemory) {

@@ -27,16 +27,14 @@ set(MPSD_EDGES_telemetry_log     base access telemetry absl json spdlog)
 set(MPSD_EDGES_telemetry_http    telemetry absl json)
 set(MPSD_EDGES_graph             base link absl)
 set(MPSD_EDGES_request           base encoding graph link telemetry absl)
-set(MPSD_EDGES_listen            base files telemetry telemetry_log grpc openssl absl)
-set(MPSD_EDGES_wire              base encoding request proto protobuf grpc telemetry absl)
+set(MPSD_EDGES_listen            base files telemetry telemetry_log openssl absl)
+set(MPSD_EDGES_wire              base encoding request proto protobuf absl)
 set(MPSD_EDGES_rest              base link request wire proto protobuf simdjson absl)
-set(MPSD_EDGES_inflate           base request grpc zlib absl)
+set(MPSD_EDGES_inflate           base request zlib absl)
 set(MPSD_EDGES_regions           base link request listen wire telemetry absl)
 set(MPSD_EDGES_regions_device    base link request telemetry telemetry_log absl)
 set(MPSD_EDGES_exchange          base request listen wire regions telemetry telemetry_log absl)
 set(MPSD_EDGES_entry             base request listen absl)
-set(MPSD_EDGES_accept            base access request entry listen wire inflate regions exchange
-                                 protobuf grpc telemetry telemetry_log absl)
 set(MPSD_EDGES_http              base request listen entry telemetry boost openssl nghttp2 absl)
 set(MPSD_EDGES_texts             base files link request telemetry tokenizer json absl)
 set(MPSD_EDGES_embedders         base link request rest texts absl)
@@ -74,7 +72,7 @@ set(MPSD_EDGES_operate           files config access json absl)
 set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps sequences resources
                                  plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_http listen regions
-                                 regions_device entry accept http door control config reload
+                                 regions_device entry http door control config reload
                                  place doctor link absl)
 # -- worker
 set(MPSD_EDGES_metal             base link absl)

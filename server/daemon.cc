@@ -23,7 +23,6 @@
 #include "proto/base/platform.h"
 #include "proto/base/units.h"
 #include "proto/link/worker_program.h"
-#include "server/accept/grpc_server.h"
 #include "server/admit/admission.h"
 #include "server/cache/response_cache.h"
 #include "server/config/config_reader.h"
@@ -49,7 +48,6 @@
 #include "server/keep_awake.h"
 #include "server/lasting_fault.h"
 #include "server/listen/certificate_source.h"
-#include "server/listen/open_sockets.h"
 #include "server/memory_room.h"
 #include "server/memory_watch.h"
 #include "server/place/host_survey.h"
@@ -78,8 +76,8 @@
 namespace mpsd {
 namespace {
 
-// Joins accept/ and dispatch/, which do not know each other: a queue thread looks for completions
-// in the plane.
+// Joins http/ and dispatch/, which do not know each other: a door's thread looks for completions in
+// the plane.
 class PlaneCompletions final : public CompletionSource {
  public:
   explicit PlaneCompletions(Plane* plane) : plane_(plane) {}
@@ -150,7 +148,7 @@ class Daemon {
       : config_(config),
         limits_(LimitsWithin(config.limits, platform::AvailableMemoryBytes())),
         logger_(std::move(log_file), LevelOf(config), clock_, &metrics_),
-        page_(&metrics_, {{"version", MPSD_VERSION}, {"grpc", grpc::Version()}}),
+        page_(&metrics_, {{"version", MPSD_VERSION}}),
         kept_answers_(config.limits.response_cache_bytes),
         resources_(config.resources, config.device_share),
         sequences_(clock_, config.limits.sequence_state_bytes),
@@ -174,9 +172,14 @@ class Daemon {
                   config),
         regions_({config.limits.client_shared_memory_bytes, config.limits.client_cuda_memory_bytes,
                   limits_.message_bytes, limits_.buffered_bytes},
-                 SocketsOf, &copies_, &metrics_),
-        grpc_(&admission_, &methods_, &completions_, &regions_, &metrics_, &logger_, clock_, &gate_,
-              &grpc_refusals_),
+                 &copies_, &metrics_),
+        bounds_(
+            limits_.calls, limits_.unread_copy_bytes, limits_.message_bytes, limits_.buffered_bytes,
+            [this](const std::string& peer) {
+              http_.CutReader(peer);
+              return true;
+            },
+            &metrics_),
         http_([this](const ThreadRole* thread) { return MakeDoor(thread); }, &completions_,
               &metrics_, clock_),
         notifier_(ServiceNotifier::FromEnvironment()),
@@ -192,7 +195,6 @@ class Daemon {
   ~Daemon() {
     reloader_.Stop();
     copies_.Stop();
-    grpc_.Stop(0);
     http_.Stop(0);
     supervisor_.Stop();
   }
@@ -211,7 +213,6 @@ class Daemon {
   void WarnOfHost(std::string_view event, const std::string& reason);
   void AddMethods();
   absl::Status Listen();
-  absl::Status ListenForHttp(const std::shared_ptr<CertificateSource>& certificates);
   std::unique_ptr<HttpHandler> MakeDoor(const ThreadRole* thread);
   void Announce();
   void TellUsualModels();
@@ -231,8 +232,7 @@ class Daemon {
   ServerMetrics metrics_;
   AccessMetrics access_metrics_;
   Logger logger_;
-  RefusalLog grpc_refusals_{&access_metrics_, &logger_, clock_};
-  RefusalLog http_refusals_{&access_metrics_, &logger_, clock_};
+  RefusalLog refusals_{&access_metrics_, &logger_, clock_};
   MetricsPage page_;
   ResponseCache kept_answers_;
   ResourceTable resources_;
@@ -257,9 +257,8 @@ class Daemon {
   ClientRegions regions_;
   std::unique_ptr<TraceLog> traces_;      // null: no traces
   std::unique_ptr<RequestLog> requests_;  // null: no request log
-  std::unique_ptr<DoorBounds> bounds_;    // set by Listen(), if there is one door
-  GrpcServer grpc_;
-  HttpGate http_gate_{&gate_, &http_refusals_};
+  DoorBounds bounds_;
+  HttpGate http_gate_{&gate_, &refusals_};
   HttpServer http_;
   ServiceNotifier notifier_;
   HeapTrimmer heap_{clock_, &logger_};
@@ -317,8 +316,7 @@ void Daemon::AddMethods() {
 }
 
 absl::Status Daemon::Listen() {
-  GrpcServerOptions options = GrpcOptions(config_, limits_);
-  options.observers = {traces_.get(), requests_.get()};
+  HttpServerOptions options = HttpOptions(config_, limits_);
   const TlsConfig& tls = config_.listen.tls;
   if (!tls.certificate.empty()) {
     auto certificates = CertificateSource::Open({tls.certificate, tls.key, tls.client_ca},
@@ -326,32 +324,19 @@ absl::Status Daemon::Listen() {
     if (!certificates.ok()) return certificates.status();
     options.certificates = *std::move(certificates);
   }
-  texts_.Start(options.queue_threads);
-  if (HasOneDoor()) {
-    bounds_ = std::make_unique<DoorBounds>(
-        limits_.calls, limits_.unread_copy_bytes, limits_.message_bytes, limits_.buffered_bytes,
-        [this](const std::string& peer) {
-          http_.CutReader(peer);
-          return true;
-        },
-        &metrics_);
-    bounds_->inflaters.Start(options.queue_threads);
-  } else {
-    options.connections = ConnectionsThatFit(options.connections, needs_, descriptors_);
-    if (absl::Status status = grpc_.Start(options); !status.ok()) return status;
+  for (HttpGroup& group : options.groups) {
+    group.connections = ConnectionsThatFit(group.connections, needs_, descriptors_);
   }
+  options.logger = &logger_;
+  texts_.Start(options.threads);
+  bounds_.inflaters.Start(options.threads);
+  if (absl::Status status = http_.Start(options); !status.ok()) return status;
   page_.OnCollect([this] {
-    if (bounds_ != nullptr) {
-      metrics_.connections =
-          http_.connection_count(kGrpcGroup) + http_.connection_count(kControlGroup);
-      metrics_.unread_copy_bytes = static_cast<int64_t>(bounds_->unread.taken_bytes());
-      metrics_.inflated_request_bytes = static_cast<int64_t>(bounds_->inflater.held_bytes());
-    } else {
-      metrics_.connections = grpc_.connection_count();
-      metrics_.unread_copy_bytes = static_cast<int64_t>(grpc_.unread_copy_bytes());
-      metrics_.inflated_request_bytes = static_cast<int64_t>(grpc_.inflated_bytes());
-    }
+    metrics_.connections =
+        http_.connection_count(kGrpcGroup) + http_.connection_count(kControlGroup);
     metrics_.http_connections = http_.connection_count(kHttpGroup);
+    metrics_.unread_copy_bytes = static_cast<int64_t>(bounds_.unread.taken_bytes());
+    metrics_.inflated_request_bytes = static_cast<int64_t>(bounds_.inflated.taken_bytes());
     metrics_.http_body_bytes = static_cast<int64_t>(http_.body_bytes());
     const ResponseCache::Usage kept = kept_answers_.usage();
     metrics_.kept_answers = static_cast<int64_t>(kept.answers);
@@ -361,21 +346,9 @@ absl::Status Daemon::Listen() {
     metrics_.sequence_state_bytes = static_cast<int64_t>(sequences_.states.taken_bytes());
     metrics_.step_copy_bytes = static_cast<int64_t>(steps_.copies.taken_bytes());
   });
-  return ListenForHttp(options.certificates);
+  return absl::OkStatus();
 }
 
-absl::Status Daemon::ListenForHttp(const std::shared_ptr<CertificateSource>& certificates) {
-  HttpServerOptions options = HttpOptions(config_, limits_);
-  if (!HasOneDoor() && options.groups[kHttpGroup].addresses.empty()) return absl::OkStatus();
-  options.certificates = certificates;
-  for (HttpGroup& group : options.groups) {
-    group.connections = ConnectionsThatFit(group.connections, needs_, descriptors_);
-  }
-  options.logger = &logger_;
-  return http_.Start(options);
-}
-
-// Called once gRPC listens and the doors' shared parts exist.
 std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   DoorContext context;
   context.exchange = {&admission_, &metrics_, clock_,
@@ -383,15 +356,12 @@ std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   context.models = &models_;
   context.methods = &methods_;
   context.gate = &http_gate_;
-  const bool own = bounds_ != nullptr;
-  context.open_infer_calls = own ? &bounds_->infer_calls : grpc_.open_infer_calls();
-  context.open_stream_calls = own ? &bounds_->stream_calls : grpc_.open_stream_calls();
-  context.open_other_calls = own ? &bounds_->other_calls : grpc_.open_other_calls();
-  context.unread = own ? &bounds_->unread : grpc_.unread_copies();
-  if (config_.limits.compressed_requests) {
-    context.inflaters = own ? &bounds_->inflaters : grpc_.inflaters();
-  }
-  context.inflate_bounds = own ? bounds_->inflater.bounds() : grpc_.inflate_bounds();
+  context.open_infer_calls = &bounds_.infer_calls;
+  context.open_stream_calls = &bounds_.stream_calls;
+  context.open_other_calls = &bounds_.other_calls;
+  context.unread = &bounds_.unread;
+  if (config_.limits.compressed_requests) context.inflaters = &bounds_.inflaters;
+  context.inflate_bounds = bounds_.inflate_bounds;
   context.page = &page_;
   context.health = &health_;
   context.message_bytes = limits_.message_bytes;
@@ -413,16 +383,11 @@ void Daemon::Announce() {
     const std::string from_here = std::filesystem::proximate(*program, error).string();
     facts.program = from_here.size() < program->size() ? from_here : *program;
   }
-  facts.grpc = grpc_.bound();
-  if (HasOneDoor()) {
-    facts.grpc = http_.bound(kGrpcGroup);
-    const std::vector<std::string>& control = http_.bound(kControlGroup);
-    facts.grpc.insert(facts.grpc.end(), control.begin(), control.end());
-  }
+  facts.grpc = http_.bound(kGrpcGroup);
+  const std::vector<std::string>& control = http_.bound(kControlGroup);
+  facts.grpc.insert(facts.grpc.end(), control.begin(), control.end());
   facts.plain_count = config_.listen.grpc.size();
-  if (!config_.listen.http.empty() || !config_.listen.tls.http.empty()) {
-    facts.http = http_.bound(kHttpGroup);
-  }
+  facts.http = http_.bound(kHttpGroup);
   facts.plain_http_count = config_.listen.http.size();
   facts.colours = TakesColours(STDOUT_FILENO);
   Say(ReadyTable(facts, models_, supervisor_));
@@ -645,7 +610,6 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   const auto grace_ns = [&] {
     return hurry ? 0 : std::max<int64_t>(kNsPerSecond, until_ns - clock_->NowNs());
   };
-  grpc_.Stop(grace_ns());
   http_.Stop(grace_ns());
   supervisor_.Stop();
   logger_.Log(LogLevel::kInfo, "stopped");

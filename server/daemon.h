@@ -6,7 +6,7 @@
 //
 //   lock the state folder ─▶ open log and traces ─▶ CUDA service, device copier (where wanted)
 //   ─▶ deploy the models ─▶ listen ─▶ start the workers ─▶ settled: table, READY to systemd
-//   ─▶ serve; SIGHUP reloads ─▶ SIGTERM: drain ─▶ end the gRPC server ─▶ end the workers ─▶ exit
+//   ─▶ serve; SIGHUP reloads ─▶ SIGTERM: drain ─▶ end the HTTP server ─▶ end the workers ─▶ exit
 //
 // It listens before the workers start: probes and `mpsd ps` can follow the models, and a request
 // for a model that is not ready gets UNAVAILABLE.

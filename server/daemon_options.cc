@@ -1,7 +1,6 @@
 #include "server/daemon_options.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -56,33 +55,6 @@ DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worke
   return options;
 }
 
-GrpcServerOptions GrpcOptions(const Config& config, const LimitsConfig& limits) {
-  GrpcServerOptions options;
-  options.addresses = config.listen.grpc;
-  options.message_bytes = limits.message_bytes;
-  options.buffered_bytes = limits.buffered_bytes;
-  options.compressed_requests = limits.compressed_requests;
-  options.connection_pin_bytes = limits.connection_pin_bytes;
-  options.unread_copy_bytes = limits.unread_copy_bytes;
-  options.connections = limits.connections;
-  options.calls = limits.calls;
-  options.streams = limits.streams;
-  options.resets = limits.resets;
-  options.metadata_bytes = limits.metadata_bytes;
-  options.default_deadline_ns = limits.default_deadline_ns;
-  options.keepalive_ns = limits.keepalive_ns;
-  options.handshake_ns = limits.handshake_ns;
-  options.connection_idle_ns = limits.connection_idle_ns;
-  options.connection_age_ns = limits.connection_age_ns;
-  if (config.compat == Compat::kTriton) options.style = StatusStyle::kTriton;
-  options.queue_threads = DoorThreads();
-  options.control_address = config.listen.control;
-  const TlsConfig& tls = config.listen.tls;
-  options.tls_addresses = tls.grpc;
-  options.client_must_show_certificate = tls.client_must_show_certificate;
-  return options;
-}
-
 namespace {
 
 // Addresses without TLS come first.
@@ -127,16 +99,12 @@ HttpGroup ControlGroupOf(const ListenConfig& listen, const LimitsConfig& limits)
 
 }  // namespace
 
-bool HasOneDoor() { return std::getenv("MPSD_ONE_DOOR") != nullptr; }
-
 HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits) {
   HttpServerOptions options;
   options.groups.resize(kDoorGroups);
   options.groups[kHttpGroup] = HttpGroupOf(config.listen, limits);
-  if (HasOneDoor()) {
-    options.groups[kGrpcGroup] = GrpcGroupOf(config.listen, limits);
-    options.groups[kControlGroup] = ControlGroupOf(config.listen, limits);
-  }
+  options.groups[kGrpcGroup] = GrpcGroupOf(config.listen, limits);
+  options.groups[kControlGroup] = ControlGroupOf(config.listen, limits);
   options.client_must_show_certificate = config.listen.tls.client_must_show_certificate;
   options.threads = DoorThreads();
   options.streams = limits.streams;

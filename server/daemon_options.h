@@ -7,7 +7,6 @@
 
 #include <string>
 
-#include "server/accept/grpc_server.h"
 #include "server/config/config.h"
 #include "server/control/reflection_methods.h"
 #include "server/http/http_options.h"
@@ -38,18 +37,11 @@ std::string CudaServiceFolder(const Config& config);
 // environment is this process's, without variables that it must not have. Reads that environment.
 DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worker_binary);
 
-// Options of the gRPC server except certificates and observers, which are no values. One queue
-// thread for four cores, 1 to 8 in all. Asks the host for its cores.
-GrpcServerOptions GrpcOptions(const Config& config, const LimitsConfig& limits);
-
 // The groups of addresses of the HTTP server.
 enum DoorGroup : size_t { kHttpGroup, kGrpcGroup, kControlGroup, kDoorGroups };
 
-// Whether the HTTP server serves the addresses of gRPC too, and libgrpc nothing: the environment has
-// MPSD_ONE_DOOR. For tests, until gRPC over this server has all that libgrpc's has.
-bool HasOneDoor();
-
-// Options of the HTTP server except certificates. As many threads as gRPC has.
+// Options of the HTTP server except certificates. One thread for four cores, 1 to 8 in all. Asks
+// the host for its cores.
 HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits);
 
 }  // namespace mpsd

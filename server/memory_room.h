@@ -13,10 +13,10 @@ namespace mpsd {
 inline constexpr uint64_t kMemoryParts = 8;
 inline constexpr uint64_t kLeastPartBytes = 8ULL << 20;
 
-// Clients decide how full these become: gRPC messages that arrive, those that are inflated, HTTP
-// bodies, and unread answers. If they could exceed the memory, the kernel would end the front end,
-// and everything with it. So they get less than the config allows, and what they cannot hold is
-// refused. Never more than the config allows.
+// Clients decide how full these become: bodies that arrive, messages that are inflated, and unread
+// answers. If they could exceed the memory, the kernel would end the front end, and everything with
+// it. So they get less than the config allows, and what they cannot hold is refused. Never more
+// than the config allows.
 inline LimitsConfig LimitsWithin(LimitsConfig limits, uint64_t left_bytes) {
   const uint64_t part_bytes = std::max(left_bytes / kMemoryParts, kLeastPartBytes);
   limits.buffered_bytes = std::min(limits.buffered_bytes, part_bytes);

@@ -1,8 +1,7 @@
 // mpsd-h2-echo: the same answers as mpsd-echo, from a server of one thread on nghttp2 instead of
 // gRPC.
 //
-// A prototype, to be measured; docs/decisions/0016 has the result. It has no TLS, no compression
-// and one method.
+// A ceiling for gRPC on nghttp2. It has no TLS, no compression and one method.
 //
 // Run with:
 //   mpsd-h2-echo --port 0      (prints "listening ADDRESS", of loopback; ends on SIGTERM)

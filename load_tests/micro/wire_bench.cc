@@ -27,8 +27,7 @@ inference::ModelInferRequest RequestOf(int64_t input_bytes) {
 }
 
 void ReadWire(benchmark::State& state) {
-  const grpc::Slice slice(RequestOf(state.range(0)).SerializeAsString());
-  const grpc::ByteBuffer bytes(&slice, 1);
+  const std::string bytes = RequestOf(state.range(0)).SerializeAsString();
   RequestWire wire;
   InferMessage message;
   for (auto _ : state) {

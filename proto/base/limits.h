@@ -42,12 +42,6 @@ inline constexpr uint32_t kDefaultOpenCalls = 8192;  // per kind of call
 inline constexpr uint64_t kDefaultConnectionPinBytes = 32ULL << 20;
 inline constexpr uint64_t kDefaultUnreadCopyBytes = 256ULL << 20;
 
-// The calls that wait armed on each completion queue. Each arriving call is replaced by a newly
-// armed one; a call that comes faster than that waits inside gRPC.
-inline constexpr uint32_t kArmedInferCalls = 1024;
-inline constexpr uint32_t kArmedGenericCalls = 32;
-inline constexpr uint32_t kArmedStreamCalls = 16;
-
 // The requests of one stream that have not ended or whose answers are not written yet.
 inline constexpr size_t kMaxStreamRequests = 256;
 // A stream reads no further while its requests wait for memory with more bytes.
@@ -86,10 +80,9 @@ inline constexpr uint64_t kMaxSharedSlabBytes = 64ULL << 20;
 inline constexpr size_t kCacheLineBytes = 128;  // Apple's cache line, twice the size of x86's
 inline constexpr size_t kErrorTextBytes = 512;
 
-// An answer of up to this size is copied: a slice of the slab costs more than the copy.
+// An answer of up to this size counts in no bound of unread answers: the count costs more than it
+// saves.
 inline constexpr size_t kCopiedReplyBytes = 16 << 10;
-// A connection that releases nothing for this long may keep no further answer in a worker's memory.
-inline constexpr int64_t kSlowReaderNs = 100LL * 1'000'000;
 
 // The control socket of a worker.
 inline constexpr uint32_t kMaxMessageBytes = 4U << 20;

@@ -15,7 +15,7 @@
 
 namespace mpsd {
 
-// A capability that one thread has: the supervisor's, a queue thread's, a lane's. An object whose
+// A capability that one thread has: the supervisor's, a door thread's, a lane's. An object whose
 // members live on one thread owns a role. The members are ABSL_GUARDED_BY the role, and functions
 // for that thread alone are ABSL_EXCLUSIVE_LOCKS_REQUIRED(role). Each of the thread's entry points
 // begins with Check(), which costs one load. With -Wthread-safety, clang refuses other code that

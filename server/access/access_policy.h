@@ -38,8 +38,7 @@ class HeaderSource {
   virtual absl::string_view Header(absl::string_view name) const = 0;
 };
 
-// A caller's credentials. The views belong to the caller of the policy: CallGate for gRPC, the HTTP
-// server for its own.
+// A caller's credentials. The views belong to the caller of the policy, which is HttpGate.
 struct Credentials {
   absl::string_view authorization;                        // the header's value; empty: none
   bool has_repeated_header = false;                       // several such headers are invalid

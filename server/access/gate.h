@@ -34,7 +34,7 @@ struct Grant {
 // opens nothing. So a token that a reload removed is invalid from the next request on, even in an
 // open stream.
 //
-// Owned by the daemon, used by accept/ and the HTTP server. Never blocks on a file or a network.
+// Owned by the daemon, used by the HttpGate. Never blocks on a file or a network.
 // Thread-safe. While no rules are in force a call costs one load. Otherwise it takes a shared lock
 // and no heap memory.
 class Gate {

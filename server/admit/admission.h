@@ -49,7 +49,7 @@ namespace mpsd {
 // TextThreads encode them. If another generation has taken over meanwhile, they are encoded again.
 //
 // Knows no transport and no worker. Owned by the daemon. Never blocks. Thread-safe: has no state of
-// its own, and any number of queue threads are inside at a time.
+// its own, and any number of door threads are inside at a time.
 class Admission final : public InferHandler {
  public:
   // Limits of one request's texts: limits.text_bytes and limits.text_tokens.

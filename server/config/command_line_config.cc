@@ -183,7 +183,10 @@ absl::Status ReadEnvironment(const std::function<const char*(const char*)>& vari
   const auto read_port = [&value](const char* name, std::optional<uint16_t>* port) {
     const std::string text = value(name);
     uint32_t number = 0;
-    if (port->has_value() || text.empty()) return absl::OkStatus();
+    // Kubernetes sets MPSD_PORT to tcp://ADDRESS:PORT for a Service of the name mpsd.
+    const bool is_of_service =
+        absl::string_view(name) == "MPSD_PORT" && absl::StartsWith(text, "tcp://");
+    if (port->has_value() || text.empty() || is_of_service) return absl::OkStatus();
     if (!absl::SimpleAtoi(text, &number) || number > UINT16_MAX) {
       return absl::InvalidArgumentError(absl::StrCat(name, "='", text, "' is no port"));
     }

@@ -1,6 +1,6 @@
 // Config: what the daemon is to do: parsed, checked, complete with defaults.
 //
-// A Config says what an operator wants, not what is: the gRPC server knows the bound addresses, a
+// A Config says what an operator wants, not what is: the HTTP server knows the bound addresses, a
 // Placement the lanes that a model got. There are three ways to make one, all complete:
 //
 //   config file ──────── ReadConfig ────────────┐

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/limits.h"
 #include "proto/base/shape.h"
 
 namespace mpsd {
@@ -65,6 +66,9 @@ std::vector<std::string> ConfigWarnings(const Config& config) {
         config.access.in_force
             ? "listen.plaintext: tokens may cross a network in the clear"
             : "listen.plaintext without access: whoever reaches the address may call");
+  }
+  if (config.limits.connection_pin_bytes != kDefaultConnectionPinBytes) {
+    warnings.emplace_back("limits.connection_pinned has no effect: answers are copied");
   }
   const auto has_rate = [](const AccessRule& rule) { return rule.rate.rows_per_second > 0; };
   const std::vector<AccessRule>& rules = config.access.rules;

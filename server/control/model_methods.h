@@ -11,9 +11,9 @@
 namespace mpsd {
 
 // These methods read the ModelDirectory and change nothing. Their calls never meet a pool, a worker
-// or the reloader. GenericCall reads the bytes, the gate judges the caller, the MethodTable runs a
-// function below, and GenericCall writes the response. They run on the queue thread of their call,
-// on several at a time, and do not block. Each answer is a snapshot that may be old when the client
+// or the reloader. A task of the door reads the bytes, the gate judges the caller, the MethodTable
+// runs a function below, and the task writes the response. They run on the thread of their call, on
+// several at a time, and do not block. Each answer is a snapshot that may be old when the client
 // reads it.
 //
 // A model's state, and what each method says about it:

@@ -19,7 +19,7 @@ namespace mpsd {
 //                           JSON that overrides configured values
 //   RepositoryModelUnload   stops serving all versions of a model
 //
-// Load and unload are deferred methods: the queue thread hands the job to ModelControl and serves
+// Load and unload are deferred methods: the call's thread hands the job to ModelControl and serves
 // other calls. The client has its answer when the job has ended, perhaps minutes later. It comes
 // from the reloader's thread, or at once if the reloader refuses the job. A client that leaves does
 // not stop the job.

@@ -38,9 +38,8 @@ void AddRefusal(absl::string_view kind, const std::string& why, MethodTable* tab
 
 absl::Status Register(ClientRegions* regions, const CallerInfo& caller,
                       const pb::SystemSharedMemoryRegisterRequest& request) {
-  return regions->Register(
-      caller.connection, caller.peer,
-      RegionSpec{request.name(), request.key(), request.offset(), request.byte_size()});
+  return regions->Register(caller.connection, RegionSpec{request.name(), request.key(),
+                                                         request.offset(), request.byte_size()});
 }
 
 void Describe(const RegionSpec& spec, pb::SystemSharedMemoryStatusResponse::RegionStatus* status) {
@@ -99,7 +98,7 @@ void AddCudaMethods(ClientRegions* regions, MethodTable* table) {
         spec.bytes = request.byte_size();
         spec.handle = request.raw_handle();
         spec.device = request.device_id();
-        regions->RegisterDevice(caller.connection, caller.peer, std::move(spec), answer);
+        regions->RegisterDevice(caller.connection, std::move(spec), answer);
       });
   table->AddTyped<pb::CudaSharedMemoryUnregisterRequest, pb::CudaSharedMemoryUnregisterResponse>(
       InferenceMethodName("CudaSharedMemoryUnregister"), Kind::kUnary,

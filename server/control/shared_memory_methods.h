@@ -16,8 +16,8 @@ namespace mpsd {
 //   Status      the caller's own regions of the kind; NOT_FOUND for a name that is not registered
 //
 // A client sees only its own connection's regions: CallerInfo::connection is the key. All run on
-// the queue thread of their call and do not block. Only CudaSharedMemoryRegister is deferred, since
-// a device may take seconds to open memory: the thread `device-copies` answers.
+// the thread of their call and do not block. Only CudaSharedMemoryRegister is deferred, since a
+// device may take seconds to open memory: the thread `device-copies` answers.
 //
 // If the config allows no regions of a kind (decided here once), that kind's methods answer
 // UNIMPLEMENTED and tell the client to use raw_input_contents. Only an Unregister without a name is

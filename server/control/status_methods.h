@@ -28,8 +28,8 @@ struct StatusFacts {
 // without workers, whose state is the reason. All texts are UTF-8, whatever the names of files are.
 //
 // The parts of a reply are read one after another from thread-safe sources, without a common lock:
-// a worker may appear as it was a moment before its model. Runs on the queue thread of its call and
-// does not block. The daemon's start time is the time of this call of AddStatusMethods().
+// a worker may appear as it was a moment before its model. Runs on the thread of its call and does
+// not block. The daemon's start time is the time of this call of AddStatusMethods().
 //
 // PERMISSION_DENIED for callers from other hosts, because the answer names pids and files; this
 // comes on top of the gate, which may have no rules. The referents outlive the table.

@@ -28,7 +28,7 @@ namespace mpsd {
 // calls any method.
 //
 // A pool has three faces, by who calls it:
-//   Pool itself     accept/ and admit/ (RequestQueue), and the threads that look for completions
+//   Pool itself     exchange/ and admit/ (RequestQueue), and the threads that look for completions
 //   memory()        the supervisor, which gives it segments for rows and takes them back
 //   workers()       the supervisor, whose workers come and go
 // PoolParts has the state that all three use, and the invariants. Each method finds out under the
@@ -57,7 +57,7 @@ class Pool final : public RequestQueue {
   PoolMemory* memory() { return &memory_; }
   PoolWorkers* workers() { return &workers_; }
 
-  // ---- accept/ and admit/: RequestQueue (server/request) has the contracts ---- The order is
+  // ---- exchange/ and admit/: RequestQueue (server/request) has the contracts ---- The order is
   // Reserve() → the caller fills the rows → Commit(). Continue() comes between a decoupled model's
   // answers, Cancel() at any time. Each may end the request before it returns.
   absl::Status Reserve(Request* request, RowTargets* targets) override;

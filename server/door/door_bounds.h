@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "server/entry/open_calls.h"
-#include "server/inflate/inflater.h"
+#include "server/inflate/inflate_bounds.h"
 #include "server/inflate/inflater_threads.h"
+#include "server/request/held_bytes.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/wire/unread_copies.h"
 
@@ -21,14 +22,15 @@ struct DoorBounds {
         stream_calls(calls, &metrics->refused_calls),
         other_calls(calls, &metrics->refused_calls),
         unread(unread_copy_bytes, std::move(cut)),
-        inflater(message_bytes, buffered_bytes),
-        inflaters(&inflater) {}
+        inflated(buffered_bytes, message_bytes),
+        inflate_bounds{message_bytes, &inflated} {}
 
   OpenCalls infer_calls;
   OpenCalls stream_calls;
   OpenCalls other_calls;
   UnreadCopies unread;
-  Inflater inflater;
+  HeldBytes inflated;  // all plain bytes of compressed messages
+  const InflateBounds inflate_bounds;
   InflaterThreads inflaters;
 };
 

@@ -35,10 +35,9 @@ namespace mpsd {
 //   front_page                                       HttpDoor and MethodTask
 //   models, gate, style, the rest                    several of these
 //
-// Fields marked "the same as gRPC's" are one object for both transports: a bound counts the calls
-// and bytes of both, and a client gains nothing by using both. Numbers are those of the config at
-// the start. A reload changes the referents' contents (the gate's rules, the models), but none of
-// these fields.
+// The ledgers and bounds are those of the DoorBounds. Numbers are those of the config at the start.
+// A reload changes the referents' contents (the gate's rules, the models), but none of these
+// fields.
 //
 // Only `inflaters` may be null: limits.compressed_requests is off then, and a compressed body is
 // answered with 415.
@@ -47,12 +46,12 @@ struct DoorContext {
   const ModelDirectory* models = nullptr;
   const MethodTable* methods = nullptr;
   const HttpGate* gate = nullptr;
-  OpenCalls* open_infer_calls = nullptr;   // the same as gRPC's
-  OpenCalls* open_stream_calls = nullptr;  // likewise
+  OpenCalls* open_infer_calls = nullptr;
+  OpenCalls* open_stream_calls = nullptr;
   OpenCalls* open_other_calls = nullptr;
-  UnreadCopies* unread = nullptr;        // the same as gRPC's
-  InflaterThreads* inflaters = nullptr;  // the same as gRPC's; null: compressed bodies are refused
-  InflateBounds inflate_bounds;          // the same as gRPC's
+  UnreadCopies* unread = nullptr;
+  InflaterThreads* inflaters = nullptr;  // null: compressed bodies are refused
+  InflateBounds inflate_bounds;
   const MetricsPage* page = nullptr;
   HealthSource* health = nullptr;
   const StatusPage* front_page = nullptr;

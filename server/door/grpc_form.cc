@@ -79,7 +79,10 @@ absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now
   if (timeout.empty()) return DefaultDeadline(now_ns, default_ns);
   const absl::StatusOr<int64_t> end_ns = GrpcEnd(timeout, now_ns);
   if (!end_ns.ok()) return end_ns.status();
-  return CallDeadline{std::min(*end_ns, now_ns + kMaxTimeoutNs), 0};
+  if (*end_ns >= now_ns + kMaxTimeoutNs) return CallDeadline{now_ns + kMaxTimeoutNs, 0};
+  const int64_t left_ns = *end_ns - now_ns;
+  const bool is_rounded = UnitNs(timeout.back()) >= kNsPerMs;
+  return CallDeadline{*end_ns - (is_rounded ? std::min(left_ns / 4, kNsPerMs) : 0), 0};
 }
 
 absl::StatusOr<int64_t> GrpcEnd(absl::string_view timeout, int64_t now_ns) {
@@ -137,6 +140,10 @@ absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding cod
   return GrpcMessage{body, *is_compressed && !body.empty()};
 }
 
+size_t GrpcBodyBytes(absl::string_view first) {
+  return first.size() < kGrpcPrefixBytes ? 0 : kGrpcPrefixBytes + GrpcLength(first);
+}
+
 std::string GrpcPrefix(char flag, size_t bytes) {
   std::string prefix(kGrpcPrefixBytes, flag);
   for (size_t i = 1; i < kGrpcPrefixBytes; ++i) {
@@ -158,13 +165,13 @@ HttpReply GrpcReply(std::string body) {
 }
 
 HttpReply GrpcError(const absl::Status& status, StatusStyle style) {
-  const grpc::Status told = ToGrpcStatus(status, style);
+  const ToldStatus told = TellStatus(status, style);
   HttpReply reply(200, kGrpcType, "");
   reply.tells_length = false;
-  reply.AddHeader("grpc-status", absl::StrCat(static_cast<int>(told.error_code())));
-  reply.AddHeader("grpc-message", PercentEncoded(told.error_message()));
-  if (!told.error_details().empty()) {
-    reply.AddHeader("grpc-status-details-bin", Unpadded(told.error_details()));
+  reply.AddHeader("grpc-status", absl::StrCat(static_cast<int>(told.code)));
+  reply.AddHeader("grpc-message", PercentEncoded(told.text));
+  if (!told.details.empty()) {
+    reply.AddHeader("grpc-status-details-bin", Unpadded(told.details));
   }
   return reply;
 }

@@ -37,7 +37,15 @@ enum class GrpcKind : uint8_t {
 GrpcKind GrpcKindOf(const HttpCall& call);
 
 // The deadline of a call whose header grpc-timeout is `timeout`: up to eight digits and one of the
-// units H, M, S, m, u, n. The rules of MonotonicDeadline() hold, with the client's full resolution.
+// units H, M, S, m, u, n. Computed once, on arrival, for all steps of the call's requests. Setting
+// the wall clock does not move it.
+//
+//   no header                 DefaultDeadline()
+//   more than 300 s from now  kMaxTimeoutNs from now, so that no request is held for ever
+//   in u or n                 that time
+//   any other                 1 ms or a quarter of the rest sooner, because a client that counts
+//                             milliseconds has rounded up
+//
 // INVALID_ARGUMENT for another text. Pure.
 absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
                                           int64_t default_ns);
@@ -65,6 +73,9 @@ struct GrpcMessage {
 // The message in the body of a unary call. A compressed message without bytes is an empty one.
 // INTERNAL as IsCompressed(), and INVALID_ARGUMENT unless the body is exactly one message. Pure.
 absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding coding);
+
+// The length of a unary call's body by its first bytes; 0: these are too few. Pure.
+size_t GrpcBodyBytes(absl::string_view first);
 
 // The flag of a message and the four bytes of its length. Pure.
 std::string GrpcPrefix(char flag, size_t bytes);

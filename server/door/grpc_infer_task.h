@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "server/door/grpc_form.h"
 #include "server/door/infer_task.h"
 #include "server/wire/request_wire.h"
 
@@ -20,6 +21,7 @@ class GrpcInferTask final : public InferTask {
   using InferTask::InferTask;
 
   // HttpTask.
+  size_t BodyBytes(absl::string_view first) const override { return GrpcBodyBytes(first); }
   void Over() override;
 
  private:

@@ -31,13 +31,18 @@ class GrpcMethodTask final : public HttpTask {
         coding_(coding),
         place_(std::move(place)),
         grant_(std::move(grant)),
-        inflation_(context->inflaters, context->inflate_bounds) {}
+        inflation_(context->inflaters, context->inflate_bounds) {
+    context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
+  }
 
   // HttpTask.
   void Serve(BodyEnd body) override;
   void Resumed() override;
   void ClientLeft() override { inflation_.Drop(); }
-  void Over() override { delete this; }
+  void Over() override {
+    context_->exchange.metrics->open_calls.fetch_sub(1, std::memory_order_relaxed);
+    delete this;
+  }
 
  private:
   ~GrpcMethodTask() = default;

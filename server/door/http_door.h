@@ -16,8 +16,8 @@
 
 namespace mpsd {
 
-// The second door of the daemon, beside accept/ for gRPC. Finds a request's route, has it pass the
-// gate and the ledger of open calls, both shared with gRPC, and gives it to a task:
+// The door of the daemon. Finds a request's route, has it pass the gate and the ledger of open
+// calls, and gives it to a task:
 //
 //   …/infer                  InferTask, by its InferExchange
 //   …/generate[_stream]      GenerateTask, likewise

@@ -1,4 +1,4 @@
-// HttpGate: where each HTTP request passes the Gate.
+// HttpGate: where each request passes the Gate.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,7 +9,7 @@
 
 namespace mpsd {
 
-// Step 1 of a request, as CallGate for gRPC: reads the credentials off a request and asks the Gate.
+// Step 1 of a request: reads the credentials off a request and asks the Gate.
 // HttpDoor calls Enter() for every request that no foreign page makes; for an inference the
 // InferTask does, after taking its place among the open calls. Paths that do not exist are
 // included, because only callers with a role may learn which paths exist. No byte of a body is kept

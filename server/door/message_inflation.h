@@ -15,8 +15,8 @@
 
 namespace mpsd {
 
-// Step 1 of a compressed request, as accept/'s Inflation for libgrpc. The message is the body of an
-// HTTP request or one message of a gRPC call. A task that has the whole message calls Begin(). Its
+// Step 1 of a compressed request, before anybody reads it. The message is the body of an HTTP
+// request or one message of a gRPC call. A task that has the whole message calls Begin(). Its
 // `done` is called once, when the message is plain or cannot be made so, and has the task's
 // Resumed() come.
 //

@@ -30,10 +30,10 @@ struct CallerInfo {
   bool IsLocal() const;
 };
 
-// Connects accept/, which moves bytes, with control/, which knows their meaning. Filled by control/
-// before the server starts; each GenericCall looks its method up here, after the gate. Knows no
-// gRPC: requests and responses are bytes, and a status is the client's answer. An unknown name is
-// UNIMPLEMENTED.
+// Connects door/, which moves bytes, with control/, which knows their meaning. Filled by control/
+// before the server starts; each call that does not infer looks its method up here, after the gate.
+// Knows no gRPC: requests and responses are bytes, and a status is the client's answer. An unknown
+// name is UNIMPLEMENTED.
 //
 //   table->AddTyped<pb::ServerLiveRequest, pb::ServerLiveResponse>(
 //       InferenceMethodName("ServerLive"), MethodTable::Kind::kUnary,
@@ -42,9 +42,9 @@ struct CallerInfo {
 //         return absl::OkStatus();
 //       });
 //
-// Owned by the daemon; outlives the server. Thread-safe once filled: any queue thread may call
-// methods, several at a time. A method never blocks, since all calls of its thread would wait; one
-// that cannot answer at once is kDeferred.
+// Owned by the daemon; outlives the server. Thread-safe once filled: any thread may call methods,
+// several at a time. A method never blocks, since all calls of its thread would wait; one that
+// cannot answer at once is kDeferred.
 class MethodTable {
  public:
   // Answers at once. Request and response are serialized messages.

@@ -13,17 +13,17 @@
 
 namespace mpsd {
 
-// The open calls of one kind, from their arrival to their last tag. They wait for their message,
-// for their model, or for their client to take the answer. A stream's request counts as a
-// ModelInfer call until its answer is written. A call beyond the bounds is refused at once. Owned
-// by the GrpcServer, one ledger for each kind of call, shared by all queue threads. Waits only for
+// The open calls of one kind, from their arrival to their end. They wait for their message, for
+// their model, or for their client to take the answer. A stream's request counts as a ModelInfer
+// call until its answer is written. A call beyond the bounds is refused at once. Owned by the
+// DoorBounds, one ledger for each kind of call, shared by all of the door's threads. Waits only for
 // its mutex. Thread-safe.
 //
 // A model, and one client at it, may use only as much as is left for all others. The calls of the
 // model and those of this client at the model are together at most limit - open. So one client at
 // one model gets a third of the limit, and many clients at one model get half. If N models do not
 // answer, 1 / (N + 2) of the limit is left. No share is configured, and none is wasted while nobody
-// needs it. A client is a host: gRPC bounds the calls of one connection itself.
+// needs it. A client is a host: limits.streams bounds the calls of one connection.
 //
 // Calls with an unknown model, or none, share one account, the model "".
 class OpenCalls {
@@ -61,8 +61,8 @@ class OpenCalls {
   OpenCalls(uint32_t limit, std::atomic<uint64_t>* refused) : limit_(limit), refused_(refused) {}
 
   // A call of this client has arrived. RESOURCE_EXHAUSTED beyond the bounds: then the call has no
-  // place. `peer` is the client's address in gRPC's form. The caller soon says what the call
-  // belongs to. REQUIRES: `place` is empty.
+  // place. `peer` is the client's address, such as "ipv4:10.0.0.1:4711". The caller soon says what
+  // the call belongs to. REQUIRES: `place` is empty.
   absl::Status Enter(absl::string_view peer, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
 
   // The same for a stream's request. Its client is that of the stream's place, in any ledger.
@@ -96,8 +96,8 @@ class OpenCalls {
   Accounts of_pair_ ABSL_GUARDED_BY(mu_);  // by client and model
 };
 
-// The host in a client's address in gRPC's form: "ipv4:10.0.0.1" for "ipv4:10.0.0.1:4711". All
-// clients of Unix sockets are one host. Pure.
+// The host in a client's address, such as "ipv4:10.0.0.1:4711": "ipv4:10.0.0.1" for
+// "ipv4:10.0.0.1:4711". All clients of Unix sockets are one host. Pure.
 absl::string_view HostOfPeer(absl::string_view peer);
 
 }  // namespace mpsd

@@ -12,9 +12,8 @@
 namespace mpsd {
 
 // One request's side of a transport. Only the transport knows the request's bytes, the client's
-// connection and credentials, and how an answer becomes bytes. Implemented by accept/'s InferCall
-// and StreamRequest, and by door/'s InferTask and TextPart. Owns its InferExchange, or lives as
-// long.
+// connection and credentials, and how an answer becomes bytes. Implemented by door/'s InferTask,
+// GrpcStreamRequest and TextPart. Owns its InferExchange, or lives as long.
 //
 //   the call's thread   Read → MayUse → [Connection] → [DropPayloads]
 //   either of both      [DropFields], once the payloads are dropped and the ending is known

@@ -54,6 +54,7 @@ struct ConnectionContext {
   HeldBytes* bodies = nullptr;
   ServerMetrics* metrics = nullptr;
   const Clock* clock = nullptr;
+  std::string* read_buffer = nullptr;      // for one read at a time
   std::function<void(Connection*)> ended;  // the connection may be destroyed by it
   // Another object goes on with the client's socket. The first one may be destroyed by it.
   std::function<void(Connection*, std::shared_ptr<Connection>)> replaced;
@@ -65,7 +66,7 @@ struct ConnectionClient {
   std::string peer;                            // "ipv4:127.0.0.1:40312", "unix:"
   std::vector<std::string> certificate_names;  // known once the handshake is over
   std::shared_ptr<ConnectionShares::Use> use;
-  const HttpGroup* group = nullptr;  // of the address; outlives the connection
+  const HttpGroup* group = nullptr;  // the address's; outlives the connection
   bool by_control_socket = false;
   int64_t end_at_ns = INT64_MAX;  // the connection's age
 };

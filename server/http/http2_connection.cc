@@ -16,11 +16,15 @@ namespace {
 
 namespace asio = boost::asio;
 
-// One read of a connection without a stream, and of another one.
+// One read over TLS of a connection without a stream, and of another one.
 constexpr size_t kIdleInputBytes = 4 << 10;
 constexpr size_t kBusyInputBytes = 64 << 10;
 // One write, so that no connection keeps its thread for long.
-constexpr size_t kWriteBytes = 64 << 10;
+constexpr size_t kWriteBytes = 256 << 10;
+// A buffer that is empty keeps no more.
+constexpr size_t kKeptOutputBytes = 64 << 10;
+// nghttp2's largest frame of data: further ones are likely.
+constexpr size_t kLargeFrameBytes = 16 << 10;
 // Frames that wait to be written. Above it nothing is read, as most of them answer what was read.
 constexpr size_t kMostWaiting = 1024;
 constexpr uint64_t kHeaderBlockBytes = 64 << 10;
@@ -127,6 +131,7 @@ struct Http2Events {
                        nghttp2_data_source* source, void* user) {
     std::string* const out = &ConnectionOf(user)->output_;
     if (out->size() >= kWriteBytes) return NGHTTP2_ERR_WOULDBLOCK;
+    if (bytes >= kLargeFrameBytes) out->reserve(kWriteBytes + 2 * kLargeFrameBytes);
     out->append(reinterpret_cast<const char*>(head), kFrameHeadBytes);
     static_cast<Http2Stream*>(source->ptr)->Write(bytes, out);
     return 0;
@@ -252,7 +257,7 @@ void Http2Connection::Cut() {
 }
 
 ConnectionId Http2Connection::id() {
-  if (id_ == nullptr) id_ = std::make_shared<char>();
+  if (id_ == nullptr) id_ = std::make_shared<ConnectionMark>(client_.peer);
   return id_;
 }
 
@@ -361,25 +366,47 @@ void Http2Connection::Receive(absl::string_view bytes) {
   Read();
 }
 
-// Has one read out, unless the client does not take what it has caused.
+// Has one read out, unless the client does not take what it has caused. A read of plain bytes needs
+// no buffer while it waits.
 void Http2Connection::Read() {
   if (reading_ || phase_ == Phase::kEnded) return;
   if (writing_ && nghttp2_session_get_outbound_queue_size(session_) > kMostWaiting) return;
+  reading_ = true;
+  if (!client_.stream->has_tls()) {
+    return client_.stream->AwaitBytes(
+        [self = shared_from_this()](const boost::system::error_code& error) {
+          self->BytesAreThere(!!error);
+        });
+  }
   const size_t wanted = streams_.empty() ? kIdleInputBytes : kBusyInputBytes;
   if (input_.size() != wanted) input_ = std::string(wanted, '\0');
-  reading_ = true;
-  client_.stream->Read(asio::buffer(input_), [self = shared_from_this()](
-                                                 const boost::system::error_code& error,
-                                                 size_t count) { self->DidRead(!!error, count); });
+  client_.stream->Read(
+      asio::buffer(input_),
+      [self = shared_from_this()](const boost::system::error_code& error, size_t count) {
+        self->DidRead(!!error, absl::string_view(self->input_).substr(0, count));
+      });
 }
 
-void Http2Connection::DidRead(bool failed, size_t bytes) {
+void Http2Connection::BytesAreThere(bool failed) {
+  thread_->Check();
+  if (failed || phase_ == Phase::kEnded) return DidRead(failed, "");
+  boost::system::error_code error;
+  std::string& buffer = *context_->read_buffer;
+  const size_t count = client_.stream->ReadNow(asio::buffer(buffer), &error);
+  if (error == asio::error::would_block) {
+    reading_ = false;
+    return Read();
+  }
+  DidRead(!!error, absl::string_view(buffer).substr(0, count));
+}
+
+void Http2Connection::DidRead(bool failed, absl::string_view bytes) {
   thread_->Check();
   reading_ = false;
   if (phase_ == Phase::kEnded) return LeaveIfDone();
   if (failed) return Close();
   if (phase_ == Phase::kLingering) return Read();
-  Receive(absl::string_view(input_).substr(0, bytes));
+  Receive(bytes);
 }
 
 void Http2Connection::Flush() {
@@ -395,6 +422,7 @@ void Http2Connection::Flush() {
   }
   if (count < 0) return Close();
   if (!output_.empty()) return WriteRest();
+  if (output_.capacity() > kKeptOutputBytes) std::string().swap(output_);
   const bool is_done =
       nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
   if (is_done) return Linger();
@@ -472,6 +500,7 @@ void Http2Connection::EndStreams() {
 void Http2Connection::Close() {
   if (phase_ != Phase::kEnded) {
     phase_ = Phase::kEnded;
+    if (id_ != nullptr) id_->End();
     idle_ends_ns_ = write_ends_ns_ = silence_ends_ns_ = client_.end_at_ns = INT64_MAX;
     client_.stream->Close();
     EndStreams();

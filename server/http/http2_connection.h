@@ -96,7 +96,8 @@ class Http2Connection final : public Connection,
 
   void Receive(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
-  void DidRead(bool failed, size_t bytes);
+  void BytesAreThere(bool failed);
+  void DidRead(bool failed, absl::string_view bytes);
   void DidWrite(bool failed, size_t bytes);
   void WriteRest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Drain() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -118,8 +119,8 @@ class Http2Connection final : public Connection,
   const ConnectionContext* const context_;
   const ThreadRole* const thread_;
   ConnectionClient client_;
-  const uint64_t host_;  // the peer without its port, as a hash
-  ConnectionId id_;      // once somebody has asked for it
+  const uint64_t host_;                 // the peer without its port, as a hash
+  std::shared_ptr<ConnectionMark> id_;  // once somebody has asked for it
 
   nghttp2_session* session_ = nullptr;
   FrameMeter meter_ ABSL_GUARDED_BY(thread_);
@@ -140,7 +141,7 @@ class Http2Connection final : public Connection,
   bool leaves_ ABSL_GUARDED_BY(thread_) = false;  // without a request to come
   bool drains_ ABSL_GUARDED_BY(thread_) = false;  // the client was asked to go
   bool left_ ABSL_GUARDED_BY(thread_) = false;    // the thread was told
-  std::string input_ ABSL_GUARDED_BY(thread_);
+  std::string input_ ABSL_GUARDED_BY(thread_);    // before Start() the preface; later for TLS alone
   std::string output_ ABSL_GUARDED_BY(thread_);
   size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of `output_`
 };

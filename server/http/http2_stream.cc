@@ -178,6 +178,10 @@ void Http2Stream::AddBody(absl::string_view bytes) {
     return Serve(BodyEnd::kTooMany);
   }
   taken_bytes_ += bytes.size();
+  if (request_.body.size() == 0 && announced_bytes_ == 0) {
+    const uint64_t length = task_->BodyBytes(bytes);
+    if (length > 0) request_.body.Announce(std::min(length, context_->options->message_bytes));
+  }
   request_.body.Append(bytes);
 }
 

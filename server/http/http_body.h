@@ -43,9 +43,7 @@ class HttpBody {
   // Room for the next `bytes` bytes, which count once Grow() says so.
   absl::Span<char> Room(size_t bytes) {
     const size_t end = size_ + bytes;
-    if (end + kPadding > bytes_.capacity()) {
-      bytes_.reserve(std::max(end, std::min(2 * end, announced_)) + kPadding);
-    }
+    MakeRoom(end);
     if (bytes_.size() < end) bytes_.resize(end);
     return {bytes_.data() + size_, bytes};
   }
@@ -54,6 +52,7 @@ class HttpBody {
   // Copies `bytes` to the end.
   void Append(absl::string_view bytes) {
     bytes_.resize(size_);
+    MakeRoom(size_ + bytes.size());
     bytes_.append(bytes.data(), bytes.size());
     size_ = bytes_.size();
   }
@@ -69,6 +68,12 @@ class HttpBody {
   absl::string_view view() const { return {bytes_.data(), size_}; }
 
  private:
+  // An announced body grows to its length; another one doubles as it comes.
+  void MakeRoom(size_t end) {
+    if (end + kPadding <= bytes_.capacity()) return;
+    bytes_.reserve((end <= announced_ ? std::min(2 * end, announced_) : 2 * end) + kPadding);
+  }
+
   std::string bytes_;
   size_t size_ = 0;  // bytes_ may have more, during a read
   size_t announced_ = 0;

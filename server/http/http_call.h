@@ -107,6 +107,9 @@ class HttpTask {
   // the kinds below it the connection ends with the reply.
   virtual void Serve(BodyEnd body) = 0;
 
+  // The length of a body that begins so, if the client has not announced one; 0: nobody knows.
+  virtual size_t BodyBytes(absl::string_view /*first*/) const { return 0; }
+
   // HttpCall::TakeBody() has pieces for the task.
   virtual void BodyGrew() { MPSD_CHECK(false); }
 

@@ -343,7 +343,7 @@ void HttpConnection::WriteContinue() {
 
 // Holding a ConnectionId does not keep the connection alive.
 ConnectionId HttpConnection::connection() {
-  if (id_ == nullptr) id_ = std::make_shared<char>();
+  if (id_ == nullptr) id_ = std::make_shared<ConnectionMark>(client_.peer);
   return id_;
 }
 
@@ -506,6 +506,7 @@ void HttpConnection::DidEndWriting() {
 void HttpConnection::Close() {
   if (phase_ != Phase::kEnded) {
     Enter(Phase::kEnded, INT64_MAX);
+    if (id_ != nullptr) id_->End();
     client_.stream->Close();
     if (task_ != nullptr && owes_reply_ && !told_left_) {
       told_left_ = true;

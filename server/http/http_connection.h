@@ -135,9 +135,9 @@ class HttpConnection final : public Connection,
 
   const ConnectionContext* const context_;
   const ThreadRole* const thread_;
-  ConnectionClient client_;  // constant after the handshake, until another object has it
-  const uint64_t host_;      // of the peer, by its hash
-  ConnectionId id_;          // once somebody has asked for it
+  ConnectionClient client_;             // constant after the handshake, until another object has it
+  const uint64_t host_;                 // of the peer, by its hash
+  std::shared_ptr<ConnectionMark> id_;  // once somebody has asked for it
 
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kHandshake;
   int64_t expires_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // when the phase's time is up

@@ -18,7 +18,7 @@ struct HttpAddress {
   enum class Kind : uint8_t { kPlain, kTls, kControl };
 
   std::string address;   // "127.0.0.1:8000", "unix:/run/mpsd/http.sock"
-  const char* key = "";  // of the config, for messages
+  const char* key = "";  // the config's, for messages
   Kind kind = Kind::kPlain;
   bool has_own_thread = false;  // no connection of another address delays this one's
 };

@@ -21,7 +21,6 @@
 #include "server/http/listening_socket.h"
 #include "server/http/socket_options.h"
 #include "server/http/tls_context.h"
-#include "server/listen/accept_guard.h"
 #include "server/listen/address_probe.h"
 #include "server/listen/socket_names.h"
 
@@ -71,7 +70,7 @@ struct HttpServerGroup {
   ConnectionShares::Bounds bounds;
 };
 
-// What a listener needs besides its socket. The referents outlive the listener.
+// A listener's surroundings. The referents outlive the listener.
 struct HttpListenerContext {
   HttpServerGroup* group = nullptr;
   std::shared_ptr<TlsContexts> tls;  // null: no TLS
@@ -143,7 +142,7 @@ class HttpListener {
     }
     HttpServerGroup& group = *context_.group;
     const ConnectionShares::Newcomer newcomer{socket_.fd.get(), HostOf(fd.get()),
-                                              /*tells_calls=*/true, context_.clock->NowNs(),
+                                              context_.clock->NowNs(),
                                               /*begins_handshake=*/tls != nullptr};
     ConnectionClient client;
     client.use = group.shares.Enter(newcomer, group.bounds);

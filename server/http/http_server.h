@@ -17,7 +17,7 @@ namespace mpsd {
 
 // Listeners, certificates, and a few threads with their connections. HTTP/1.0, 1.1 and 2, over TCP,
 // Unix sockets and TLS; keep-alive, pipelines, streams. Boost.Asio moves the bytes. Boost.Beast
-// reads heads and chunks (decision 0022), nghttp2 reads frames. All three stay inside this folder.
+// reads heads and chunks (decision 0048), nghttp2 reads frames. All three stay inside this folder.
 //
 //   bounded are                          by
 //   connections                          their number, and that of each host: ConnectionShares
@@ -49,8 +49,8 @@ class HttpServer {
   // address that cannot be bound.
   absl::Status Start(const HttpServerOptions& options);
 
-  // The group's addresses in use, with the ports chosen for port 0. REQUIRES: the server was started
-  // with that group.
+  // The group's addresses in use, with the ports chosen for port 0. REQUIRES: the server was
+  // started with that group.
   const std::vector<std::string>& bound(size_t group) const;
 
   // Number of connections at the group's addresses; 0 without such a group. Thread-safe, except

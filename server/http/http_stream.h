@@ -40,6 +40,18 @@ class HttpStream {
     socket_.async_read_some(target, std::move(handler));
   }
 
+  // Calls the handler once bytes can be read, or the connection has failed. For plain bytes alone.
+  template <typename Handler>
+  void AwaitBytes(Handler handler) {
+    socket_.async_wait(boost::asio::socket_base::wait_read, std::move(handler));
+  }
+
+  // Reads what is there, without waiting. REQUIRES: no read is under way. For plain bytes alone.
+  size_t ReadNow(boost::asio::mutable_buffer target, boost::system::error_code* error) {
+    if (!socket_.non_blocking()) socket_.non_blocking(true, *error);
+    return *error ? 0 : socket_.read_some(target, *error);
+  }
+
   template <typename Buffers, typename Handler>
   void Write(const Buffers& buffers, Handler handler) {
     if (tls_.has_value()) return tls_->async_write_some(buffers, std::move(handler));

@@ -15,7 +15,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// As QueueThread.
+// Completed batches wait for so many events at most.
 constexpr size_t kEventsBetweenDrains = 16;
 
 }  // namespace
@@ -32,6 +32,7 @@ HttpThread::HttpThread(const Services& services, const HandlerMaker& make_handle
               services.bodies,
               services.metrics,
               services.clock,
+              &read_buffer_,
               [this](Connection* connection) {
                 role_.Check();
                 Ended(connection);

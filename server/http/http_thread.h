@@ -18,9 +18,9 @@
 
 namespace mpsd {
 
-// The HTTP door's main loop, `http-N`. Between a few events of its connections it looks for
-// completed batches, as QueueThread does for gRPC. A connection lives on one thread from start to
-// end. While there are connections, it checks their time limits five times a second.
+// The door's main loop, `http-N`. Between a few events of its connections it looks for completed
+// batches. A connection lives on one thread from start to end. While there are connections, it
+// checks their time limits five times a second.
 //
 // Owned by the HttpServer. Any thread may call Add(), StopKeeping(), EndSoon(), Cut() and
 // Shutdown(), which take effect on this one.
@@ -65,6 +65,8 @@ class HttpThread {
 
  private:
   static constexpr int kLookEveryMs = 200;
+  // One read, so that no connection keeps its thread for long.
+  static constexpr size_t kReadBytes = 256 << 10;
 
   void Main();
   size_t RunSome();
@@ -80,6 +82,7 @@ class HttpThread {
   ThreadRole role_;
   CompletionSource* const completions_;
   const std::unique_ptr<HttpHandler> handler_;
+  std::string read_buffer_ = std::string(kReadBytes, '\0');
   ConnectionContext context_;
   std::atomic<uint32_t> count_{0};  // with those that are on their way here
 

@@ -129,4 +129,11 @@ absl::StatusOr<std::vector<ListeningSocket>> OpenControlSocket(const std::string
   return ListenAtPath(address, kOwnersMode);
 }
 
+UniqueFd AcceptConnection(int listener, bool* needs_descriptor) {
+  UniqueFd fd(accept(listener, nullptr, nullptr));
+  *needs_descriptor = !fd.valid() && (errno == EMFILE || errno == ENFILE);
+  if (fd.valid()) MakeFitForLoop(fd.get());
+  return fd;
+}
+
 }  // namespace mpsd

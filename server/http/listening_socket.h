@@ -25,4 +25,9 @@ absl::StatusOr<std::vector<ListeningSocket>> OpenListeningSockets(const std::str
 // other user can connect before the mode is set.
 absl::StatusOr<std::vector<ListeningSocket>> OpenControlSocket(const std::string& address);
 
+// Accepts a connection: non-blocking, and not inherited by children. Invalid if none could be
+// taken. `needs_descriptor` is set if the process has no descriptor for the next one, which goes on
+// waiting: the caller looks again after a moment. Thread-safe.
+UniqueFd AcceptConnection(int listener, bool* needs_descriptor);
+
 }  // namespace mpsd

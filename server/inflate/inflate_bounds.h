@@ -1,4 +1,4 @@
-// InflateBounds: the bounds shared by inflated messages of all transports.
+// InflateBounds: the bounds shared by all inflated messages.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,11 @@
 
 namespace mpsd {
 
-// The largest plain message, and the ledger of all plain bytes still held, which outlives its
-// users. A value. Thread-safe.
+// Two limits hold for every message:
+//   1. One message has at most `message_bytes` plain bytes, limits.message.
+//   2. All inflated messages still held have at most as many bytes as the ledger `held` allows,
+//      limits.buffered. One client may have half of that, or one message.
+// The ledger outlives its users. A value. Thread-safe.
 struct InflateBounds {
   uint64_t message_bytes = 0;
   HeldBytes* held = nullptr;

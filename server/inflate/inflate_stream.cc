@@ -30,15 +30,18 @@ class ZlibReader {
   ZlibReader(const ZlibReader&) = delete;
   ZlibReader& operator=(const ZlibReader&) = delete;
 
-  absl::Status ReadAll(absl::Span<const absl::string_view> pieces) {
+  // Both formats end in a checksum, so stream bytes always follow the last plain byte. When the
+  // input is used up, zlib holds back no plain byte.
+  absl::Status Read(absl::string_view compressed) {
     if (ready_ != Z_OK) return NoMemory();
-    for (const absl::string_view piece : pieces) {
-      // zlib does not write to the piece; its interface lacks the const.
-      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
-      stream_.avail_in = static_cast<uInt>(piece.size());
-      if (absl::Status status = ReadPiece(); !status.ok()) return status;
+    // zlib does not write to the input; its interface lacks the const.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
+    stream_.avail_in = static_cast<uInt>(compressed.size());
+    while (!at_end_ && stream_.avail_in > 0) {
+      if (absl::Status status = Step(); !status.ok()) return status;
     }
-    return at_end_ ? absl::OkStatus() : Unreadable("it ends too early");
+    if (!at_end_) return Unreadable("it ends too early");
+    return stream_.avail_in == 0 ? absl::OkStatus() : Unreadable("bytes follow its end");
   }
 
   uint64_t unused_bytes() const { return has_spare_ ? 0 : stream_.avail_out; }
@@ -52,22 +55,16 @@ class ZlibReader {
                      form_ == CompressedForm::kGzip ? "gzip" : "deflate", ": ", why));
   }
 
-  // Reads all of the piece. Both formats end in a checksum, so stream bytes always follow the last
-  // plain byte. When the input is used up, zlib holds back no plain byte.
-  absl::Status ReadPiece() {
-    while (!at_end_ && stream_.avail_in > 0) {
-      if (stream_.avail_out == 0) {
-        if (absl::Status status = Grow(); !status.ok()) return status;
-      }
-      const int result = inflate(&stream_, Z_NO_FLUSH);
-      if (stream_.total_out > message_bytes_) return TooLarge();
-      if (result == Z_MEM_ERROR) return NoMemory();
-      at_end_ = result == Z_STREAM_END;
-      if (!at_end_ && result != Z_OK) {
-        return Unreadable(stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg);
-      }
+  absl::Status Step() {
+    if (stream_.avail_out == 0) {
+      if (absl::Status status = Grow(); !status.ok()) return status;
     }
-    return stream_.avail_in == 0 ? absl::OkStatus() : Unreadable("bytes follow its end");
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    if (stream_.total_out > message_bytes_) return TooLarge();
+    if (result == Z_MEM_ERROR) return NoMemory();
+    at_end_ = result == Z_STREAM_END;
+    if (at_end_ || result == Z_OK) return absl::OkStatus();
+    return Unreadable(stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg);
   }
 
   // At its bound a message gets room for one discarded byte: the end of the stream may still have
@@ -105,10 +102,10 @@ class ZlibReader {
 
 }  // namespace
 
-absl::Status InflateStream(CompressedForm form, absl::Span<const absl::string_view> pieces,
+absl::Status InflateStream(CompressedForm form, absl::string_view compressed,
                            uint64_t message_bytes, InflateSink* sink, uint64_t* unused_bytes) {
   ZlibReader reader(form, message_bytes, sink);
-  const absl::Status status = reader.ReadAll(pieces);
+  const absl::Status status = reader.Read(compressed);
   *unused_bytes = reader.unused_bytes();
   return status;
 }

@@ -15,8 +15,7 @@ enum class CompressedForm : uint8_t {
   kDeflate,  // one zlib stream
 };
 
-// Receives the plain bytes of one message. Each transport implements it for its own use of the
-// bytes. Thread-compatible.
+// Receives the plain bytes of one message. Thread-compatible.
 class InflateSink {
  public:
   virtual ~InflateSink() = default;
@@ -26,7 +25,7 @@ class InflateSink {
   virtual absl::StatusOr<absl::Span<char>> Grow(uint64_t most) = 0;
 };
 
-// Inflates the pieces in order into `sink`. `*unused_bytes` is the unused part of the sink's last
+// Inflates `compressed` into `sink`. `*unused_bytes` is the unused part of the sink's last
 // room.
 //
 // The message's own claim about its size is ignored: room is requested as bytes come out, and the
@@ -34,7 +33,7 @@ class InflateSink {
 // exactly one gzip member or zlib stream. RESOURCE_EXHAUSTED beyond the bound, without a time to
 // retry, or for lack of memory, with one. Takes up to a tenth of a second for the largest message.
 // Thread-safe.
-absl::Status InflateStream(CompressedForm form, absl::Span<const absl::string_view> pieces,
+absl::Status InflateStream(CompressedForm form, absl::string_view compressed,
                            uint64_t message_bytes, InflateSink* sink, uint64_t* unused_bytes);
 
 // The first room is four times the compressed size, from 1 to 16 KiB. Each further room doubles the

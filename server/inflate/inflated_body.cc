@@ -21,8 +21,8 @@ absl::Status InflatedBody::Inflate(CompressedForm form, absl::string_view compre
   const uint64_t most = kMostRatio * compressed.size() + kFirstBytes;
   bytes_.reserve(std::min(bounds_.message_bytes, most) + kPaddingBytes);
   uint64_t unused_bytes = 0;
-  const absl::Status status = InflateStream(form, absl::MakeConstSpan(&compressed, 1),
-                                            bounds_.message_bytes, this, &unused_bytes);
+  const absl::Status status =
+      InflateStream(form, compressed, bounds_.message_bytes, this, &unused_bytes);
   if (!status.ok()) {
     Drop();
     return status;

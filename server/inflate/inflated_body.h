@@ -14,9 +14,10 @@
 
 namespace mpsd {
 
-// Like the Inflater, but for a transport whose readers need contiguous bytes. Addresses are
-// reserved for the largest message that the compressed one can be. Memory is touched as bytes come
-// out, and only touched memory counts in the bounds, from before it is touched until Drop().
+// A message of 64 KiB can inflate to 64 MiB, so memory is taken piece by piece as bytes come out
+// (InflateStream). Readers need contiguous bytes: addresses are reserved for the largest message
+// that the compressed one can be. Only touched memory counts in the bounds, from before it is
+// touched until Drop().
 //
 //   body.Inflate(form, compressed, peer)      on a thread inflate-N
 //   std::string plain = body.Take();          back on the request's thread; the bytes still count

@@ -1,4 +1,4 @@
-// InflaterThreads: inflate compressed messages, so that the doors' threads can continue meanwhile.
+// InflaterThreads: inflate compressed messages, so that the door's threads can continue meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,8 @@
 
 namespace mpsd {
 
-class Inflater;
-
-// A message that waits for a thread. Owned by its call: accept/'s Inflation or door/'s
-// MessageInflation. Thread-compatible.
+// A message that waits for a thread. Owned by a call: door/'s MessageInflation.
+// Thread-compatible.
 class InflationJob {
  public:
   virtual ~InflationJob() = default;
@@ -27,27 +25,22 @@ class InflationJob {
 // A few threads with one queue of messages. Inflating the largest message takes a tenth of a
 // second, during which a door's thread would answer none of its calls.
 //
-//   grpc-N                                inflate-N                    grpc-N
-//   a compressed message: Enqueue() ──▶   Run(): inflate, alarm ──▶    the tag Inflated
-//   http-N                                                             http-N
-//   a compressed body: Enqueue() ──▶      Run(): inflate, Resume() ──▶ Resumed()
+//   http-N                                inflate-N                    http-N
+//   a compressed message: Enqueue() ──▶   Run(): inflate, Resume() ──▶ Resumed()
 //
 // The queue needs no bound of its own, because open calls and the bytes of arriving messages are
 // bounded. A large message delays later ones only while all threads are busy with large ones. Owned
-// by the server; outlives the calls. Thread-safe, except for Start().
+// by the DoorBounds; outlives the calls. Thread-safe, except for Start().
 class InflaterThreads {
  public:
-  // `inflater` is for gRPC's jobs, and outlives the threads.
-  explicit InflaterThreads(Inflater* inflater) : inflater_(inflater) {}
+  InflaterThreads() = default;
   InflaterThreads(const InflaterThreads&) = delete;
   InflaterThreads& operator=(const InflaterThreads&) = delete;
-  // Joins the threads. REQUIRES: no job waits; the server destroys it after its last call is gone.
+  // Joins the threads. REQUIRES: no job waits; its owner destroys it after the last call is gone.
   ~InflaterThreads();
 
   // Starts `count` threads, named `inflate-N`. Called once.
   void Start(uint32_t count);
-
-  Inflater* inflater() const { return inflater_; }
 
   // Has a thread run the job, after all jobs enqueued before have been taken. Never blocks.
   // REQUIRES: the job lives until Run() is called, and is enqueued only once until then.
@@ -56,7 +49,6 @@ class InflaterThreads {
  private:
   void Main() ABSL_LOCKS_EXCLUDED(mu_);
 
-  Inflater* const inflater_;
   std::vector<std::thread> threads_;
 
   absl::Mutex mu_;

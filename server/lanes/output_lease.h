@@ -20,7 +20,7 @@ class WorkerLink;
 //
 //     the batch's slot is free again     the batch's reference goes
 //
-//     gRPC releases a slice              the slice's reference goes; the client has read it
+//     a reader releases its slice        the slice's reference goes; the client has read it
 //   WorkerLink::Released()               none: the extent is free at the pool's next look
 //
 // Invariants:

@@ -1,8 +1,7 @@
-// ProbeAddress: whether an address can be listened on, before gRPC tries.
+// ProbeAddress: whether an address can be listened on, before the server tries.
 //
-// gRPC only says that it could not, and writes its own lines to stderr. So GrpcServer first binds
-// the socket here, as gRPC does, and closes it. In between, another process can take the port;
-// gRPC's own failure covers that.
+// The HttpServer asks before it opens the sockets of an address. In between, another process can
+// take the port; the server's own failure covers that.
 #pragma once
 
 #include <string>
@@ -12,9 +11,9 @@
 namespace mpsd {
 
 // OK if each TCP address that `address`, a "host:port", stands for can be bound. "localhost" stands
-// for two: gRPC would be content with one, and clients might reach another process at the other.
-// For "unix:/path" OK if its folder is writable and holds no other file there than a socket, which
-// gRPC would replace. UNAVAILABLE has the system's words, such as "Address already in use". Blocks
+// for two: with one alone, clients might reach another process at the other. For "unix:/path" OK if
+// its folder is writable and holds no other file there than a socket, which the server would
+// replace. UNAVAILABLE has the system's words, such as "Address already in use". Blocks
 // while the host's name is resolved. Thread-safe.
 absl::Status ProbeAddress(const std::string& address);
 

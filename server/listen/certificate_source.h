@@ -34,10 +34,10 @@ struct CertificateTexts {
 // no certificate, no key, the key of another certificate, no authority. Thread-safe.
 absl::StatusOr<CertificateTexts> ReadCertificates(const CertificateFiles& files);
 
-// Holds the certificate in force, and replaces it when the files change. gRPC asks for each new
-// connection; the source then looks at the files' stamps. New contents come into force only if they
-// belong together, so the old pair stays while one file is still old. Shared by the credentials of
-// the server's listeners. Reads small files under its lock. Thread-safe.
+// Holds the certificate in force, and replaces it when the files change. The HttpServer asks for
+// each new connection; the source then looks at the files' stamps. New contents come into force
+// only if they belong together, so the old pair stays while one file is still old. Shared by the
+// credentials of the server's listeners. Reads small files under its lock. Thread-safe.
 class CertificateSource {
  public:
   // Fails as ReadCertificates() does. `metrics` and `logger` outlive the source.

@@ -8,12 +8,6 @@
 
 namespace mpsd {
 
-bool ConnectionShares::Use::IsIdle(int64_t now_ns) const {
-  if (calls_.load(std::memory_order_relaxed) > 0) return false;
-  if (tells_calls_ || !had_call_.load(std::memory_order_relaxed)) return true;
-  return now_ns - heard_ns_.load(std::memory_order_relaxed) >= kSilentNs;
-}
-
 void ConnectionShares::Use::SetEnd(std::function<void()> end) {
   {
     absl::MutexLock lock(&mu_);
@@ -44,8 +38,7 @@ bool ConnectionShares::ListenerHasRoom(const Shares::value_type& share,
 
 // The one whose place a newcomer of this share may take; null if there is none.
 std::shared_ptr<ConnectionShares::Use> ConnectionShares::Stalest(const Shares::value_type& newcomer,
-                                                                 bool at_listener,
-                                                                 int64_t now_ns) const {
+                                                                 bool at_listener) const {
   // The largest rank wins, so the time is negated.
   using Rank = std::tuple<uint32_t, bool, int64_t>;
   Rank best_rank;
@@ -54,7 +47,7 @@ std::shared_ptr<ConnectionShares::Use> ConnectionShares::Stalest(const Shares::v
     const Shares::value_type& share = *use->share_;
     if (at_listener && share.first.first != newcomer.first.first) continue;
     if (&share != &newcomer && share.second.count <= newcomer.second.count) continue;
-    if (!use->counts_ || !use->IsIdle(now_ns)) continue;
+    if (!use->counts_ || !use->IsIdle()) continue;
     const Rank rank{share.second.count, !use->had_call_.load(std::memory_order_relaxed),
                     -use->heard_ns_.load(std::memory_order_relaxed)};
     if (best != nullptr && rank <= best_rank) continue;
@@ -99,7 +92,7 @@ bool ConnectionShares::MakeRoom(const Shares::value_type& newcomer, const Bounds
                                 int64_t now_ns, UsesToEnd* displaced) {
   const bool at_listener = !ListenerHasRoom(newcomer, bounds);
   if (count_ < bounds.connections && !at_listener) return true;
-  std::shared_ptr<Use> stalest = Stalest(newcomer, at_listener, now_ns);
+  std::shared_ptr<Use> stalest = Stalest(newcomer, at_listener);
   return stalest != nullptr && Displace(std::move(stalest), bounds, now_ns, displaced);
 }
 

@@ -42,12 +42,10 @@ namespace mpsd {
 // an idle connection. A connection that was told to end no longer counts, although it is open for a
 // moment. There are at most kMostEnding of them, or a quarter of the door's connections.
 //
-// Owned by the door: the HttpServer, or the ConnectionTable for gRPC. Thread-safe.
+// Owned by the HttpServer, one for each group of addresses. Thread-safe.
 class ConnectionShares {
  public:
   static constexpr uint32_t kMostEnding = 64;
-  // A connection without separate calls is idle after this silence.
-  static constexpr int64_t kSilentNs = 60 * kNsPerSecond;
 
   // Most handshakes are over sooner.
   static constexpr int64_t kLongHandshakeNs = kNsPerSecond;
@@ -71,8 +69,7 @@ class ConnectionShares {
 
   struct Newcomer {
     int listener = -1;
-    uint64_t host = 0;        // HostOf() of its socket
-    bool tells_calls = true;  // BeginCall() is called for each
+    uint64_t host = 0;  // HostOf() of its socket
     int64_t now_ns = 0;
     bool begins_handshake = false;  // EndHandshake() is called once it has succeeded
   };
@@ -103,8 +100,8 @@ class ConnectionShares {
 
   bool ListenerHasRoom(const Shares::value_type& share, const Bounds& bounds) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  std::shared_ptr<Use> Stalest(const Shares::value_type& newcomer, bool at_listener,
-                               int64_t now_ns) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::shared_ptr<Use> Stalest(const Shares::value_type& newcomer, bool at_listener) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::shared_ptr<Use> LongHandshake(int64_t now_ns) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MakeRoom(const Shares::value_type& newcomer, const Bounds& bounds, int64_t now_ns,
                 UsesToEnd* displaced) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -133,14 +130,13 @@ class ConnectionShares::Use {
   Use(ConnectionShares* shares, Shares::value_type* share, const Newcomer& newcomer)
       : shares_(shares),
         share_(share),
-        tells_calls_(newcomer.tells_calls),
         heard_ns_(newcomer.now_ns),
         in_handshake_(newcomer.begins_handshake) {}
 
   // A call has begun, or has ended.
   void BeginCall() {
     calls_.fetch_add(1, std::memory_order_relaxed);
-    NoteCall();
+    had_call_.store(true, std::memory_order_relaxed);
   }
   void EndCall(int64_t now_ns) {
     Heard(now_ns);
@@ -149,8 +145,6 @@ class ConnectionShares::Use {
 
   // The handshake of TLS has succeeded.
   void EndHandshake() { shares_->EndHandshake(this); }
-
-  void NoteCall() { had_call_.store(true, std::memory_order_relaxed); }
 
   void Heard(int64_t now_ns) { heard_ns_.store(now_ns, std::memory_order_relaxed); }
 
@@ -163,13 +157,12 @@ class ConnectionShares::Use {
  private:
   friend class ConnectionShares;
 
-  bool IsIdle(int64_t now_ns) const;
+  bool IsIdle() const { return calls_.load(std::memory_order_relaxed) == 0; }
   void End() ABSL_LOCKS_EXCLUDED(mu_);
 
   ConnectionShares* const shares_;
   Shares::value_type* const share_;  // until it has left; guarded by the shares' mutex
-  const bool tells_calls_;
-  std::atomic<uint32_t> calls_{0};  // open calls
+  std::atomic<uint32_t> calls_{0};   // open calls
   std::atomic<bool> had_call_{false};
   std::atomic<int64_t> heard_ns_;
   bool counts_ = true;  // guarded by the shares' mutex, like the next one

@@ -1,7 +1,6 @@
 #include "server/listen/frame_meter.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/string_view.h"
 
@@ -50,14 +49,16 @@ FrameMeter::FrameMeter(const FrameBounds& bounds, int64_t now_ns)
       resets_(bounds.resets, now_ns, kFirstNs),
       late_resets_(kLateResets * bounds.resets, now_ns),
       control_frames_(kControlFramesPerSecond, now_ns, kFirstNs),
-      window_updates_(kWindowUpdatesPerSecond, now_ns, kFirstNs) {}
+      window_updates_(kWindowUpdatesPerSecond, now_ns, kFirstNs),
+      preface_left_(kPreface.size()) {}
 
 Flood FrameMeter::Take(absl::Span<const uint8_t> bytes, int64_t now_ns) {
   NoteTime(now_ns);
-  while (!bytes.empty() && !is_opaque_ && flood_ == Flood::kNone) {
+  while (!bytes.empty() && flood_ == Flood::kNone) {
     size_t used = 0;
-    if (preface_count_ < kPreface.size()) {
-      used = TakePreface(bytes);
+    if (preface_left_ > 0) {
+      used = std::min(preface_left_, bytes.size());
+      preface_left_ -= used;
     } else if (payload_left_ > 0) {
       used = std::min<size_t>(payload_left_, bytes.size());
       payload_left_ -= static_cast<uint32_t>(used);
@@ -66,13 +67,6 @@ Flood FrameMeter::Take(absl::Span<const uint8_t> bytes, int64_t now_ns) {
     }
     bytes.remove_prefix(used);
   }
-  return flood_;
-}
-
-bool FrameMeter::sees_frames() const { return !is_opaque_ && preface_count_ == kPreface.size(); }
-
-Flood FrameMeter::CountReset(bool is_late, int64_t now_ns) {
-  if (is_opaque_) Spend(is_late ? &late_resets_ : &resets_, Flood::kResets, now_ns);
   return flood_;
 }
 
@@ -88,13 +82,6 @@ void FrameMeter::NoteTime(int64_t now_ns) {
     mark_ = {now_ns, newest_stream_};
   }
   last_ns_ = now_ns;
-}
-
-size_t FrameMeter::TakePreface(absl::Span<const uint8_t> bytes) {
-  const size_t count = std::min(bytes.size(), kPreface.size() - preface_count_);
-  is_opaque_ = std::memcmp(bytes.data(), kPreface.data() + preface_count_, count) != 0;
-  preface_count_ = static_cast<uint8_t>(preface_count_ + count);
-  return count;
 }
 
 size_t FrameMeter::TakeHead(absl::Span<const uint8_t> bytes, int64_t now_ns) {
@@ -117,10 +104,7 @@ void FrameMeter::Count(const uint8_t* head, int64_t now_ns) {
   const uint8_t kind = head[3];
   const uint8_t flags = head[4];
   const bool is_header = kind == kHeaders || kind == kContinuation;
-  if (kind == kHeaders) {
-    ++calls_;
-    newest_stream_ = std::max(newest_stream_, StreamOf(head));
-  }
+  if (kind == kHeaders) newest_stream_ = std::max(newest_stream_, StreamOf(head));
   if (is_header) CountHeaders(payload_left_, (flags & kEndHeaders) != 0);
   if (kind == kRstStream) {
     const bool is_late = StreamOf(head) <= last_long_open_;

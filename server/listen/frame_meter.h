@@ -31,16 +31,13 @@ struct FrameBounds {
 
 // Walks a connection's frame heads as its bytes arrive, and skips the rest. Each kind of frame has
 // a budget that refills with time and holds one second's worth. A new connection gets a quarter of
-// it, since a client that is cut can come again. gRPC 1.51 itself has no such bounds.
+// it, since a client that is cut can come again. nghttp2 itself has no such bounds.
 //
 // A client whose call ends at its deadline cancels it, and in overload most calls may end so. Such
 // calls have been open for a while, and only a limited number is open at once, so they make no
 // flood. They have a budget of their own, twice as large, which a new connection gets in full.
 //
-// A connection without HTTP/2's preface, such as one with TLS, is not looked into. Its cancelled
-// calls are counted as they end, by the same budgets.
-//
-// Owned by the connection's place in the ConnectionTable. Reads no clock. Thread-compatible.
+// Owned by the connection. Reads no clock. Thread-compatible.
 class FrameMeter {
  public:
   // Far more than gRPC's clients send. They update a window twice for each answer: a Unix socket
@@ -57,17 +54,8 @@ class FrameMeter {
   // the same again.
   Flood Take(absl::Span<const uint8_t> bytes, int64_t now_ns);
 
-  // A call with unseen frames was cancelled. As Take(). Does nothing if frames can be seen.
-  Flood CountReset(bool is_late, int64_t now_ns);
-
   // The server has reset a call itself, because the client broke the rules of HTTP/2. As Take().
   Flood CountOwnReset(int64_t now_ns);
-
-  // Calls that have begun in all bytes.
-  uint64_t calls() const { return calls_; }
-
-  // True once the preface has come, so that the bytes are known to be frames.
-  bool sees_frames() const;
 
  private:
   static constexpr size_t kHeadBytes = 9;
@@ -81,8 +69,7 @@ class FrameMeter {
   // Finds out which streams have been open for a while.
   void NoteTime(int64_t now_ns);
 
-  // Both return how many bytes they used.
-  size_t TakePreface(absl::Span<const uint8_t> bytes);
+  // Returns how many bytes it used.
   size_t TakeHead(absl::Span<const uint8_t> bytes, int64_t now_ns);
 
   void Count(const uint8_t* head, int64_t now_ns);
@@ -94,7 +81,6 @@ class FrameMeter {
   RateLimit late_resets_;
   RateLimit control_frames_;
   RateLimit window_updates_;
-  uint64_t calls_ = 0;
   uint32_t newest_stream_ = 0;
   uint32_t last_long_open_ = 0;             // newest stream that was open for kLongOpenNs
   Mark mark_;                               // the next such stream, once that time has passed
@@ -103,8 +89,7 @@ class FrameMeter {
   uint32_t payload_left_ = 0;               // left of the current frame
   std::array<uint8_t, kHeadBytes> head_{};  // a frame's head that comes in pieces
   uint8_t head_count_ = 0;                  // bytes in `head_`
-  uint8_t preface_count_ = 0;               // bytes of the preface so far
-  bool is_opaque_ = false;                  // there was no preface
+  size_t preface_left_;                     // bytes of the preface still to come
   Flood flood_ = Flood::kNone;
 };
 

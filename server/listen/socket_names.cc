@@ -3,41 +3,16 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-#include <algorithm>
 #include <cstring>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 
 namespace mpsd {
 
-std::string LocalName(int fd) {
-  sockaddr_storage address{};
-  socklen_t bytes = sizeof(address);
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return "";
-  switch (address.ss_family) {
-    case AF_INET:
-      return absl::StrCat(":", ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port));
-    case AF_INET6:
-      return absl::StrCat(":", ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port));
-    case AF_UNIX:
-      return absl::StrCat("unix:", reinterpret_cast<const sockaddr_un&>(address).sun_path);
-    default:
-      return "";
-  }
-}
+namespace {
 
-bool IsOn(const std::string& name, const std::vector<std::string>& addresses) {
-  return std::any_of(addresses.begin(), addresses.end(), [&name](const std::string& address) {
-    if (absl::StartsWith(address, "unix:")) return name == address;
-    return name == address.substr(address.rfind(':'));
-  });
-}
-
+// Port of a connection's other end if on this host; else 0.
 uint32_t LocalPeerPort(int fd) {
   sockaddr_storage address{};
   socklen_t bytes = sizeof(address);
@@ -53,6 +28,8 @@ uint32_t LocalPeerPort(int fd) {
       mapped ? v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET : IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
   return local ? ntohs(v6.sin6_port) : 0;
 }
+
+}  // namespace
 
 uint64_t HostOf(int fd) {
   constexpr uint64_t kUnixSockets = 0;
@@ -94,16 +71,6 @@ std::string PeerName(int fd) {
   }
   inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text));
   return absl::StrCat("ipv6:[", text, "]:", ntohs(v6.sin6_port));
-}
-
-std::string WithBrackets(absl::string_view peer) {
-  return absl::StrReplaceAll(peer, {{"%5B", "["}, {"%5D", "]"}});
-}
-
-uint32_t PortOf(absl::string_view peer) {
-  uint32_t port = 0;
-  if (!absl::StartsWith(peer, "ipv4:") && !absl::StartsWith(peer, "ipv6:")) return 0;
-  return absl::SimpleAtoi(peer.substr(peer.rfind(':') + 1), &port) ? port : 0;
 }
 
 }  // namespace mpsd

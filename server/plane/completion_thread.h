@@ -1,4 +1,4 @@
-// CompletionThread: finds completions while every queue thread sleeps, and ticks the pools.
+// CompletionThread: finds completions while every door thread sleeps, and ticks the pools.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace mpsd {
 
-// Step 11 of a request's life while every queue thread sleeps. This thread sleeps on the bells of
+// Step 11 of a request's life while every door thread sleeps. This thread sleeps on the bells of
 // all serving workers, drains the plane when one rings, and ticks it from time to time. Owned by
 // the daemon. It never starts, ends or waits for a worker, so no answer waits for the supervisor.
 // Start() is called once. The other methods are thread-safe, except Stop(), which only the caller

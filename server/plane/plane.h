@@ -15,7 +15,7 @@ namespace mpsd {
 
 // Owned by the daemon. Thread-safe.
 //
-// Completions are found by the gRPC queue threads while they are awake, otherwise by the completion
+// Completions are found by the door's threads while they are awake, otherwise by the completion
 // thread. Each calls Wake() when it begins to work and Park() before it sleeps. The last thread to
 // park asks the workers to ring their bells; while a thread is awake, no worker rings.
 //

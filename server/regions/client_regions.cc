@@ -14,15 +14,15 @@ namespace {
 
 constexpr absl::Duration kBetweenSweeps = absl::Milliseconds(500);
 
+absl::Status CheckHost(const ConnectionId& connection) {
+  if (connection->is_of_this_host()) return absl::OkStatus();
+  return absl::FailedPreconditionError("shared memory is registered by clients on this host");
+}
+
 }  // namespace
 
-ClientRegions::ClientRegions(const Options& options, FindSockets find_sockets, DeviceCopier* copier,
-                             ServerMetrics* metrics)
-    : options_(options),
-      find_sockets_(std::move(find_sockets)),
-      copier_(copier),
-      metrics_(metrics),
-      copies_(options.held_bytes) {
+ClientRegions::ClientRegions(const Options& options, DeviceCopier* copier, ServerMetrics* metrics)
+    : options_(options), copier_(copier), metrics_(metrics), copies_(options.held_bytes) {
   MPSD_CHECK(copier != nullptr || options.device_bytes == 0);
   if (!Takes(RegionKind::kObject) && !Takes(RegionKind::kDevice)) return;
   thread_ = std::thread([this] { Main(); });
@@ -38,38 +38,26 @@ void ClientRegions::Main() {
   while (!ending_.WaitForNotificationWithTimeout(kBetweenSweeps)) Sweep();
 }
 
-absl::StatusOr<std::vector<OpenSocket>> ClientRegions::FindSocketsOf(absl::string_view peer) const {
-  std::vector<OpenSocket> sockets = find_sockets_(peer);
-  if (!sockets.empty()) return sockets;
-  return absl::FailedPreconditionError(
-      "shared memory is registered over a TCP connection from this host");
-}
-
-absl::Status ClientRegions::Register(const ConnectionId& connection, absl::string_view peer,
-                                     RegionSpec spec) {
-  absl::StatusOr<std::vector<OpenSocket>> sockets = FindSocketsOf(peer);
-  if (!sockets.ok()) return sockets.status();
+absl::Status ClientRegions::Register(const ConnectionId& connection, RegionSpec spec) {
+  if (absl::Status status = CheckHost(connection); !status.ok()) return status;
   absl::StatusOr<ClientRegion> opened = ClientRegion::Open(std::move(spec));
   if (!opened.ok()) return opened.status();
-  return Add(connection, *std::move(sockets), *std::move(opened));
+  return Add(connection, *std::move(opened));
 }
 
-void ClientRegions::RegisterDevice(const ConnectionId& connection, absl::string_view peer,
-                                   RegionSpec spec, std::function<void(const absl::Status&)> done) {
-  absl::StatusOr<std::vector<OpenSocket>> sockets = FindSocketsOf(peer);
-  absl::Status status = sockets.status();
+void ClientRegions::RegisterDevice(const ConnectionId& connection, RegionSpec spec,
+                                   std::function<void(const absl::Status&)> done) {
+  absl::Status status = CheckHost(connection);
   if (status.ok()) status = ClientRegion::CheckDevice(spec);
   if (!status.ok()) return done(status);
-  status = copier_->Enqueue(
-      [this, connection, sockets = *std::move(sockets), spec = std::move(spec), done] {
-        absl::StatusOr<ClientRegion> opened = ClientRegion::OpenDevice(spec, copier_);
-        done(opened.ok() ? Add(connection, sockets, *std::move(opened)) : opened.status());
-      });
+  status = copier_->Enqueue([this, connection, spec = std::move(spec), done] {
+    absl::StatusOr<ClientRegion> opened = ClientRegion::OpenDevice(spec, copier_);
+    done(opened.ok() ? Add(connection, *std::move(opened)) : opened.status());
+  });
   if (!status.ok()) done(status);
 }
 
-absl::Status ClientRegions::Add(const ConnectionId& connection, std::vector<OpenSocket> sockets,
-                                ClientRegion opened) {
+absl::Status ClientRegions::Add(const ConnectionId& connection, ClientRegion opened) {
   auto region = std::make_shared<const ClientRegion>(std::move(opened));
   absl::MutexLock lock(&mu_);
   const auto found = owners_.find(connection.get());
@@ -78,7 +66,6 @@ absl::Status ClientRegions::Add(const ConnectionId& connection, std::vector<Open
   if (absl::Status status = CheckRoom(known, *region); !status.ok()) return status;
   Owner& owner = owners_[connection.get()];
   owner.connection = connection;
-  owner.sockets = std::move(sockets);
   ++region_count_;
   *TakenBytes(KindOf(*region)) += region->spec().bytes;
   owner.regions.emplace(region->spec().name, std::move(region));
@@ -166,10 +153,7 @@ void ClientRegions::Sweep() {
   std::vector<Owner> ended;  // destroyed after the lock is released, because that closes files
   absl::MutexLock lock(&mu_);
   for (auto owner = owners_.begin(); owner != owners_.end();) {
-    const std::vector<OpenSocket>& sockets = owner->second.sockets;
-    const bool open = std::any_of(sockets.begin(), sockets.end(),
-                                  [](const OpenSocket& socket) { return socket.IsOpen(); });
-    if (open) {
+    if (owner->second.connection->is_open()) {
       ++owner;
       continue;
     }

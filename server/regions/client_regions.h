@@ -17,7 +17,6 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "server/listen/connection_id.h"
-#include "server/listen/open_sockets.h"
 #include "server/regions/client_region.h"
 #include "server/request/byte_allowance.h"
 #include "server/request/device_copier.h"
@@ -36,10 +35,9 @@ enum class RegionKind { kObject, kDevice };
 //
 //   connection B   "in"  → memory of CUDA device 0
 //
-// A client's regions go when its connection ends. gRPC does not report that, so a thread,
-// `regions`, checks twice a second whether the sockets are still open. It exists only if the config
-// allows regions. A connection is known by its ConnectionId, never by its address, which a later
-// client may get.
+// A client's regions go when its connection ends: a thread, `regions`, looks twice a second. The
+// thread exists only if the config allows regions. A connection is known by its ConnectionId, never
+// by its address, which a later client may get.
 //
 // Bounds: bytes as Options say; kMaxRegionsOfConnection per connection and kMaxRegions in all.
 // Files are opened without the lock. Registering looks at every region; a request never pays for
@@ -58,13 +56,9 @@ class ClientRegions {
     uint64_t message_bytes = 0;  // one request's inputs in regions
     uint64_t held_bytes = 0;     // all copies of regions that requests hold
   };
-  // The open sockets whose other end is `peer`; none if the peer is on another host.
-  using FindSockets = std::function<std::vector<OpenSocket>(absl::string_view peer)>;
-
   // `copier` outlives the table and all its regions. REQUIRES: it is not null if Options allow
   // device memory. Starts the thread.
-  ClientRegions(const Options& options, FindSockets find_sockets, DeviceCopier* copier,
-                ServerMetrics* metrics);
+  ClientRegions(const Options& options, DeviceCopier* copier, ServerMetrics* metrics);
   ~ClientRegions();
 
   bool Takes(RegionKind kind) const {
@@ -73,15 +67,14 @@ class ClientRegions {
   DeviceCopier* copier() const { return copier_; }
   uint64_t message_bytes() const { return options_.message_bytes; }
 
-  // Adds a region for the connection whose other end gRPC calls `peer`. The status is the client's
-  // answer: FAILED_PRECONDITION unless the peer is on this host, ALREADY_EXISTS for a name or
-  // memory that is registered already, RESOURCE_EXHAUSTED beyond a limit.
-  absl::Status Register(const ConnectionId& connection, absl::string_view peer, RegionSpec spec)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  // Adds a region for the connection. The status is the client's answer: FAILED_PRECONDITION unless
+  // the client is on this host, ALREADY_EXISTS for a name or memory that is registered already,
+  // RESOURCE_EXHAUSTED beyond a limit.
+  absl::Status Register(const ConnectionId& connection, RegionSpec spec) ABSL_LOCKS_EXCLUDED(mu_);
 
   // The same for device memory. Calls `done` with the answer exactly once, before this returns or
   // later on the copier's thread.
-  void RegisterDevice(const ConnectionId& connection, absl::string_view peer, RegionSpec spec,
+  void RegisterDevice(const ConnectionId& connection, RegionSpec spec,
                       std::function<void(const absl::Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Removes the connection's region of that name and kind, or all of the kind if `name` is empty.
@@ -107,8 +100,7 @@ class ClientRegions {
  private:
   // A connection with regions.
   struct Owner {
-    ConnectionId connection;          // held, so that no later connection gets an equal one
-    std::vector<OpenSocket> sockets;  // the connection is open while one of them is
+    ConnectionId connection;  // held, so that no later connection gets an equal one
     std::map<std::string, std::shared_ptr<const ClientRegion>, std::less<>> regions;
   };
 
@@ -117,9 +109,7 @@ class ClientRegions {
   }
 
   void Main();
-  absl::StatusOr<std::vector<OpenSocket>> FindSocketsOf(absl::string_view peer) const;
-  absl::Status Add(const ConnectionId& connection, std::vector<OpenSocket> sockets,
-                   ClientRegion opened) ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Add(const ConnectionId& connection, ClientRegion opened) ABSL_LOCKS_EXCLUDED(mu_);
   uint64_t* TakenBytes(RegionKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return kind == RegionKind::kObject ? &region_bytes_ : &device_bytes_;
   }
@@ -129,7 +119,6 @@ class ClientRegions {
   void Count() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
-  const FindSockets find_sockets_;
   DeviceCopier* const copier_;
   ServerMetrics* const metrics_;
   ByteAllowance copies_;

@@ -19,14 +19,14 @@ namespace mpsd {
 // meanwhile changes no checked byte. Outputs are written before the answer is sent. Device memory
 // takes a second step, which blocks and runs in a task of the copier:
 //
-//   step 2   Load()             objects are read;  device inputs are noted    queue thread
+//   step 2   Load()             objects are read;  device inputs are noted    call's thread
 //            [LoadFromDevice()]                    device inputs are copied   copier's thread
 //
-//   step 5   DropInputs()       the rows have the payload: copies go          queue thread
+//   step 5   DropInputs()       the rows have the payload: copies go          call's thread
 //   step 13  Store()            objects are written; device outputs are kept  any thread
 //            [StoreToDevice()]                    device outputs are copied   copier's thread
 //
-//   the end  Clear()                                                          queue thread
+//   the end  Clear()                                                          call's thread
 //
 // A request without regions never comes here. The regions in use stay open until Clear().
 //

@@ -24,7 +24,7 @@ struct DeviceMemory {
 // before admission (step 2), outputs before the answer is sent (step 13). A copy blocks until the
 // device is done, so all copies run in tasks, one at a time, on the copier's thread:
 //
-//   queue thread                 copier's thread                  queue thread
+//   call's thread                copier's thread                  call's thread
 //   Enqueue(task) ── returns ─▶  task: Read(), Read(), Resume() ─▶  Resumed(): admission goes on
 //
 // A task may call whatever any thread may call, but must not wait for another task. A status is a

@@ -13,8 +13,8 @@ namespace mpsd {
 
 // Counts all held bytes, and those of each client. One client may have half of the limit, so that
 // it keeps nobody out, but always a message of the largest size. A client is a number that the
-// holder invents, such as the hash of an address. The Inflater has one for inflated messages, the
-// HttpServer one for arriving bodies. Outlives all pieces. Thread-safe.
+// holder invents, such as the hash of an address. The DoorBounds have one for inflated messages,
+// the HttpServer has one for arriving bodies. Outlives all pieces. Thread-safe.
 class HeldBytes {
  public:
   // REQUIRES: message_bytes <= limit_bytes.

@@ -12,7 +12,7 @@ namespace mpsd {
 // A refusal for lack of room is no fault of the request, which may be accepted a moment later.
 // Clients with a retry policy read google.rpc.RetryInfo in the status to learn when, instead of all
 // coming again at once. An absl::Status carries it as a payload, so that refusing code needs no
-// gRPC; ToGrpcStatus() makes a status detail of it.
+// gRPC; TellStatus() makes a status detail of it.
 //
 //   return Busy("too many inputs in shared memory are being copied");
 //   return WithRetryAfter(absl::ResourceExhaustedError("Exceeds maximum queue size"), delay_ns);

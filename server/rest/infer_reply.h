@@ -30,7 +30,7 @@ struct InferReply {
   size_t header_bytes() const { return binary.empty() ? 0 : json.size(); }
 };
 
-// Step 13 of a request over HTTP, like WriteReply() for gRPC. `request` says which outputs come
+// Step 13 of a request over HTTP, as AppendReply() is for gRPC. `request` says which outputs come
 // binary. An output in the client's region has neither data nor bytes. The views of `reply` are
 // valid as long as the answer's bytes are. INVALID_ARGUMENT, RESOURCE_EXHAUSTED or INTERNAL as
 // PutTensorJson(); the JSON may take `most_bytes`. Thread-safe.

@@ -38,7 +38,7 @@ struct SuperviseServices {
   const Clock* clock = nullptr;
   Logger* logger = nullptr;
   WorkerHost* host = nullptr;      // spawns processes and waits for their events
-  WorkerBells* bells = nullptr;    // heard while all queue threads sleep
+  WorkerBells* bells = nullptr;    // heard while all of the door's threads sleep
   StatusBoard* board = nullptr;    // state for other threads
   MemoryBudget* budget = nullptr;  // for all segments
   std::function<double()> jitter;  // a fresh random number in [0, 1)

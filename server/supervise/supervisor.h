@@ -40,9 +40,9 @@
 namespace mpsd {
 
 // Its own thread starts, watches and reaps all workers. It also owns the thread that finds
-// completions while all queue threads sleep. Owned by the daemon, and stopped after the gRPC
-// server. A request waits for the supervisor's thread only if its rows need a further segment, its
-// worker has died, or its model has none.
+// completions while all of the door's threads sleep. Owned by the daemon, and stopped after the
+// HTTP server. A request waits for the supervisor's thread only if its rows need a further segment,
+// its worker has died, or its model has none.
 //
 // Bounded by its models: kMaxWorkers processes each. WorkerGroup decides, by the files of policy/.
 // A worker's fault ends that worker; nothing that a worker does ends the supervisor.

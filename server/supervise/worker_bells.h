@@ -1,6 +1,6 @@
 // WorkerBells: has a thread listen to the bells of serving workers.
 //
-// Awake queue threads look for completions themselves. While all of them sleep, a worker rings the
+// Awake door threads look for completions themselves. While all of them sleep, a worker rings the
 // front end's bell, a pipe of its own, and a thread must read that:
 //
 //   worker's lane ── ring ──▶ pipe ──▶ the thread "completions" ──▶ takes the completion
@@ -30,7 +30,7 @@ class WorkerBells {
  public:
   virtual ~WorkerBells() = default;
 
-  // Completions of this worker are found from now on even while all queue threads sleep. Called
+  // Completions of this worker are found from now on even while all door threads sleep. Called
   // before the pool gives the worker a batch. Keeps the link alive until Unwatch(). `give_up` is
   // called at most once, on another thread, if the worker rings for nothing without end. It must
   // not call back into the bells; the supervisor kills the worker later. After an error of the

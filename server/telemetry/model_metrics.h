@@ -159,7 +159,6 @@ struct ModelMetrics {
   std::atomic<uint64_t> timeout_wakeups{0};       // each is a bug
   std::atomic<uint64_t> keep_warm_runs{0};        // by lanes without a batch
   std::atomic<uint64_t> memory_trims{0};          // by workers, of unused memory
-  std::atomic<uint64_t> copied_replies{0};        // large answers, because too much was pinned
   InferenceStatistics inference;
   AnswerStatistics answers;  // for a decoupled model
 
@@ -203,7 +202,6 @@ struct ServerMetrics {
   std::atomic<uint64_t> displaced_connections{0};  // idle ones, to make room for others
   std::atomic<uint64_t> flooding_connections{0};
   std::atomic<uint64_t> unread_connections{0};
-  std::atomic<uint64_t> read_pauses{0};
   std::atomic<uint64_t> refused_calls{0};     // beyond the limit of open calls
   std::atomic<uint64_t> untaken_answers{0};   // answers whose calls were cancelled
   std::atomic<int64_t> unread_copy_bytes{0};  // large answers

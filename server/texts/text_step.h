@@ -8,7 +8,7 @@
 // "input_ids" and "attention_mask". A request has either texts or tokens. The outputs are the
 // model's.
 //
-// Only Admission calls this: on the queue thread if the texts have at most kInlineTextBytes
+// Only Admission calls this: on the call's thread if the texts have at most kInlineTextBytes
 // together, else on a thread of TextThreads. Later steps (Validate, ApplyPadding, the queue) see a
 // request of tensors and cannot tell the difference.
 #pragma once

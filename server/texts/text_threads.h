@@ -18,9 +18,9 @@ namespace mpsd {
 
 // A few threads, and for each tenant a queue of tasks, each of which encodes one request's texts.
 // Texts of more than kInlineTextBytes take milliseconds, and texts of limits.text_bytes some
-// hundred: a queue thread would answer none of its calls meanwhile.
+// hundred: a thread of the door would answer none of its calls meanwhile.
 //
-//   grpc-N                                   texts-N                            grpc-N
+//   http-N                                   texts-N                            http-N
 //   kAwaitsTexts: Enqueue() ── returns ─▶    task: EncodeTexts(), Resume() ─▶   Resumed()
 //
 // A request waits in the queue with only its message. The queue needs no bound of its own: open

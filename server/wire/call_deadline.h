@@ -1,7 +1,5 @@
-// CallDeadline: a gRPC call's deadline on our clock.
+// CallDeadline: a call's deadline on our clock.
 #pragma once
-
-#include <grpc/support/time.h>
 
 #include <cstdint>
 
@@ -16,24 +14,11 @@ struct CallDeadline {
 // A time that no clock reaches, small enough to add to.
 inline constexpr int64_t kNoDeadlineNs = INT64_MAX / 2;
 
-// The deadline of a call whose client has set none. Pure.
-CallDeadline DefaultDeadline(int64_t now_ns, int64_t default_ns);
-
-// The deadline of a call, for all steps of its requests. Computed once, on arrival. Setting the
-// wall clock does not move it.
-//
-//   none from the client      DefaultDeadline(): `default_ns` from now, and again from each
-//                             answer of several; 0: kNoDeadlineNs
-//
-//   more than 300 s from now  kMaxTimeoutNs from now, so that no request is held for ever
-//
-//   any other                 that time, minus 1 ms or a quarter of the rest, because gRPC may have
-//                             rounded it up. If it has passed, the request is refused
-//
-// Thread-safe.
-CallDeadline MonotonicDeadline(gpr_timespec deadline, int64_t now_ns, int64_t default_ns);
-
-// Whether the deadline that a client gave has passed. Thread-safe.
-bool HasPassed(gpr_timespec deadline);
+// The deadline of a call whose client has set none: `default_ns` from now, and again from each
+// answer of several. With a default of 0 there is none. Pure.
+inline CallDeadline DefaultDeadline(int64_t now_ns, int64_t default_ns) {
+  if (default_ns == 0) return {kNoDeadlineNs, 0};
+  return {now_ns + default_ns, default_ns};
+}
 
 }  // namespace mpsd

@@ -10,7 +10,7 @@ namespace mpsd {
 
 // The gate checks the model in a request before any code that knows the message parses it. So the
 // name is read from the bytes alone. MethodAccess::model_field names the field for each method, and
-// GenericCall passes its text to CallGate.
+// CheckMethodRequest() passes its text to the HttpGate.
 //
 // The text of field number `field` of a serialized message, at its top level. It agrees exactly
 // with protobuf: the last of several counts, and an absent one is empty. Access rules depend on

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "proto/base/limits.h"
-#include "proto/encoding/protobuf_writer.h"
+#include "proto/encoding/protobuf_reader.h"
 #include "server/wire/typed_contents.h"
 
 namespace mpsd {
@@ -20,81 +20,22 @@ constexpr uint32_t kRawContentsField = 7;
 // A request with more field bytes does not keep its memory for the next one.
 constexpr size_t kKeptFieldBytes = 4 << 10;
 
-constexpr uint64_t KeyOf(uint32_t field) { return FieldKey(field, WireType::kLengthDelimited); }
-
 absl::Status Malformed() {
   return absl::InvalidArgumentError("the bytes are not a ModelInferRequest");
 }
 
-// A cursor over the bytes of several slices. Lives during one Split().
-class SliceReader {
- public:
-  explicit SliceReader(const std::vector<grpc::Slice>& slices) : slices_(slices) {}
-
-  bool AtEnd() {
-    while (slice_ < slices_.size() && offset_ == slices_[slice_].size()) {
-      ++slice_;
-      offset_ = 0;
-    }
-    return slice_ == slices_.size();
-  }
-
-  // Each reads a varint and appends its bytes to `copy`.
-  bool ReadVarint(uint64_t* value, std::string* copy) { return Read(SIZE_MAX, value, copy); }
-  bool ReadKey(uint64_t* value, std::string* copy) { return Read(kMaxKeyBytes, value, copy); }
-
-  // Hands the next `bytes` bytes to `take`, piece by piece.
-  template <typename Take>
-  bool ReadBytes(uint64_t bytes, Take take) {
-    while (bytes > 0) {
-      if (AtEnd()) return false;
-      const grpc::Slice& slice = slices_[slice_];
-      const uint64_t step = std::min<uint64_t>(bytes, slice.size() - offset_);
-      take(absl::string_view(reinterpret_cast<const char*>(slice.begin()) + offset_, step));
-      offset_ += step;
-      bytes -= step;
-    }
-    return true;
-  }
-
- private:
-  bool Read(size_t most_bytes, uint64_t* value, std::string* copy) {
-    Varint varint;
-    for (size_t i = 0; i < most_bytes && !varint.too_long() && !AtEnd(); ++i) {
-      const uint8_t byte = slices_[slice_].begin()[offset_++];
-      copy->push_back(static_cast<char>(byte));
-      if (!varint.Take(byte)) continue;
-      *value = varint.value();
-      return true;
-    }
-    return false;
-  }
-
-  const std::vector<grpc::Slice>& slices_;
-  size_t slice_ = 0;
-  size_t offset_ = 0;
-};
+bool HasBytes(const ProtobufReader& reader, uint32_t field) {
+  return reader.Is(field, WireType::kLengthDelimited);
+}
 
 absl::string_view View(const std::string& text) { return text; }
 
 }  // namespace
 
-absl::Status RequestWire::Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes,
-                               InferMessage* message) {
-  Clear();
-  if (!bytes.Dump(&slices_).ok()) return Malformed();
-  return ReadSlices(message_bytes, message);
-}
-
 absl::Status RequestWire::Read(absl::string_view bytes, uint64_t message_bytes,
                                InferMessage* message) {
   Clear();
-  slices_.emplace_back(bytes.data(), bytes.size(), grpc::Slice::STATIC_SLICE);
-  return ReadSlices(message_bytes, message);
-}
-
-absl::Status RequestWire::ReadSlices(uint64_t message_bytes, InferMessage* message) {
-  if (absl::Status status = Split(); !status.ok()) return status;
+  if (absl::Status status = Split(bytes); !status.ok()) return status;
   is_large_ = fields_.size() > kKeptFieldBytes;
   if (absl::Status status = CheckSize(message_bytes); !status.ok()) return status;
   if (!parsed_.ParseFromString(fields_)) return Malformed();
@@ -123,7 +64,6 @@ void RequestWire::Clear() {
     parsed_ = inference::ModelInferRequest();
     is_large_ = false;
   }
-  slices_.clear();
   fields_.clear();
   raw_.clear();
   raw_count_ = 0;
@@ -132,7 +72,6 @@ void RequestWire::Clear() {
 }
 
 void RequestWire::DropBuffers() {
-  slices_.clear();
   raw_.clear();
   typed_.clear();
   if (!is_large_) return;
@@ -144,62 +83,22 @@ void RequestWire::DropFields() {
   if (is_large_) parsed_ = inference::ModelInferRequest();
 }
 
-absl::Status RequestWire::Split() {
-  SliceReader reader(slices_);
-  uint32_t tensors[2] = {0, 0};
-  uint32_t groups = 0;  // open ones; protobuf checks their contents later
-  const auto copy = [&](uint64_t bytes) {
-    return reader.ReadBytes(
-        bytes, [&](absl::string_view piece) { fields_.append(piece.data(), piece.size()); });
-  };
-  while (!reader.AtEnd()) {
-    const size_t begin = fields_.size();
-    uint64_t key = 0;
-    uint64_t length = 0;
-    if (!reader.ReadKey(&key, &fields_)) return Malformed();
-    switch (static_cast<WireType>(key & 7)) {
-      case WireType::kVarint:
-        if (!reader.ReadVarint(&length, &fields_)) return Malformed();
-        continue;
-      case WireType::kFixed64:
-        length = 8;
-        break;
-      case WireType::kFixed32:
-        length = 4;
-        break;
-      case WireType::kLengthDelimited:
-        if (!reader.ReadKey(&length, &fields_)) return Malformed();
-        break;
-      case WireType::kGroupBegin:
-        ++groups;
-        continue;
-      case WireType::kGroupEnd:
-        if (groups == 0) return Malformed();
-        --groups;
-        continue;
-      default:
-        return Malformed();
+absl::Status RequestWire::Split(absl::string_view bytes) {
+  uint32_t inputs = 0;
+  uint32_t outputs = 0;
+  ProtobufReader reader(bytes);
+  while (reader.Next()) {
+    if (HasBytes(reader, kRawContentsField)) {
+      if (++raw_count_ <= kMaxTensors + 1) raw_.emplace_back().Append(reader.text());
+      continue;
     }
-    bool whole = false;
-    if (groups > 0) {
-      whole = copy(length);
-    } else if (key == KeyOf(kRawContentsField)) {
-      fields_.resize(begin);
-      Payload payload;
-      whole = reader.ReadBytes(length, [&](absl::string_view piece) { payload.Append(piece); });
-      if (++raw_count_ <= kMaxTensors + 1) raw_.push_back(std::move(payload));
-    } else if ((key == KeyOf(kInputsField) || key == KeyOf(kOutputsField)) &&
-               ++tensors[key == KeyOf(kOutputsField)] > kMaxTensors + 1) {
-      // The request is refused later. Parsing all its tensors would take far more memory than their
-      // bytes.
-      fields_.resize(begin);
-      whole = reader.ReadBytes(length, [](absl::string_view) {});
-    } else {
-      whole = copy(length);
-    }
-    if (!whole) return Malformed();
+    // With too many tensors the request is refused later. Parsing them all would take far more
+    // memory than their bytes.
+    if (HasBytes(reader, kInputsField) && ++inputs > kMaxTensors + 1) continue;
+    if (HasBytes(reader, kOutputsField) && ++outputs > kMaxTensors + 1) continue;
+    fields_.append(reader.whole().data(), reader.whole().size());
   }
-  return absl::OkStatus();
+  return reader.malformed() ? Malformed() : absl::OkStatus();
 }
 
 void RequestWire::Describe(InferMessage* message) {

@@ -1,12 +1,12 @@
 // RequestWire: reads a ModelInferRequest off the wire without copying its tensors.
 #pragma once
 
-#include <grpcpp/support/byte_buffer.h>
-
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "proto/inference.pb.h"
 #include "server/request/infer_message.h"
 #include "server/wire/request_parameters.h"
@@ -15,16 +15,15 @@
 namespace mpsd {
 
 // Step 2 of a request, the first reader of its bytes. It walks the top level of the message by
-// hand. raw_input_contents stay in the transport's buffers; protobuf parses a copy of all other
-// fields.
+// hand. raw_input_contents stay where they are; protobuf parses a copy of all other fields.
 //
-//   the transport's slices  | name | inputs… | raw ~~~~~~~~|~~~~~~~~~~ | id | raw ~~~ |
-//   fields_                 | name | inputs… | id |             parsed by protobuf, then described
+//   the message  | name | inputs… | raw ~~~~~~~~~~~~~~~~~~ | id | raw ~~~ |
+//   fields_      | name | inputs… | id |                  parsed by protobuf, then described
 //
-//   raw_                      views of the ~ bytes: a Payload of two pieces, and one of one piece
+//   raw_           views of the ~ bytes, a Payload of one piece each
 //
-// The bytes are not trusted, and memory stays bounded whatever they are. The slices are bounded by
-// gRPC (limits.message). These are the bounds of the rest of a request:
+// The bytes are not trusted, and memory stays bounded whatever they are. The transport bounds the
+// message (limits.message). These are the bounds of the rest of a request:
 //   1. Everything except tensors' contents: kMaxRequestFieldBytes.
 //   2. Parsed typed contents, measured before they are parsed: `message_bytes`.
 //   3. Inputs, outputs and raw contents: kMaxTensors + 1 each, one more than allowed. So the
@@ -39,20 +38,17 @@ namespace mpsd {
 // the call's thread, except for DropBuffers() and DropFields().
 class RequestWire {
  public:
-  // Fills `message`, whose views are valid until the next Read() or Clear(). INVALID_ARGUMENT if
-  // the bytes are no ModelInferRequest. RESOURCE_EXHAUSTED if the fields beside the tensors'
-  // contents take more than kMaxRequestFieldBytes, or typed contents would take more than
-  // `message_bytes` of memory.
-  absl::Status Read(const grpc::ByteBuffer& bytes, uint64_t message_bytes, InferMessage* message);
-
-  // The same for bytes that the caller keeps until DropBuffers() or Clear().
+  // Fills `message`, whose views are valid until the next Read() or Clear(). The caller keeps
+  // `bytes` until DropBuffers() or Clear(). INVALID_ARGUMENT if the bytes are no ModelInferRequest.
+  // RESOURCE_EXHAUSTED if the fields beside the tensors' contents take more than
+  // kMaxRequestFieldBytes, or typed contents would take more than `message_bytes` of memory.
   absl::Status Read(absl::string_view bytes, uint64_t message_bytes, InferMessage* message);
 
   // Inputs in the client's memory have no payload yet: RequestRegions sets it. Valid as long as the
   // message.
   TensorForms forms() const { return forms_.View(); }
 
-  // Forgets the request and releases the transport's buffers. Read() does it too.
+  // Forgets the request. Read() does it too.
   void Clear();
 
   // Releases the memory of the tensors once nobody reads the payloads any more. The message's
@@ -64,21 +60,18 @@ class RequestWire {
   void DropFields();
 
  private:
-  absl::Status ReadSlices(uint64_t message_bytes, InferMessage* message);
-
-  // Sorts the top level of `slices_` into `fields_` and `raw_`.
-  absl::Status Split();
+  // Sorts the top level of the message into `fields_` and `raw_`.
+  absl::Status Split(absl::string_view bytes);
   absl::Status CheckSize(uint64_t message_bytes) const;
   void Describe(InferMessage* message);
   void DescribeInput(const inference::ModelInferRequest::InferInputTensor& input,
                      InferMessage* message);
   void DescribeOutputs(InferMessage* message);
 
-  std::vector<grpc::Slice> slices_;  // the message; payloads are views of it
-  std::string fields_;               // the bytes of all fields but the raw contents
-  std::vector<Payload> raw_;         // at most kMaxTensors + 1 are kept
-  uint32_t raw_count_ = 0;           // all of them, kept or not
-  bool is_large_ = false;            // the memory is not kept for the next request
+  std::string fields_;        // the bytes of all fields but the raw contents
+  std::vector<Payload> raw_;  // at most kMaxTensors + 1 are kept
+  uint32_t raw_count_ = 0;    // all of them, kept or not
+  bool is_large_ = false;     // the memory is not kept for the next request
   inference::ModelInferRequest parsed_;
   TensorFormLists forms_;
   std::vector<std::string> typed_;  // typed contents as raw bytes; payloads are views of it

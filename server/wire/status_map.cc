@@ -1,7 +1,6 @@
 #include "server/wire/status_map.h"
 
 #include <string>
-#include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
@@ -50,18 +49,15 @@ absl::StatusCode ToldCode(const absl::Status& status, StatusStyle style) {
   return unavailable ? absl::StatusCode::kUnavailable : status.code();
 }
 
-grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style) {
-  if (status.ok()) return grpc::Status::OK;
-  const auto code = static_cast<grpc::StatusCode>(ToldCode(status, style));
-  std::string text = CutToHeaderLimit(status.message());
+ToldStatus TellStatus(const absl::Status& status, StatusStyle style) {
+  ToldStatus told{ToldCode(status, style), CutToHeaderLimit(status.message()), ""};
   const std::string details = Details(status);
-  if (details.empty()) return grpc::Status(code, std::move(text));
+  if (details.empty()) return told;
   // google.rpc.Status {code:1 message:2 details:3}.
-  std::string whole;
-  PutNumber(1, static_cast<uint64_t>(code), &whole);
-  PutText(2, text, &whole);
-  whole += details;
-  return grpc::Status(code, std::move(text), std::move(whole));
+  PutNumber(1, static_cast<uint64_t>(told.code), &told.details);
+  PutText(2, told.text, &told.details);
+  told.details += details;
+  return told;
 }
 
 }  // namespace mpsd

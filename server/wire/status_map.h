@@ -1,7 +1,5 @@
-// ToGrpcStatus: the only place where our Status becomes gRPC's.
+// ToldStatus: what a client is told of a Status. The only place where our Status becomes gRPC's.
 #pragma once
-
-#include <grpcpp/support/status.h>
 
 #include <string>
 
@@ -25,9 +23,16 @@ absl::StatusCode ToldCode(const absl::Status& status, StatusStyle style);
 // few KiB of headers. Changes nothing else. Pure.
 std::string CutToHeaderLimit(absl::string_view text);
 
+// The parts of the error that a client of gRPC gets. A value.
+struct ToldStatus {
+  absl::StatusCode code = absl::StatusCode::kOk;  // its number is that of gRPC's code
+  std::string text;
+  std::string details;  // a serialized google.rpc.Status, or empty
+};
+
 // Called only where a call ends: all earlier code uses absl::Status and knows no gRPC.
 //
-//   absl::Status                      grpc::Status
+//   absl::Status                      ToldStatus
 //   code                              the same code, except as StatusStyle says
 //   text                              the same, cut to the header limit
 //
@@ -36,6 +41,6 @@ std::string CutToHeaderLimit(absl::string_view text);
 //
 // Texts of our statuses are written for clients, so nothing is removed. Clean a text that names a
 // file or an errno before (WithoutPathsAndErrnos). Pure.
-grpc::Status ToGrpcStatus(const absl::Status& status, StatusStyle style);
+ToldStatus TellStatus(const absl::Status& status, StatusStyle style);
 
 }  // namespace mpsd

@@ -19,9 +19,9 @@ namespace mpsd {
 // that it alone keeps nobody out. If several clients use it up, the one with the oldest unread copy
 // is cut off, once that copy is kPatienceNs old. Its copies go with its connection.
 //
-// A client is a connection, named by the address that gRPC gives it. All clients of a Unix socket
-// count as one, which is never cut off. Part of the PinLedger, and so shared by the server and the
-// copies that gRPC holds. Never blocks on a client. Thread-safe.
+// A client is a connection, named by its address. All clients of a Unix socket count as one, which
+// is never cut off. Owned by the DoorBounds, and shared by all calls. Never blocks on a client.
+// Thread-safe.
 class UnreadCopies {
  private:
   struct Client {
@@ -64,7 +64,7 @@ class UnreadCopies {
 
   UnreadCopies(uint64_t limit_bytes, Cut cut) : limit_bytes_(limit_bytes), cut_(std::move(cut)) {}
 
-  // Room for a copy of `bytes` bytes for the client that gRPC calls `peer`; nothing if there is
+  // Room for a copy of `bytes` bytes for the client with the address `peer`; nothing if there is
   // none now. The room must be returned before the UnreadCopies goes.
   std::optional<Room> Take(absl::string_view peer, uint64_t bytes, int64_t now_ns)
       ABSL_LOCKS_EXCLUDED(mu_);

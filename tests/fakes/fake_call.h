@@ -1,4 +1,4 @@
-// FakeCall: a call as accept/ holds it, with a sink that remembers its ending.
+// FakeCall: a call as door/ holds it, with a sink that remembers its ending.
 #pragma once
 
 #include <cstring>

@@ -118,7 +118,7 @@ std::string BodyOf(FuzzInput* input) {
     case 0:
       return framed(0, message);
     case 1:
-      return framed(1, Compressed(message, GRPC_COMPRESS_GZIP));
+      return framed(1, Compressed(message, CompressedForm::kGzip));
     case 2:
       return absl::Base64Escape(framed(0, message));
     case 3:
@@ -126,7 +126,7 @@ std::string BodyOf(FuzzInput* input) {
     case 4:
       return (choice & 1) != 0 ? kBody : R"({"x":[1]})";
     case 5:
-      return framed(1, Compressed(std::string(size_t{choice} << 6, 'x'), GRPC_COMPRESS_DEFLATE));
+      return framed(1, Compressed(std::string(size_t{choice} << 6, 'x'), CompressedForm::kDeflate));
     case 6:
       return std::string(size_t{choice} << 6, '{');
     default:
@@ -238,7 +238,7 @@ class Scene final : public HttpDoorTest {
     client.stream = std::make_unique<HttpStream>(
         HttpSocket(io_, boost::asio::generic::stream_protocol(AF_UNIX, 0), ends[1]), nullptr);
     client.peer = "ipv4:127.0.0.1:5";
-    client.use = shares_.Enter({0, 1, true, clock_.NowNs()}, {1, 1, &metrics_, nullptr});
+    client.use = shares_.Enter({0, 1, clock_.NowNs()}, {1, 1, &metrics_, nullptr});
     client.group = &options_.groups[0];
     Keep(std::make_shared<HttpConnection>(&connection_context_, std::move(client)));
   }
@@ -253,7 +253,7 @@ class Scene final : public HttpDoorTest {
       Pass(kNsPerSecond * 600);
     }
     MPSD_CHECK(shares_.count() == 0 && bodies_.taken_bytes() == 0);
-    MPSD_CHECK(inflater_.held_bytes() == 0 && metrics_.open_calls == 0);
+    MPSD_CHECK(inflated_.taken_bytes() == 0 && metrics_.open_calls == 0);
     MPSD_CHECK(open_infer_calls_.count() == 0 && open_other_calls_.count() == 0);
     MPSD_CHECK(open_stream_calls_.count() == 0);
     door_.reset();
@@ -297,6 +297,7 @@ class Scene final : public HttpDoorTest {
                            &bodies_,
                            &metrics_,
                            &clock_,
+                           &read_buffer_,
                            [this](Connection* over) { Drop(over); },
                            [this](Connection* over, std::shared_ptr<Connection> next) {
                              Drop(over);
@@ -430,6 +431,7 @@ class Scene final : public HttpDoorTest {
   boost::asio::io_context io_{1};
   HeldBytes bodies_{8192, 4096};
   ConnectionShares shares_;
+  std::string read_buffer_ = std::string(1 << 16, '\0');
   ConnectionContext connection_context_;
   absl::flat_hash_map<Connection*, std::shared_ptr<Connection>> connections_;
   UniqueFd client_;

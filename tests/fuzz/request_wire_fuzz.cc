@@ -1,13 +1,11 @@
 // The hand-written walk over a ModelInferRequest against protobuf's own reading of the same bytes:
 // the same verdict, the same values.
 #include <cstdint>
-#include <random>
 #include <string>
 
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/wire/request_wire.h"
-#include "tests/server/wire/slices.h"
 
 namespace mpsd {
 namespace {
@@ -50,15 +48,12 @@ bool HasTooManyTensors(const InferMessage& message) {
   return message.inputs.size() > kMaxTensors || message.outputs.size() > kMaxTensors;
 }
 
-// The first byte says into how large pieces the transport cut the rest.
-void Read(const std::string& bytes, size_t longest_slice) {
+void Read(const std::string& bytes) {
   static RequestWire wire;
-  std::mt19937 random(7);
   InferMessage message;
   ModelInferRequest parsed;
   const bool whole = parsed.ParseFromString(bytes);
-  const absl::Status status =
-      wire.Read(InSlices(bytes, longest_slice, &random), kMessageBytes, &message);
+  const absl::Status status = wire.Read(bytes, kMessageBytes, &message);
   if (!whole) {
     MPSD_CHECK(!status.ok() || HasTooManyTensors(message));
   } else if (status.ok()) {
@@ -74,7 +69,6 @@ void Read(const std::string& bytes, size_t longest_slice) {
 }  // namespace mpsd
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
-  if (bytes == 0) return 0;
-  mpsd::Read(std::string(reinterpret_cast<const char*>(data + 1), bytes - 1), 1 + data[0]);
+  mpsd::Read(std::string(reinterpret_cast<const char*>(data), bytes));
   return 0;
 }

@@ -319,12 +319,14 @@ class SharedMemory(RegionsAsTheyAreMeant, RegionCase):
         outcome = calls.outcome_of(client.client._client_stub.ModelInfer.future(message))
         self.assertIn("expected 0 raw input contents but got 1", outcome.text)
 
-    def test_a_unix_socket_tells_nobody_apart(self):
+    def test_clients_of_a_unix_socket_have_names_of_their_own(self):
         where = next(name for name in self.daemon.listeners if name.startswith("unix:"))
-        client = Client(where, "region")
-        self.addCleanup(client.close)
-        self.refused("FAILED_PRECONDITION", "over a TCP connection from this host",
-                     client.register)
+        for value in (1, 2):
+            client = Client(where, f"region{value}")
+            self.addCleanup(client.close)
+            client.register()
+            client.put(rows(value))
+            self.assertTrue((client.infer().as_numpy("OUTPUT0") == value).all())
 
 
 class Off(unittest.TestCase):

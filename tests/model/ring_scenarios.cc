@@ -203,7 +203,7 @@ struct FrontThreadAtomics : SimulatedAtomics {
   using PrivateWord = SharedPrivateWord;
 };
 
-// A pool and a plane with two threads, reduced to what they do with the flag: a queue thread, which
+// A pool and a plane with two threads, reduced to what they do with the flag: a door thread, which
 // sleeps for good when it has nothing to do, and the supervisor's, which sleeps on the bell.
 struct FrontThreads {
   static constexpr uint32_t kCompletions = 1;

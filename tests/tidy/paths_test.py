@@ -18,7 +18,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 PATH = re.compile(r"\.{0,2}[\w*][\w.*-]*(?:/[\w.*-]+)+/?")
 FILE = re.compile(r"[\w*][\w*-]*\.(?:h|cc|py|sh|cmake|pml)")
-# InferCall, kMaxLanes; not what stands behind a slash, as ~/Library/LaunchAgents.
+# InferTask, kMaxLanes; not what stands behind a slash, as ~/Library/LaunchAgents.
 IDENTIFIER = re.compile(r"(?<![\w/])(?:k[A-Z]\w+|[A-Z][a-z]+[A-Z]\w*)\b")
 SUFFIXES = ("", ".h", ".cc", ".py", ".sh", ".md", ".proto")
 # Made when the repository is built or set up: `build/release/bin/mpsd`.
@@ -97,7 +97,7 @@ def self_test():
 
     planted("`server/listen/a_guard.h`, `server/listen/a_guard`, `server/listen/`, `a_guard.h`\n")
     planted("`server/*/a_*`, `a_*.h`; `a/b` and `and/or.h` are not ours\n")
-    planted("x\n`server/accept/a_guard`\n", "README.md:2: there is no server/accept/a_guard")
+    planted("x\n`server/door/a_guard`\n", "README.md:2: there is no server/door/a_guard")
     planted("`server/*/c_*`\n", "there is no server/*/c_*")
     planted("see `c_guard.h`\n", "no file is called c_guard.h")
     planted("```\nx\ntests/crash/b_test.py --only server/x.h\n```\n", "README.md:3: there is")

@@ -2,8 +2,8 @@
 //
 // The last step of a request's life. When the answer is ready, TellEnding()
 // (server/exchange/request_ending.h) fills one and gives it to TraceLog, RequestLog or both, before
-// gRPC gets the bytes. If neither is on, none is made. The five times cut a request's life into
-// stages:
+// the client gets the bytes. If neither is on, none is made. The five times cut a request's life
+// into stages:
 //
 //   arrival ──queue──▶ batched ──dispatch──▶ started ──execute──▶ finished ──respond──▶ ended
 //

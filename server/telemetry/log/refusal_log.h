@@ -24,8 +24,8 @@
 namespace mpsd {
 
 // The counters count every refusal; the log gets kLinesPerSecond lines a second. That is far fewer
-// than the log itself allows, so that refusals cannot crowd out other warnings. There is one for
-// gRPC and one for the HTTP server, so that a flood at one does not hide the refusals of the other.
+// than the log itself allows, so that refusals cannot crowd out other warnings. All callers share
+// it.
 //
 // Stands beside the Gate: a caller with a verdict other than kAllowed calls Tell() once. Never
 // decides, and never sees a credential. Owned by the daemon. Thread-safe; holds its mutex only to

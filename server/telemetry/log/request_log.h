@@ -18,9 +18,9 @@ namespace mpsd {
 
 // Writes JSON lines into a file of their own, so that they hide nothing in the daemon's log. Exists
 // only if the config names such a file ("log": {"requests": …}). TellEnding() calls it on the
-// thread that ends the request, before gRPC gets the answer; a line costs a few microseconds. It
-// has no rate limit, because its operator wants all lines. Still lossy: lines that the file does
-// not take in time count in log_lines_dropped. Owned by the daemon, outlives the gRPC server.
+// thread that ends the request, before the client gets the answer; a line costs a few microseconds.
+// It has no rate limit, because its operator wants all lines. Still lossy: lines that the file does
+// not take in time count in log_lines_dropped. Owned by the daemon, outlives the HttpServer.
 // Thread-safe.
 class RequestLog {
  public:

@@ -51,12 +51,13 @@ struct TraceSettings {
 };
 
 // Exists only if the config names a trace file. An exchange asks Wants() when a request begins and,
-// after yes, calls Begin(). TellEnding() calls Write() when the request ends, before gRPC gets the
-// answer. The thread that ends the request puts the trace together, which allocates; an untraced
-// request pays only for the question. Nothing goes over the network: collectors read the file.
+// after yes, calls Begin(). TellEnding() calls Write() when the request ends, before the client
+// gets the answer. The thread that ends the request puts the trace together, which allocates; an
+// untraced request pays only for the question. Nothing goes over the network: collectors read the
+// file.
 //
 // Lossy: requests whose spans the file does not take in time count in lost_traces. Owned by the
-// daemon, outlives the gRPC server. Thread-safe.
+// daemon, outlives the HttpServer. Thread-safe.
 class TraceLog {
  public:
   // The ids follow from `seed`: two daemons need different seeds. REQUIRES: settings.rate > 0.

@@ -207,10 +207,9 @@ class SlowReader(unittest.TestCase):
         self.assertEqual(daemon.metric("mpsd_requests_total", code="OK"), self.CALLS)
         stuck = daemon.metric("mpsd_open_calls")
         self.assertGreater(stuck, 0, "the slow reader is none")
-        pinned = wait_until(lambda: daemon.metric("mpsd_pinned_output_bytes"), 20,
-                            "pinned memory")
-        print(f"  {stuck:.0f} of {self.CALLS} calls are stuck, {pinned / 2**20:.0f} MiB pinned, "
-              f"{daemon.metric('mpsd_copied_replies_total'):.0f} replies copied", flush=True)
+        held = wait_until(lambda: daemon.metric("mpsd_unread_copy_bytes"), 20, "unread answers")
+        print(f"  {stuck:.0f} of {self.CALLS} calls are stuck, {held / 2**20:.0f} MiB unread",
+              flush=True)
         return reader
 
     def infer_big(self, stub):

@@ -152,7 +152,11 @@ class InferVerb(unittest.TestCase):
         self.assertIn("no server is reachable at 127.0.0.1:1", fails("http://127.0.0.1:1", 69))
         self.assertIn("http://HOST:PORT", fails("http://127.0.0.1:1/v2", 64))
         self.assertIn("no server is reachable", fails(f"https://{self.daemon.http}", 69))
-        fails(f"http://{self.daemon.address}", 1)
+
+    def test_either_protocol_at_either_address(self):
+        for address in (f"http://{self.daemon.address}", self.daemon.http):
+            done = mpsd("infer", "m", "--input", "x=random", "--address", address)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_ps_and_list_take_both_forms_of_an_address(self):
         for verb in ("ps", "list"):

@@ -332,6 +332,7 @@ TEST(ReadEnvironment, NamesAVariableThatIsNoPort) {
   EXPECT_EQ(Environment({{"PORT", "tcp://10.0.0.1:80"}}).status,
             absl::InvalidArgumentError("PORT='tcp://10.0.0.1:80' is no port"));
   EXPECT_FALSE(Environment({{"MPSD_PORT", "65536"}}).status.ok());
+  EXPECT_TRUE(Environment({{"MPSD_PORT", "tcp://10.0.0.1:8001"}}).status.ok()) << "a Service's";
 }
 
 }  // namespace

@@ -62,6 +62,12 @@ TEST(ConfigWarnings, ARateOfACredentialThatIsNoTenant) {
   EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("access.rules[].rate counts")));
 }
 
+TEST(ConfigWarnings, ALimitOfWhatNobodyKeeps) {
+  Config config;
+  config.limits.connection_pin_bytes = 0;
+  EXPECT_THAT(ConfigWarnings(config), ElementsAre(HasSubstr("limits.connection_pinned has no")));
+}
+
 TEST(ConfigWarnings, PagesOfAllSites) {
   Config config;
   config.listen.cors = {"https://a.b", "*"};

@@ -763,7 +763,7 @@ TEST_F(PoolFaults, AnUnreadAnswerOfEachBatchDoesNotFillTheOutputArea) {
     FakeCall* good = Submit(2, 3);
     Serve(worker);
     ASSERT_EQ(good->Answer(), Rows(2, 3)) << i;
-    // What accept/ does with an answer that may not be kept: it is copied.
+    // A call copies an answer that it may not keep.
     if (!slow.back()->sink.memory()->TryPin()) slow.back()->sink.DropMemory();
     EXPECT_EQ(workers_[0].link->pinned_bytes(), 64u);
   }

@@ -46,7 +46,7 @@ class PoolStress : public PoolFixture {
     if (call->request.queue != nullptr) pool_->Cancel(&call->request);
   }
 
-  // Waits for the oldest call to end, draining as a queue thread does.
+  // Waits for the oldest call to end, draining as a door thread does.
   void Close(std::deque<std::pair<std::unique_ptr<FakeCall>, float>>* open) {
     FakeCall* call = open->front().first.get();
     while (call->endings() == 0) {

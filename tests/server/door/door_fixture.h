@@ -15,7 +15,8 @@
 #include "proto/inference.pb.h"
 #include "server/door/http_door.h"
 #include "server/http/http_parser.h"
-#include "server/inflate/inflater.h"
+#include "server/inflate/inflater_threads.h"
+#include "server/request/held_bytes.h"
 #include "server/request/retry_info.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_device_copier.h"
@@ -106,7 +107,7 @@ class HttpDoorTest : public testing::Test {
     context_.open_other_calls = &open_other_calls_;
     context_.unread = &unread_;
     context_.inflaters = &inflaters_;
-    context_.inflate_bounds = inflater_.bounds();
+    context_.inflate_bounds = {kMessageBytes, &inflated_};
     context_.page = &page_;
     context_.health = &health_;
     context_.message_bytes = kMessageBytes;
@@ -158,7 +159,7 @@ class HttpDoorTest : public testing::Test {
     EXPECT_TRUE(call_->dropped);
     if (!call_->reply.has_value()) Answer({1});
     task->Over();
-    EXPECT_EQ(inflater_.held_bytes(), 0U);
+    EXPECT_EQ(inflated_.taken_bytes(), 0U);
     return call_->reply->status;
   }
 
@@ -184,8 +185,7 @@ class HttpDoorTest : public testing::Test {
   AccessMetrics access_metrics_;
   FakeInferHandler handler_;
   FakeDeviceCopier copier_;
-  ClientRegions regions_{
-      {}, [](absl::string_view) { return std::vector<OpenSocket>(); }, &copier_, &metrics_};
+  ClientRegions regions_{{}, &copier_, &metrics_};
   ThreadRole thread_;
   ModelDirectory models_;
   MethodTable methods_;
@@ -197,8 +197,8 @@ class HttpDoorTest : public testing::Test {
   OpenCalls open_stream_calls_{kOpenCalls, &metrics_.refused_calls};
   OpenCalls open_other_calls_{kOpenCalls, &metrics_.refused_calls};
   UnreadCopies unread_{64 << 10, [](const std::string&) { return false; }};
-  Inflater inflater_{kMessageBytes, kMessageBytes};
-  InflaterThreads inflaters_{&inflater_};
+  HeldBytes inflated_{kMessageBytes, kMessageBytes};
+  InflaterThreads inflaters_;
   MetricsPage page_{&metrics_, {{"version", "test"}}};
   NeverAsked health_;
   DoorContext context_;

@@ -72,7 +72,7 @@ class GrpcDoorTest : public HttpDoorTest {
       Answer({1});
     }
     task->Over();
-    EXPECT_EQ(inflater_.held_bytes(), 0U);
+    EXPECT_EQ(inflated_.taken_bytes(), 0U);
     EXPECT_EQ(open_infer_calls_.count() + open_other_calls_.count(), 0U);
   }
 
@@ -140,7 +140,7 @@ TEST_F(GrpcDoorTest, AnErrorOfTheWebIsInTheHeaders) {
 
 TEST_F(GrpcDoorTest, AMessageOfTheWebMayBeCompressed) {
   inflaters_.Start(1);
-  const std::string message = Framed(Compressed(InferMessage(), GRPC_COMPRESS_GZIP), 1);
+  const std::string message = Framed(Compressed(InferMessage(), CompressedForm::kGzip), 1);
   AskWeb("-web-text", kInfer, absl::Base64Escape(message), "grpc-encoding: gzip\r\n");
   EXPECT_EQ(call_->reply->status, 200);
   EXPECT_EQ(call_->reply->headers, "");
@@ -200,7 +200,7 @@ TEST_F(GrpcDoorTest, ACompressedMessageIsAnsweredAsThePlainOne) {
   ASSERT_EQ(Code(), kOk);
   const std::string answer = body();
   for (const auto& [name, algorithm] :
-       {std::pair("gzip", GRPC_COMPRESS_GZIP), std::pair("deflate", GRPC_COMPRESS_DEFLATE)}) {
+       {std::pair("gzip", CompressedForm::kGzip), std::pair("deflate", CompressedForm::kDeflate)}) {
     const std::string header = absl::StrCat("grpc-encoding: ", name, "\r\n");
     Ask(kInfer, header, Framed(Compressed(InferMessage(), algorithm), 1));
     EXPECT_EQ(Code(), kOk);
@@ -218,7 +218,7 @@ TEST_F(GrpcDoorTest, SoIsThatOfAMethod) {
   ASSERT_EQ(Code(), kOk);
   const std::string answer = body();
   Ask(kReady, "grpc-encoding: gzip\r\n",
-      Framed(Compressed(request.SerializeAsString(), GRPC_COMPRESS_GZIP), 1));
+      Framed(Compressed(request.SerializeAsString(), CompressedForm::kGzip), 1));
   EXPECT_EQ(Code(), kOk);
   EXPECT_EQ(body(), answer);
   Ask(kReady, "grpc-encoding: gzip\r\n", Framed("", 1));
@@ -227,7 +227,7 @@ TEST_F(GrpcDoorTest, SoIsThatOfAMethod) {
 
 TEST_F(GrpcDoorTest, ABombIsBounded) {
   inflaters_.Start(1);
-  const std::string bomb = Compressed(std::string(2 * kMessageBytes, 'x'), GRPC_COMPRESS_GZIP);
+  const std::string bomb = Compressed(std::string(2 * kMessageBytes, 'x'), CompressedForm::kGzip);
   for (const char* const path : {kInfer, kReady}) {
     Ask(path, "grpc-encoding: gzip\r\n", Framed(bomb, 1));
     EXPECT_EQ(Code(), "grpc-status: 8\r\n");

@@ -53,9 +53,10 @@ TEST(GrpcForm, ACallIsAPost) {
 
 TEST(GrpcForm, ATimeoutHasAUnit) {
   EXPECT_EQ(LeftNs("1H"), kMaxTimeoutNs);
-  EXPECT_EQ(LeftNs("2M"), 120 * kNsPerSecond);
-  EXPECT_EQ(LeftNs("3S"), 3 * kNsPerSecond);
-  EXPECT_EQ(LeftNs("4m"), 4 * kNsPerMs);
+  EXPECT_EQ(LeftNs("2M"), 120 * kNsPerSecond - kNsPerMs);
+  EXPECT_EQ(LeftNs("3S"), 3 * kNsPerSecond - kNsPerMs);
+  EXPECT_EQ(LeftNs("8m"), 7 * kNsPerMs) << "a client that counts milliseconds has rounded up";
+  EXPECT_EQ(LeftNs("2m"), 2 * kNsPerMs - kNsPerMs / 2);
   EXPECT_EQ(LeftNs("5u"), 5000);
   EXPECT_EQ(LeftNs("99999999n"), 99'999'999);
   EXPECT_EQ(LeftNs("99999999H"), kMaxTimeoutNs);

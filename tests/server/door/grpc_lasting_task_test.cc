@@ -97,13 +97,13 @@ TEST_F(GrpcLastingTaskTest, ACompressedRequestIsInflatedFirst) {
   inflaters_.Start(1);
   Open(kTalk, "grpc-encoding: gzip\r\n");
   const std::string text(2000, 'x');
-  std::string bytes = InGrpcForm(Compressed(text, GRPC_COMPRESS_GZIP));
+  std::string bytes = InGrpcForm(Compressed(text, CompressedForm::kGzip));
   bytes[0] = 1;
   SendBytes(bytes + InGrpcForm("plain"));
   EXPECT_FALSE(HasNext());
   AwaitResumed();
   EXPECT_EQ(Next(), text + "!");
-  EXPECT_EQ(inflater_.held_bytes(), 0U);
+  EXPECT_EQ(inflated_.taken_bytes(), 0U);
   EXPECT_EQ(Next(), "plain!");
   bytes[kGrpcPrefixBytes] = 'x';
   SendBytes(bytes);
@@ -113,7 +113,7 @@ TEST_F(GrpcLastingTaskTest, ACompressedRequestIsInflatedFirst) {
 
 TEST_F(GrpcLastingTaskTest, ACallThatEndsWhileARequestIsInflatedAwaitsThat) {
   Open(kTalk, "grpc-encoding: gzip\r\n");
-  std::string bytes = InGrpcForm(Compressed("one", GRPC_COMPRESS_GZIP));
+  std::string bytes = InGrpcForm(Compressed("one", CompressedForm::kGzip));
   bytes[0] = 1;
   SendBytes(bytes);
   task_->EndSoon();

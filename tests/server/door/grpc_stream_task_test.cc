@@ -41,7 +41,7 @@ class GrpcStreamTaskTest : public GrpcCallsTest {
   }
 
   void SendCompressed(const std::string& message) {
-    std::string bytes = InGrpcForm(Compressed(message, GRPC_COMPRESS_GZIP));
+    std::string bytes = InGrpcForm(Compressed(message, CompressedForm::kGzip));
     bytes[0] = 1;
     SendBytes(bytes);
   }
@@ -488,7 +488,7 @@ TEST_F(GrpcStreamTaskTest, CompressedRequestsAreInflatedOneAfterTheOther) {
   EXPECT_EQ(handler_.count(), 0U);
   AwaitResumed();
   EXPECT_EQ(handler_.ids(), (std::vector<std::string>{id, "plain"}));
-  EXPECT_EQ(inflater_.held_bytes(), 0U) << "nobody reads the payloads any more";
+  EXPECT_EQ(inflated_.taken_bytes(), 0U) << "nobody reads the payloads any more";
   for (Request* request : handler_.requests()) request->reply.Send(FakeAnswer({1}));
   EXPECT_EQ(NextId(), id);
   EXPECT_EQ(NextId(), "plain");

@@ -77,13 +77,13 @@ TEST_F(HttpDoorTest, JsonHasABoundOfItsOwnAndBinaryTensorsHaveNot) {
 
 TEST_F(HttpDoorTest, CompressedBodiesAreInflated) {
   inflaters_.Start(1);
-  EXPECT_EQ(CodeOfCompressed("gzip", Compressed(kBody, GRPC_COMPRESS_GZIP)), 200);
-  EXPECT_EQ(CodeOfCompressed("x-gzip", Compressed(kBody, GRPC_COMPRESS_GZIP)), 200);
-  EXPECT_EQ(CodeOfCompressed("Deflate", Compressed(kBody, GRPC_COMPRESS_DEFLATE)), 200);
+  EXPECT_EQ(CodeOfCompressed("gzip", Compressed(kBody, CompressedForm::kGzip)), 200);
+  EXPECT_EQ(CodeOfCompressed("x-gzip", Compressed(kBody, CompressedForm::kGzip)), 200);
+  EXPECT_EQ(CodeOfCompressed("Deflate", Compressed(kBody, CompressedForm::kDeflate)), 200);
   EXPECT_EQ(handler_.ids(), std::vector<std::string>(3, "7"));
   EXPECT_EQ(CodeOfCompressed("gzip", kBody), 400);
   EXPECT_TRUE(absl::StrContains(body(), "cannot be inflated as gzip")) << body();
-  const std::string bomb = Compressed(std::string(8 << 20, ' '), GRPC_COMPRESS_GZIP);
+  const std::string bomb = Compressed(std::string(8 << 20, ' '), CompressedForm::kGzip);
   EXPECT_EQ(CodeOfCompressed("gzip", bomb), 413);
 }
 
@@ -105,7 +105,7 @@ TEST_F(HttpDoorTest, CompressedBodiesNeedLeave) {
 
 TEST_F(HttpDoorTest, AClientThatLeavesEndsTheInflation) {
   HttpTask* const task = Bring("POST /v2/models/m/infer", "Content-Encoding: gzip\r\n",
-                               Compressed(kBody, GRPC_COMPRESS_GZIP));
+                               Compressed(kBody, CompressedForm::kGzip));
   task->ClientLeft();
   EXPECT_FALSE(call_->reply.has_value());
   inflaters_.Start(1);

@@ -51,25 +51,16 @@ class InferExchangeTest : public testing::Test {
 
   // The client's region "gpu": the 8 bytes of the device's memory 'a'.
   void RegisterDevice() {
-    int ends[2];
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    for (int i = 0; i < 2; ++i) socket_[i].Reset(ends[i]);
     copier_.memories['a'] = "12345678";
     RegionSpec spec;
     spec.name = "gpu";
     spec.handle = FakeHandle('a');
     spec.bytes = 8;
     absl::Status answer = absl::UnknownError("none");
-    regions_.RegisterDevice(connection_, "ipv4:127.0.0.1:1", spec,
+    regions_.RegisterDevice(connection_, spec,
                             [&](const absl::Status& status) { answer = status; });
     copier_.RunTasks();
     ASSERT_TRUE(answer.ok()) << answer;
-  }
-
-  std::vector<OpenSocket> Sockets() const {
-    struct stat info {};
-    if (!socket_[0].valid() || fstat(socket_[0].get(), &info) != 0) return {};
-    return {{socket_[0].get(), static_cast<uint64_t>(info.st_ino)}};
   }
 
   static RegionUse Input(absl::string_view region, uint64_t bytes = 8) {
@@ -83,10 +74,8 @@ class InferExchangeTest : public testing::Test {
   ServerMetrics metrics_;
   FakeInferHandler handler_;
   FakeDeviceCopier copier_;
-  UniqueFd socket_[2];
-  const ConnectionId connection_ = std::make_shared<int>();
-  ClientRegions regions_{
-      {0, 1000, 4096, 4096}, [this](absl::string_view) { return Sockets(); }, &copier_, &metrics_};
+  const ConnectionId connection_ = std::make_shared<ConnectionMark>("ipv4:127.0.0.1:1");
+  ClientRegions regions_{{0, 1000, 4096, 4096}, &copier_, &metrics_};
   ThreadRole thread_;
   const TraceContext trace_;
   const ExchangeContext context_{&handler_, &metrics_, &clock_, &regions_, &thread_, {}};

@@ -17,9 +17,7 @@ constexpr int kOtherListener = 4;
 class ConnectionSharesTest : public testing::Test {
  protected:
   // Its number; -1 when it is refused.
-  int Enter(uint64_t host, int listener = kListener, bool tells_calls = true) {
-    return Add({listener, host, tells_calls, ++now_ns_});
-  }
+  int Enter(uint64_t host, int listener = kListener) { return Add({listener, host, ++now_ns_}); }
 
   int Add(const ConnectionShares::Newcomer& newcomer) {
     auto use = shares_.Enter(newcomer, bounds_);
@@ -33,7 +31,7 @@ class ConnectionSharesTest : public testing::Test {
   // A handshake of TLS, which comes when those before are long; likewise.
   int Shake(uint64_t host) {
     now_ns_ += ConnectionShares::kLongHandshakeNs;
-    return Add({kListener, host, true, now_ns_, true});
+    return Add({kListener, host, now_ns_, true});
   }
 
   int EnterBusy(uint64_t host, int listener = kListener) {
@@ -121,7 +119,7 @@ TEST_F(ConnectionSharesTest, TheHostWithTheMostHandshakesMakesRoomForOthers) {
 
 TEST_F(ConnectionSharesTest, NoHandshakeEndsForAnotherBeforeItHasHadItsTime) {
   for (uint64_t host = 20; host < 30; ++host) {
-    EXPECT_GE(Add({kListener, host, true, ++now_ns_, true}), 0);
+    EXPECT_GE(Add({kListener, host, ++now_ns_, true}), 0);
   }
   EXPECT_TRUE(ended_.empty());
   EXPECT_EQ(shares_.count(), 10u);
@@ -182,22 +180,6 @@ TEST_F(ConnectionSharesTest, AFullListenerTakesFromItsOwn) {
   EXPECT_EQ(ended_, std::vector<int>{0});
 }
 
-TEST_F(ConnectionSharesTest, WhoseCallsAreNotToldIsIdleWithoutACallOrAfterSilence) {
-  for (int i = 0; i < 8; ++i) {
-    Enter(kHost, kListener, /*tells_calls=*/false);
-    use(i).NoteCall();
-  }
-  EXPECT_EQ(Enter(kHost, kListener, false), -1);
-  now_ns_ += ConnectionShares::kSilentNs - 10;
-  for (int i = 1; i < 8; ++i) use(i).Heard(now_ns_);
-  EXPECT_EQ(Enter(kHost, kListener, false), -1);
-  now_ns_ += 10;
-  EXPECT_GE(Enter(kHost, kListener, false), 0);
-  EXPECT_EQ(ended_, std::vector<int>{0});
-  EXPECT_GE(Enter(kHost, kListener, false), 0);
-  EXPECT_EQ(ended_, (std::vector<int>{0, 8}));
-}
-
 TEST_F(ConnectionSharesTest, OnlySoManyAreOnTheirWayOut) {
   bounds_ = {1000, 1000, &metrics_, nullptr};
   for (int i = 0; i < 500; ++i) ASSERT_GE(Enter(kHost), 0);
@@ -209,8 +191,8 @@ TEST_F(ConnectionSharesTest, OnlySoManyAreOnTheirWayOut) {
 
 TEST_F(ConnectionSharesTest, OneThatWasToldBeforeItKnewHowEndsAtOnce) {
   bounds_ = {2, 2, &metrics_, nullptr};
-  const auto first = shares_.Enter({kListener, kHost, true, 1}, bounds_);
-  const auto second = shares_.Enter({kListener, kHost, true, 2}, bounds_);
+  const auto first = shares_.Enter({kListener, kHost, 1}, bounds_);
+  const auto second = shares_.Enter({kListener, kHost, 2}, bounds_);
   ASSERT_NE(second, nullptr);
   bool ended = false;
   first->SetEnd([&ended] { ended = true; });

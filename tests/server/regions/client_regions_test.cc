@@ -61,53 +61,37 @@ class NamedObject {
   const UniqueFd fd_;
 };
 
-// A connection whose socket is a real one, so that its end is seen.
 class Connection {
  public:
-  Connection() {
-    int fds[2];
-    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    ours_.Reset(fds[0]);
-    theirs_.Reset(fds[1]);
-  }
+  explicit Connection(absl::string_view peer = "ipv4:127.0.0.1:1")
+      : mark_(std::make_shared<ConnectionMark>(peer)) {}
 
-  const ConnectionId& id() const { return id_; }
-  OpenSocket socket() const {
-    struct stat info {};
-    EXPECT_EQ(fstat(ours_.get(), &info), 0);
-    return {ours_.get(), static_cast<uint64_t>(info.st_ino)};
-  }
-  void End() { ours_.Reset(); }
+  ConnectionId id() const { return mark_; }
+  void End() { mark_->End(); }
 
  private:
-  const ConnectionId id_ = std::make_shared<int>();
-  UniqueFd ours_;
-  UniqueFd theirs_;
+  const std::shared_ptr<ConnectionMark> mark_;
 };
 
 class ClientRegionsTest : public testing::Test {
  protected:
   absl::Status Register(const Connection& connection, std::string name, const NamedObject& object,
                         uint64_t offset, uint64_t bytes) {
-    sockets_ = {connection.socket()};
-    return regions_.Register(connection.id(), "ipv4:127.0.0.1:1",
-                             {std::move(name), object.key(), offset, bytes});
+    return regions_.Register(connection.id(), {std::move(name), object.key(), offset, bytes});
   }
 
   absl::Status RegisterDevice(const Connection& connection, std::string name, std::string handle,
                               uint64_t bytes) {
-    sockets_ = {connection.socket()};
     RegionSpec spec;
     spec.name = std::move(name);
     spec.handle = std::move(handle);
     spec.bytes = bytes;
     int answers = 0;
     absl::Status answer;
-    regions_.RegisterDevice(connection.id(), "ipv4:127.0.0.1:1", std::move(spec),
-                            [&](const absl::Status& status) {
-                              ++answers;
-                              answer = status;
-                            });
+    regions_.RegisterDevice(connection.id(), std::move(spec), [&](const absl::Status& status) {
+      ++answers;
+      answer = status;
+    });
     copier_.RunTasks();
     EXPECT_EQ(answers, 1);
     return answer;
@@ -118,12 +102,8 @@ class ClientRegionsTest : public testing::Test {
   }
 
   ServerMetrics metrics_;
-  std::vector<OpenSocket> sockets_;
   FakeDeviceCopier copier_;
-  ClientRegions regions_{{1 << 20, 1000, 4096, 16 * 4096},
-                         [this](absl::string_view) { return sockets_; },
-                         &copier_,
-                         &metrics_};
+  ClientRegions regions_{{1 << 20, 1000, 4096, 16 * 4096}, &copier_, &metrics_};
   Connection a_;
   Connection b_;
   NamedObject object_{"a"};
@@ -174,10 +154,16 @@ TEST_F(ClientRegionsTest, GoWithTheirConnection) {
   EXPECT_TRUE((*used)->Read(0, absl::MakeSpan(&byte, 1)).ok());
 }
 
-TEST_F(ClientRegionsTest, NoneWithoutAConnectionThatCanBeWatched) {
-  sockets_.clear();
-  EXPECT_TRUE(
-      absl::IsFailedPrecondition(regions_.Register(a_.id(), "unix:", {"a", object_.key(), 0, 64})));
+TEST_F(ClientRegionsTest, ClientsOfOtherHostsHaveNone) {
+  for (const char* peer : {"ipv4:192.0.2.1:1", "ipv6:[2001:db8::1]:1"}) {
+    EXPECT_EQ(Register(Connection(peer), "a", object_, 0, 64),
+              absl::FailedPreconditionError("shared memory is registered by clients on this host"));
+  }
+  for (const char* peer : {"ipv6:[::1]:1", "unix:"}) {
+    const Connection local(peer);
+    EXPECT_TRUE(Register(local, "a", object_, 0, 64).ok()) << peer;
+    regions_.Unregister(local.id(), RegionKind::kObject, "a");
+  }
 }
 
 TEST_F(ClientRegionsTest, AllTogetherAreBounded) {
@@ -345,7 +331,6 @@ TEST_F(DeviceRegionsTest, WhatIsWrongIsSaidWithTheName) {
       absl::InvalidArgumentError("failed to register shared memory region 'gpu': it is not there"));
   EXPECT_TRUE(absl::IsInvalidArgument(RegisterDevice(a_, "gpu", FakeHandle('a'), 0)));
   EXPECT_TRUE(absl::IsInvalidArgument(RegisterDevice(a_, "", FakeHandle('a'), 1)));
-  sockets_.clear();
   copier_.refusal = absl::UnavailableError("Server exiting");
   EXPECT_TRUE(absl::IsUnavailable(RegisterDevice(a_, "gpu", FakeHandle('a'), 600)));
 }
@@ -430,7 +415,7 @@ TEST_F(DeviceRegionsTest, CopiesOfOutputsAreBoundedToo) {
 
 TEST(ClientRegions, TakeNoneUnlessTold) {
   ServerMetrics metrics;
-  const ClientRegions regions({0, 0, 4096, 4096}, nullptr, nullptr, &metrics);
+  const ClientRegions regions({0, 0, 4096, 4096}, nullptr, &metrics);
   EXPECT_FALSE(regions.Takes(RegionKind::kObject));
   EXPECT_FALSE(regions.Takes(RegionKind::kDevice));
 }

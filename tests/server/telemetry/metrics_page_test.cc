@@ -266,7 +266,6 @@ constexpr const char* kOfOneField[] = {"mpsd_batches_total",
                                        "mpsd_skipped_batches_total",
                                        "mpsd_dispatched_again_total",
                                        "mpsd_timeout_wakeups_total",
-                                       "mpsd_copied_replies_total",
                                        "mpsd_queue_requests",
                                        "mpsd_queue_bytes",
                                        "mpsd_running_batches",
@@ -301,34 +300,33 @@ TEST_F(MetricsPageTest, EveryCounterAndGaugeShowsItsOwnField) {
   model_.skipped_batches = 3;
   model_.dispatched_again = 4;
   model_.timeout_wakeups = 5;
-  model_.copied_replies = 6;
-  model_.queued_requests = 7;
-  model_.queued_bytes = 8;
-  model_.running_batches = 9;
-  model_.workers_configured = 10;
-  model_.workers_ready = 11;
-  model_.input_slabs_leased = 12;
-  model_.slab_segment_bytes = 13;
-  model_.output_leases = 14;
-  model_.pinned_output_bytes = 15;
-  model_.worker_restarts = 16;
-  model_.worker_recycles = 17;
-  model_.worker_lines_dropped = 18;
-  model_.circuit_open = 19;
-  model_.quarantined_requests = 20;
-  model_.refused_in_advance = 21;
-  model_.given_up_requests = 22;
-  model_.delayed_requests = 23;
-  model_.text_tokens = 24;
-  model_.truncated_texts = 25;
-  model_.repeated_texts = 26;
-  model_.cache_hits = 27;
-  model_.cache_misses = 28;
-  model_.padding_tokens = 29;
-  model_.resource_waits = 30;
-  model_.keep_warm_runs = 31;
-  model_.memory_trims = 32;
-  model_.open_sequences = 33;
+  model_.queued_requests = 6;
+  model_.queued_bytes = 7;
+  model_.running_batches = 8;
+  model_.workers_configured = 9;
+  model_.workers_ready = 10;
+  model_.input_slabs_leased = 11;
+  model_.slab_segment_bytes = 12;
+  model_.output_leases = 13;
+  model_.pinned_output_bytes = 14;
+  model_.worker_restarts = 15;
+  model_.worker_recycles = 16;
+  model_.worker_lines_dropped = 17;
+  model_.circuit_open = 18;
+  model_.quarantined_requests = 19;
+  model_.refused_in_advance = 20;
+  model_.given_up_requests = 21;
+  model_.delayed_requests = 22;
+  model_.text_tokens = 23;
+  model_.truncated_texts = 24;
+  model_.repeated_texts = 25;
+  model_.cache_hits = 26;
+  model_.cache_misses = 27;
+  model_.padding_tokens = 28;
+  model_.resource_waits = 29;
+  model_.keep_warm_runs = 30;
+  model_.memory_trims = 31;
+  model_.open_sequences = 32;
   double expected = 1;
   for (const char* name : kOfOneField) {
     EXPECT_EQ(Value(std::string(name) + R"({model="m",version="1"})"), expected++) << name;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "proto/base/limits.h"
-#include "tests/server/wire/slices.h"
 
 namespace mpsd {
 namespace {
@@ -25,8 +24,8 @@ class RequestWireTest : public testing::Test {
  protected:
   absl::Status Read() { return ReadBytes(request_.SerializeAsString()); }
   absl::Status ReadBytes(const std::string& bytes) {
-    buffer_ = InSlices(bytes, 5, &random_);
-    return wire_.Read(buffer_, message_bytes_, &message_);
+    bytes_ = bytes;
+    return wire_.Read(bytes_, message_bytes_, &message_);
   }
 
   // What is said of a request with one parameter.
@@ -37,10 +36,9 @@ class RequestWireTest : public testing::Test {
     return message_.parameter_error;
   }
 
-  std::mt19937 random_{1};
   uint64_t message_bytes_ = 64 << 20;
   ModelInferRequest request_;
-  grpc::ByteBuffer buffer_;
+  std::string bytes_;
   RequestWire wire_;
   InferMessage message_;
 };
@@ -75,14 +73,10 @@ TEST_F(RequestWireTest, ReadsEveryField) {
 TEST_F(RequestWireTest, RawContentsAreNotCopied) {
   request_.add_inputs()->set_name("A");
   request_.add_raw_input_contents(std::string(1000, 'x'));
-  const std::string bytes = request_.SerializeAsString();
-  const grpc::Slice slice(bytes);
-  const grpc::ByteBuffer buffer(&slice, 1);
-  ASSERT_TRUE(wire_.Read(buffer, message_bytes_, &message_).ok());
+  ASSERT_TRUE(Read().ok());
   ASSERT_THAT(message_.inputs[0].payload.pieces, SizeIs(1));
   const char* data = message_.inputs[0].payload.pieces[0].data();
-  const char* begin = reinterpret_cast<const char*>(slice.begin());
-  EXPECT_TRUE(data >= begin && data < begin + slice.size());
+  EXPECT_TRUE(data >= bytes_.data() && data < bytes_.data() + bytes_.size());
 }
 
 TEST_F(RequestWireTest, AnEmptyRawEntryIsData) {

@@ -21,33 +21,35 @@ std::string RichStatus(const std::string& message, const std::string& value) {
 }
 
 TEST(StatusMap, KeepsCodeAndText) {
-  const grpc::Status status =
-      ToGrpcStatus(absl::NotFoundError("nobody is here"), StatusStyle::kOwn);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_EQ(status.error_message(), "nobody is here");
-  EXPECT_EQ(status.error_details(), "");
+  const ToldStatus status = TellStatus(absl::NotFoundError("nobody is here"), StatusStyle::kOwn);
+  EXPECT_EQ(status.code, absl::StatusCode::kNotFound);
+  EXPECT_EQ(status.text, "nobody is here");
+  EXPECT_EQ(status.details, "");
 }
 
-TEST(StatusMap, OkIsOk) { EXPECT_TRUE(ToGrpcStatus(absl::OkStatus(), StatusStyle::kOwn).ok()); }
+TEST(StatusMap, OkIsOk) {
+  EXPECT_EQ(TellStatus(absl::OkStatus(), StatusStyle::kOwn).code, absl::StatusCode::kOk);
+  EXPECT_EQ(TellStatus(absl::OkStatus(), StatusStyle::kTriton).details, "");
+}
 
 TEST(StatusMap, AFullQueueSaysWhenToComeAgain) {
   absl::Status full = absl::ResourceExhaustedError("Exceeds maximum queue size");
   full.SetPayload(kRetryInfoUrl, absl::Cord("\x0a\x02\x08\x03"));
-  const grpc::Status status = ToGrpcStatus(full, StatusStyle::kOwn);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_EQ(status.error_details(), RichStatus("Exceeds maximum queue size", "\x0a\x02\x08\x03"));
+  const ToldStatus status = TellStatus(full, StatusStyle::kOwn);
+  EXPECT_EQ(status.code, absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.details, RichStatus("Exceeds maximum queue size", "\x0a\x02\x08\x03"));
 }
 
 TEST(StatusMap, OtherLimitsPromiseNothing) {
-  const grpc::Status status =
-      ToGrpcStatus(absl::ResourceExhaustedError("too large for ever"), StatusStyle::kOwn);
-  EXPECT_EQ(status.error_details(), "");
+  const ToldStatus status =
+      TellStatus(absl::ResourceExhaustedError("too large for ever"), StatusStyle::kOwn);
+  EXPECT_EQ(status.details, "");
 }
 
 TEST(StatusMap, PayloadsThatAreNoMessagesStayInside) {
   absl::Status inner = absl::InternalError("x");
   inner.SetPayload("mpsd/private", absl::Cord("secret"));
-  EXPECT_EQ(ToGrpcStatus(inner, StatusStyle::kOwn).error_details(), "");
+  EXPECT_EQ(TellStatus(inner, StatusStyle::kOwn).details, "");
 }
 
 // Whose time passed while it ran is no exception: there is one text, and one code for it.
@@ -56,27 +58,24 @@ TEST(StatusMap, TritonsCodesForAFullQueueAndEveryTimeOut) {
        {absl::ResourceExhaustedError("Exceeds maximum queue size"),
         absl::ResourceExhaustedError("[request id: 7] Exceeds maximum queue size"),
         absl::DeadlineExceededError("Request timeout expired")}) {
-    const grpc::Status triton = ToGrpcStatus(status, StatusStyle::kTriton);
-    EXPECT_EQ(triton.error_code(), grpc::StatusCode::UNAVAILABLE) << status;
-    EXPECT_EQ(triton.error_message(), std::string(status.message()));
-    EXPECT_EQ(ToGrpcStatus(status, StatusStyle::kOwn).error_code(),
-              static_cast<grpc::StatusCode>(status.code()));
+    const ToldStatus triton = TellStatus(status, StatusStyle::kTriton);
+    EXPECT_EQ(triton.code, absl::StatusCode::kUnavailable) << status;
+    EXPECT_EQ(triton.text, std::string(status.message()));
+    EXPECT_EQ(TellStatus(status, StatusStyle::kOwn).code, status.code());
   }
 }
 
 TEST(StatusMap, OtherLimitsAreRefusedAlikeInBothStyles) {
-  EXPECT_EQ(
-      ToGrpcStatus(absl::ResourceExhaustedError("too large"), StatusStyle::kTriton).error_code(),
-      grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(TellStatus(absl::ResourceExhaustedError("too large"), StatusStyle::kTriton).code,
+            absl::StatusCode::kResourceExhausted);
 }
 
 TEST(StatusMap, ALongTextIsCutBetweenCharacters) {
   const std::string whole(2048, 'a');
-  EXPECT_EQ(ToGrpcStatus(absl::NotFoundError(whole), StatusStyle::kOwn).error_message(), whole);
-  EXPECT_EQ(ToGrpcStatus(absl::NotFoundError(whole + "b"), StatusStyle::kOwn).error_message(),
-            whole + "...");
+  EXPECT_EQ(TellStatus(absl::NotFoundError(whole), StatusStyle::kOwn).text, whole);
+  EXPECT_EQ(TellStatus(absl::NotFoundError(whole + "b"), StatusStyle::kOwn).text, whole + "...");
   const std::string accent = std::string(2047, 'a') + "\xc3\xa4";
-  EXPECT_EQ(ToGrpcStatus(absl::NotFoundError(accent), StatusStyle::kOwn).error_message(),
+  EXPECT_EQ(TellStatus(absl::NotFoundError(accent), StatusStyle::kOwn).text,
             std::string(2047, 'a') + "...");
 }
 

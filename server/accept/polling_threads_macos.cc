@@ -1,8 +1,0 @@
-#include "server/accept/polling_threads.h"
-
-namespace mpsd {
-
-// Homebrew's gRPC has no such executor.
-void KeepOnPollingThreads() {}
-
-}  // namespace mpsd

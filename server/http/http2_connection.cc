@@ -269,6 +269,7 @@ void Http2Connection::Post(std::function<void()> todo) {
 }
 
 Http2Stream* Http2Connection::BeginStream(int32_t id) {
+  thread_->Check();
   if (streams_.size() >= 2 * size_t{context_->options->streams}) {
     nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
     return nullptr;
@@ -279,6 +280,7 @@ Http2Stream* Http2Connection::BeginStream(int32_t id) {
 }
 
 void Http2Connection::RequestBegins() {
+  thread_->Check();
   client_.use->BeginCall();
   if (++requests_ >= client_.group->connection_requests || ends_) Drain();
 }
@@ -383,6 +385,7 @@ void Http2Connection::Read() {
   client_.stream->Read(
       asio::buffer(input_),
       [self = shared_from_this()](const boost::system::error_code& error, size_t count) {
+        self->thread_->Check();
         self->DidRead(!!error, absl::string_view(self->input_).substr(0, count));
       });
 }

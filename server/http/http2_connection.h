@@ -74,7 +74,10 @@ class Http2Connection final : public Connection,
   void FlushSoon();
 
   // The server stops, so that no stream lasts.
-  bool ends_soon() const { return leaves_; }
+  bool ends_soon() const {
+    thread_->Check();
+    return leaves_;
+  }
 
   // Pieces of the stream's body have come: its task is told once all of this read is there.
   void BodyGrew(int32_t stream) { grown_.push_back(stream); }

@@ -24,7 +24,9 @@ bool ProtobufReader::Next() {
 // Takes a key and its value; for a group, only the key that begins or ends it.
 bool ProtobufReader::TakeField() {
   uint64_t key = 0;
-  if (!TakeVarint(kMaxKeyBytes, &key) || key > UINT32_MAX || key >> 3 == 0) return false;
+  if (!TakeVarint(kMaxKeyBytes, &key)) return false;
+  key &= UINT32_MAX;  // as protobuf itself reads it
+  if (key >> 3 == 0) return false;
   field_ = static_cast<uint32_t>(key >> 3);
   type_ = static_cast<WireType>(key & 7);
   number_ = 0;

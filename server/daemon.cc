@@ -175,11 +175,7 @@ class Daemon {
                  &copies_, &metrics_),
         bounds_(
             limits_.calls, limits_.unread_copy_bytes, limits_.message_bytes, limits_.buffered_bytes,
-            [this](const std::string& peer) {
-              http_.CutReader(peer);
-              return true;
-            },
-            &metrics_),
+            [this](const std::string& peer) { http_.CutReader(peer); }, &metrics_),
         http_([this](const ThreadRole* thread) { return MakeDoor(thread); }, &completions_,
               &metrics_, clock_),
         notifier_(ServiceNotifier::FromEnvironment()),
@@ -330,7 +326,6 @@ absl::Status Daemon::Listen() {
   options.logger = &logger_;
   texts_.Start(options.threads);
   bounds_.inflaters.Start(options.threads);
-  if (absl::Status status = http_.Start(options); !status.ok()) return status;
   page_.OnCollect([this] {
     metrics_.connections =
         http_.connection_count(kGrpcGroup) + http_.connection_count(kControlGroup);
@@ -346,7 +341,8 @@ absl::Status Daemon::Listen() {
     metrics_.sequence_state_bytes = static_cast<int64_t>(sequences_.states.taken_bytes());
     metrics_.step_copy_bytes = static_cast<int64_t>(steps_.copies.taken_bytes());
   });
-  return absl::OkStatus();
+  // From here on clients may ask for the page.
+  return http_.Start(options);
 }
 
 std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {

@@ -34,8 +34,8 @@ class UnreadCopies {
  public:
   static constexpr int64_t kPatienceNs = 5LL * 1'000'000'000;
 
-  // Cuts the connection with the client; called without a lock. False if there is none.
-  using Cut = std::function<bool(const std::string& peer)>;
+  // Cuts the connection with the client, if there is one; called without a lock.
+  using Cut = std::function<void(const std::string& peer)>;
 
   // The room of one copy, returned by the destructor. Thread-compatible.
   class Room {

@@ -32,15 +32,10 @@ void GrpcLastingTask::Serve(BodyEnd body) {
 void GrpcLastingTask::ReadOn() {
   thread_->Check();
   while (!is_over_ && !part_out_ && !inflates_ && !has_request_) {
-    absl::StatusOr<std::optional<GrpcPiece>> message = messages_.Next();
+    absl::StatusOr<std::optional<GrpcPiece>> message = messages_.NextOf(call_);
     if (!message.ok()) return End(message.status());
-    if (message->has_value()) {
-      TakeMessage(**std::move(message));
-      continue;
-    }
-    std::string piece = call_->TakeBody();
-    if (piece.empty()) return body_ended_ ? EndOfBody() : void();
-    messages_.Add(std::move(piece));
+    if (!message->has_value()) return body_ended_ ? EndOfBody() : void();
+    TakeMessage(**std::move(message));
   }
 }
 

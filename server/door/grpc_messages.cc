@@ -47,6 +47,16 @@ absl::StatusOr<std::optional<GrpcPiece>> GrpcMessages::Next() {
   return Take(length, *is_compressed && length > 0);
 }
 
+absl::StatusOr<std::optional<GrpcPiece>> GrpcMessages::NextOf(HttpCall* call) {
+  for (;;) {
+    absl::StatusOr<std::optional<GrpcPiece>> message = Next();
+    if (!message.ok() || message->has_value()) return message;
+    std::string piece = call->TakeBody();
+    if (piece.empty()) return std::nullopt;
+    Add(std::move(piece));
+  }
+}
+
 GrpcPiece GrpcMessages::Take(size_t length, bool is_compressed) {
   GrpcPiece piece;
   piece.is_compressed = is_compressed;

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "server/http/http_call.h"
 #include "server/route/body_coding.h"
 
 namespace mpsd {
@@ -43,6 +44,9 @@ class GrpcMessages {
   // The next message, or nothing if more of the body is needed. RESOURCE_EXHAUSTED if the message
   // is too large, INTERNAL as IsCompressed(): then the call is over.
   absl::StatusOr<std::optional<GrpcPiece>> Next();
+
+  // The same, with the pieces that the call has.
+  absl::StatusOr<std::optional<GrpcPiece>> NextOf(HttpCall* call);
 
  private:
   GrpcPiece Take(size_t length, bool is_compressed);

@@ -59,15 +59,10 @@ void GrpcStreamTask::Serve(BodyEnd body) {
 // A message that is cut short by the end of the body is no message.
 void GrpcStreamTask::ReadOn() {
   while (inflating_ == nullptr && MayRead()) {
-    absl::StatusOr<std::optional<GrpcPiece>> message = messages_.Next();
+    absl::StatusOr<std::optional<GrpcPiece>> message = messages_.NextOf(call_);
     if (!message.ok()) return End(message.status());
-    if (message->has_value()) {
-      TakeMessage(**std::move(message));
-      continue;
-    }
-    std::string piece = call_->TakeBody();
-    if (piece.empty()) return body_ended_ ? ReadAll() : void();
-    messages_.Add(std::move(piece));
+    if (!message->has_value()) return body_ended_ ? ReadAll() : void();
+    TakeMessage(**std::move(message));
   }
 }
 

@@ -35,7 +35,7 @@ namespace mpsd {
 //   front_page                                       HttpDoor and MethodTask
 //   models, gate, style, the rest                    several of these
 //
-// The ledgers and bounds are those of the DoorBounds. Numbers are those of the config at the start.
+// DoorBounds has the ledgers and bounds. Numbers are those of the config at the start.
 // A reload changes the referents' contents (the gate's rules, the models), but none of these
 // fields.
 //

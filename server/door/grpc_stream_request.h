@@ -1,4 +1,4 @@
-// GrpcStreamRequest: one request of a stream of gRPC, from its message to those of its answers.
+// GrpcStreamRequest: one request of a stream of gRPC, from its message to its answers.
 #pragma once
 
 #include <cstddef>

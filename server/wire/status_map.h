@@ -25,7 +25,7 @@ std::string CutToHeaderLimit(absl::string_view text);
 
 // The parts of the error that a client of gRPC gets. A value.
 struct ToldStatus {
-  absl::StatusCode code = absl::StatusCode::kOk;  // its number is that of gRPC's code
+  absl::StatusCode code = absl::StatusCode::kOk;  // gRPC gives it the same number
   std::string text;
   std::string details;  // a serialized google.rpc.Status, or empty
 };

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/http/connection.h"
 #include "server/http/http2_stream.h"
+#include "server/http/write_batch.h"
 #include "server/listen/frame_meter.h"
 
 namespace mpsd {
@@ -28,7 +29,7 @@ namespace mpsd {
 //   frames that cost more than bytes     FrameMeter, by their number in a second
 //   resets that a client provokes        likewise
 //   answers to such frames               nghttp2; and nothing is read while many wait
-//   what is written at once              kWriteBytes
+//   what is written at once              WriteBatch::kFullBytes
 //   a client that takes nothing          the time of a reply
 //   a client that sends nothing          a PING, and the time of its answer
 //   a body that is not taken             kStreamWindowBytes
@@ -145,8 +146,7 @@ class Http2Connection final : public Connection,
   bool drains_ ABSL_GUARDED_BY(thread_) = false;  // the client was asked to go
   bool left_ ABSL_GUARDED_BY(thread_) = false;    // the thread was told
   std::string input_ ABSL_GUARDED_BY(thread_);    // before Start() the preface; later for TLS alone
-  std::string output_ ABSL_GUARDED_BY(thread_);
-  size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of `output_`
+  WriteBatch output_ ABSL_GUARDED_BY(thread_);
 };
 
 }  // namespace mpsd

@@ -331,7 +331,7 @@ void Http2Stream::SubmitTrailers() {
 void Http2Stream::Submit(bool has_length) {
   context_->metrics->http_replies.Add(reply_.status);
   const std::string status = absl::StrCat(reply_.status);
-  const std::string length = absl::StrCat(reply_.body.size());
+  const std::string length = absl::StrCat(reply_.body_bytes());
   std::string lines = absl::StrCat(reply_.headers, more_headers_);
   std::vector<nghttp2_nv> headers = {HeaderOf(":status", status),
                                      HeaderOf("content-type", reply_.content_type)};
@@ -340,7 +340,7 @@ void Http2Stream::Submit(bool has_length) {
   nghttp2_data_provider rest{};
   rest.source.ptr = this;
   rest.read_callback = TakeReply;
-  const bool has_more = !reply_.body.empty() || !reply_.trailers.empty();
+  const bool has_more = reply_.body_bytes() > 0 || !reply_.trailers.empty();
   const bool has_body = !has_length || (request_.method != "HEAD" && has_more);
   nghttp2_submit_response(connection_->session(), id_, headers.data(), headers.size(),
                           has_body ? &rest : nullptr);
@@ -349,7 +349,7 @@ void Http2Stream::Submit(bool has_length) {
 ssize_t Http2Stream::TakeForWriting(size_t most, uint32_t* flags) {
   // Another thread may be giving the next part.
   if ((owes_reply_ && !part_out_) || was_cut_) return NGHTTP2_ERR_DEFERRED;
-  const size_t rest = reply_.body.size() - written_;
+  const size_t rest = reply_.body_bytes() - written_;
   const size_t taken = std::min(rest, most);
   if (part_out_ && taken == 0) return NGHTTP2_ERR_DEFERRED;
   *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
@@ -365,10 +365,13 @@ void Http2Stream::EndBody(uint32_t* flags) {
   SubmitTrailers();
 }
 
-void Http2Stream::Write(size_t bytes, std::string* out) {
+void Http2Stream::Write(size_t bytes, WriteBatch* out) {
   promised_ = 0;
-  if (!cut_rest_.empty()) return void(out->append(std::exchange(cut_rest_, "")));
-  out->append(reply_.body, written_, bytes);
+  if (!cut_rest_.empty()) return out->Append(std::exchange(cut_rest_, ""));
+  reply_.splices.ForEach(reply_.body, written_, bytes,
+                         [&](absl::string_view piece, bool is_splice) {
+                           is_splice ? out->AppendHeld(piece, reply_.held) : out->Append(piece);
+                         });
   written_ += bytes;
   if (part_out_ && written_ == reply_.body.size()) connection_->PartIsTaken(id_);
 }

@@ -13,6 +13,7 @@
 #include "server/http/connection.h"
 #include "server/http/http_call.h"
 #include "server/http/http_parser.h"
+#include "server/http/write_batch.h"
 
 namespace mpsd {
 
@@ -66,7 +67,7 @@ class Http2Stream final : public HttpCall {
   // ends here. NGHTTP2_ERR_DEFERRED: the next part is not there yet.
   ssize_t TakeForWriting(size_t most, uint32_t* flags);
   // Appends what was taken so.
-  void Write(size_t bytes, std::string* out);
+  void Write(size_t bytes, WriteBatch* out);
 
   // All bytes of the part are written.
   void PartIsWritten();

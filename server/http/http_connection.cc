@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
@@ -427,7 +428,10 @@ void HttpConnection::BeginReply() {
     context_->metrics->http_replies.Add(reply_.status);
     reply_.headers += more_headers_;
     reply_head_ = HeadOf(reply_, Next());
-    if (request_.method == "HEAD") reply_.body.clear();
+    if (request_.method == "HEAD") {
+      reply_.body.clear();
+      reply_.splices = Splices();
+    }
     written_ = 0;
   }
   Enter(Phase::kWriting, context_->options->answer_ns);
@@ -445,9 +449,12 @@ void HttpConnection::Write() {
   writing_ = true;
   const size_t head_done = std::min(written_, reply_head_.size());
   const size_t body_done = written_ - head_done;
-  const std::array<asio::const_buffer, 3> rest = {asio::buffer(continue_.data(), continue_.size()),
-                                                  asio::buffer(reply_head_) + head_done,
-                                                  asio::buffer(reply_.body) + body_done};
+  absl::InlinedVector<asio::const_buffer, 4> rest = {
+      asio::buffer(continue_.data(), continue_.size()), asio::buffer(reply_head_) + head_done};
+  reply_.splices.ForEach(reply_.body, body_done, reply_.body_bytes() - body_done,
+                         [&rest](absl::string_view piece, bool) {
+                           rest.push_back(asio::buffer(piece.data(), piece.size()));
+                         });
   client_.stream->Write(
       rest, [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
         self->DidWrite(!!error, bytes);
@@ -463,7 +470,7 @@ void HttpConnection::DidWrite(bool failed, size_t bytes) {
   written_ += bytes - of_continue;
   if (!continue_.empty()) return Write();
   if (phase_ != Phase::kWriting) return;
-  if (written_ < reply_head_.size() + reply_.body.size()) return Write();
+  if (written_ < reply_head_.size() + reply_.body_bytes()) return Write();
   if (part_out_) return PartIsOver(true);
   EndRequest();
   if (told_end_ || leaves_) return Linger();

@@ -126,6 +126,35 @@ TEST_F(Http2Test, ASlowClientGetsNoMoreThanItsWindow) {
   AwaitRest(2);
 }
 
+TEST_F(Http2Test, ASplicedReplyIsWhole) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = client.Begin("GET", "/spliced");
+  while (!client.answer(stream).is_over) {
+    const size_t had = client.answer(stream).body.size();
+    client.AwaitThat(
+        [&] { return client.answer(stream).is_over || client.answer(stream).body.size() > had; });
+    client.Consume(stream, client.answer(stream).body.size() - had);
+  }
+  EXPECT_EQ(client.answer(stream).headers.at("content-length"), absl::StrCat(kSplicedBytes + 2));
+  EXPECT_EQ(client.answer(stream).body, absl::StrCat("<", std::string(kSplicedBytes, 's'), ">"));
+  EXPECT_EQ(client.Await(client.Begin("HEAD", "/spliced")).body, "");
+  AwaitRest(2);
+  while (served_.freed < 2) std::this_thread::yield();
+}
+
+// The socket may still have to take the bytes of a stream that is gone.
+TEST_F(Http2Test, ASplicedReplyIsFreedAfterAReset) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = client.Begin("GET", "/spliced");
+  client.AwaitThat([&] { return client.answer(stream).body.size() == 65535; });
+  client.Reset(stream);
+  AwaitRest(1);
+  while (served_.freed < 1) std::this_thread::yield();
+  EXPECT_EQ(client.Await(client.Begin("HEAD", "/a")).headers.at(":status"), "200");
+}
+
 TEST_F(Http2Test, AResetTellsTheTask) {
   Start();
   Http2Client client(ConnectFd());

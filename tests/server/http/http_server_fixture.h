@@ -39,11 +39,14 @@ struct Served {
   HttpCall* holding ABSL_GUARDED_BY(mu) = nullptr;
   std::vector<BodyEnd> ends ABSL_GUARDED_BY(mu);
   std::atomic<int> over{0};
+  std::atomic<int> freed{0};  // what replies held
   // For "/pieces".
   std::atomic<bool> holds_back{false};
   int64_t until_ns = INT64_MAX;
   int64_t taken_by_ns = 0;
 };
+
+inline constexpr size_t kSplicedBytes = 768 << 10;
 
 // Answers each request with its method, path and body; one for "/hold" when the test says so.
 // Lives on its connection's thread.
@@ -80,8 +83,21 @@ class EchoTask final : public HttpTask {
   }
   void Answer() {
     const HttpRequest& request = call_->request();
+    if (request.path == "/spliced") return AnswerSpliced();
     Reply({200, "text/plain",
            absl::StrCat(request.method, " ", request.path, " ", request.body.view())});
+  }
+  // A large text in brackets. The text lies elsewhere.
+  void AnswerSpliced() {
+    HttpReply reply(200, "text/plain", "<>");
+    std::shared_ptr<std::string> held(new std::string(kSplicedBytes, 's'),
+                                      [served = served_](std::string* bytes) {
+                                        delete bytes;
+                                        served->freed.fetch_add(1);
+                                      });
+    reply.splices.Add(1, *held);
+    reply.held = std::move(held);
+    Reply(std::move(reply));
   }
 
   HttpCall* const call_;

@@ -43,6 +43,21 @@ void GrpcInferTask::DropCompressed() {
   InferTask::DropCompressed();
 }
 
+absl::Span<char> GrpcInferTask::TakeBeginning(absl::string_view first, size_t bytes) {
+  if (GrpcKindOf(*call()) != GrpcKind::kOwn || IsCompressed(first[0], coding()).value_or(true)) {
+    return {};
+  }
+  message_ = first.substr(kGrpcPrefixBytes);
+  whole_bytes_ = bytes - kGrpcPrefixBytes;
+  return AdmitBeginning();
+}
+
+bool GrpcInferTask::ReadBeginning(InferMessage* message, TensorForms* forms) {
+  if (!wire_.ReadBeginning(message_, whole_bytes_, context().message_bytes, message)) return false;
+  *forms = wire_.forms();
+  return MayBeginWith(message->model);
+}
+
 absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
   if (is_inflated()) message_ = body_ = TakeInflated();
   const absl::Status status = wire_.Read(message_, context().message_bytes, message);

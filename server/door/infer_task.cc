@@ -118,11 +118,28 @@ void InferTask::Serve(BodyEnd body) {
   thread_->Check();
   const BodyFault fault = FaultOf(body);
   forced_code_ = fault.http_code;
+  if (exchange_.is_arriving()) return RestIsThere(fault.status);
   if (!fault.status.ok()) return Admit(fault.status);
   const absl::StatusOr<std::optional<absl::string_view>> bytes = FindCompressed(coding_);
   if (!bytes.ok() || !bytes->has_value()) return Admit(bytes.status());
   is_inflated_ = true;
   inflation_.Begin(coding_, **bytes, call_);
+}
+
+absl::Span<char> InferTask::AdmitBeginning() {
+  thread_->Check();
+  if (!exchange_.CheckAwaited(context_->exchange.clock->NowNs()).ok()) return {};
+  return exchange_.AdmitBeginning();
+}
+
+bool InferTask::MayBeginWith(absl::string_view model) {
+  thread_->Check();
+  return Sees(model) && (!route_.model.empty() || place_.BelongTo(model).ok());
+}
+
+void InferTask::RestIsThere(absl::Status status) {
+  if (status.ok()) status = exchange_.CheckAwaited(context_->exchange.clock->NowNs());
+  exchange_.RestIsThere(status);
 }
 
 // A message that is too large stays so; lack of room passes, and the status says when.

@@ -1,6 +1,7 @@
 #include "server/http/http2_stream.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,9 @@ constexpr absl::string_view kColon = ": ";
 // Behind a piece of this size more are likely to come with the same read, which has so many bytes.
 constexpr size_t kLargePieceBytes = 8 << 10;
 constexpr size_t kPieceRoomBytes = 64 << 10;
+// A body of at least so many bytes is offered to its task with its first bytes.
+constexpr size_t kOfferedBytes = 64 << 10;
+constexpr size_t kBeginningBytes = 1 << 10;
 
 nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value) {
   const auto bytes = [](absl::string_view text) {
@@ -171,9 +175,11 @@ void Http2Stream::AddBody(absl::string_view bytes) {
   if (is_streamed_) return AddPiece(bytes);
   nghttp2_session_consume_stream(connection_->session(), id_, bytes.size());
   if (phase_ != Phase::kBody) return;
+  if (has_beginning_) return AddToRest(bytes);
   if (bytes.size() > context_->options->message_bytes - request_.body.size()) {
     return Serve(BodyEnd::kTooLarge);
   }
+  if (OfferBeginning(bytes)) return;
   if (!context_->bodies->TryTake(connection_->host(), bytes.size())) {
     return Serve(BodyEnd::kTooMany);
   }
@@ -183,6 +189,28 @@ void Http2Stream::AddBody(absl::string_view bytes) {
     if (length > 0) request_.body.Announce(std::min(length, context_->options->message_bytes));
   }
   request_.body.Append(bytes);
+}
+
+// The task of a large body may take it as it comes, once it can see what it is.
+bool Http2Stream::OfferBeginning(absl::string_view bytes) {
+  if (was_offered_ || request_.body.size() + bytes.size() < kBeginningBytes) return false;
+  was_offered_ = true;
+  const std::string begun =
+      request_.body.size() == 0 ? "" : absl::StrCat(request_.body.view(), bytes);
+  const absl::string_view first = begun.empty() ? bytes : begun;
+  const uint64_t length = announced_bytes_ > 0 ? announced_bytes_ : task_->BodyBytes(first);
+  const bool is_offered = length >= kOfferedBytes && length > first.size() &&
+                          length <= context_->options->message_bytes;
+  if (is_offered) rest_ = task_->TakeBeginning(first, length);
+  has_beginning_ = !rest_.empty();
+  if (has_beginning_) DropBody();
+  return has_beginning_;
+}
+
+void Http2Stream::AddToRest(absl::string_view bytes) {
+  if (bytes.size() > rest_.size()) return Serve(BodyEnd::kMalformed);
+  std::memcpy(rest_.data(), bytes.data(), bytes.size());
+  rest_.remove_prefix(bytes.size());
 }
 
 // Bytes that nobody awaits leave the window shut: the stream ends with the reply.
@@ -215,7 +243,7 @@ void Http2Stream::EndSoon() {
 
 void Http2Stream::BodyIsThere() {
   if (is_streamed_) return EndPieces(BodyEnd::kWhole);
-  if (phase_ == Phase::kBody) Serve(BodyEnd::kWhole);
+  if (phase_ == Phase::kBody) Serve(rest_.empty() ? BodyEnd::kWhole : BodyEnd::kMalformed);
 }
 
 void Http2Stream::Serve(BodyEnd end) {

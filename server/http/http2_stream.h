@@ -111,6 +111,8 @@ class Http2Stream final : public HttpCall {
   absl::string_view ValueOf(const Line& line) const;
   HttpFault ReadHead();
   void BeginBody();
+  bool OfferBeginning(absl::string_view bytes);
+  void AddToRest(absl::string_view bytes);
   void AddPiece(absl::string_view bytes);
   void EndPieces(BodyEnd end);
   void GiveUp();
@@ -136,6 +138,9 @@ class Http2Stream final : public HttpCall {
   uint64_t taken_bytes_ = 0;             // taken from the `bodies`
   int64_t until_ns_ = INT64_MAX;         // StreamBody()
   HttpTask* task_ = nullptr;
+  absl::Span<char> rest_;  // where the rest of the body goes, if the task has its beginning
+  bool has_beginning_ = false;
+  bool was_offered_ = false;  // the beginning
   bool is_streamed_ = false;  // the body comes in pieces
   bool body_ended_ = false;   // no further piece comes
   bool was_cut_ = false;      // a part was not taken in time: only trailers follow

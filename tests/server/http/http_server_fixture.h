@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
@@ -136,6 +137,42 @@ class PartsTask final : public HttpTask {
   size_t parts_ = 0;
 };
 
+// Takes the beginning of its body, and answers with the hash of the whole body. Lives on its connection's thread.
+class BeginningTask final : public HttpTask {
+ public:
+  BeginningTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+
+  // The first bytes tell the length.
+  size_t BodyBytes(absl::string_view first) const override {
+    size_t bytes = 0;
+    return absl::SimpleAtoi(first.substr(0, 8), &bytes) ? bytes : 0;
+  }
+  absl::Span<char> TakeBeginning(absl::string_view first, size_t bytes) override {
+    EXPECT_LT(first.size(), bytes);
+    body_ = std::string(first);
+    body_.resize(bytes, '?');
+    return absl::MakeSpan(body_).subspan(first.size());
+  }
+  void Serve(BodyEnd end) override {
+    EXPECT_EQ(call_->TakeBody(), "");
+    call_->Reply(
+        {end == BodyEnd::kWhole ? 200 : 400, "text/plain", absl::StrCat(absl::HashOf(body_))});
+    absl::MutexLock lock(&served_->mu);
+    served_->ends.push_back(end);
+  }
+  void Resumed() override {}
+  void ClientLeft() override {}
+  void Over() override {
+    served_->over.fetch_add(1);
+    delete this;
+  }
+
+ private:
+  HttpCall* const call_;
+  Served* const served_;
+  std::string body_;
+};
+
 // Gives large parts until the client has left. Lives on its connection's thread.
 class EndlessTask final : public HttpTask {
  public:
@@ -245,6 +282,7 @@ class EchoHandler final : public HttpHandler {
     }
     if (call->request().path == "/parts") return new PartsTask(call, served_);
     if (call->request().path == "/endless") return new EndlessTask(call, served_);
+    if (call->request().path == "/beginning") return new BeginningTask(call, served_);
     if (call->request().path == "/pieces") return new PiecesTask(call, served_);
     return new EchoTask(call, served_);
   }

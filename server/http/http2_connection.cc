@@ -293,7 +293,7 @@ void Http2Connection::StreamIsOver(int32_t id) {
   if (phase_ != Phase::kOpen) return LeaveIfDone();
   if (!leaves_) return;
   Terminate(NGHTTP2_NO_ERROR);
-  Post([this] { Flush(); });  // nghttp2 may be reading or writing
+  Flush();
 }
 
 // Asks the client to begin no more streams. Streams that are on their way are served.
@@ -408,7 +408,25 @@ void Http2Connection::DidRead(bool failed, absl::string_view bytes) {
 
 void Http2Connection::Flush() {
   thread_->Check();
-  if (writing_ || phase_ != Phase::kOpen) return;
+  if (std::exchange(flushes_, true)) return;
+  context_->unflushed->push_back(shared_from_this());
+}
+
+// One batch a round is written to a client that takes more, so that no connection keeps its thread
+// for long.
+void Http2Connection::FlushNow() {
+  thread_->Check();
+  flushes_ = false;
+  while (!writing_ && phase_ == Phase::kOpen && Collect()) {
+    if (client_.stream->has_tls()) return WriteRest();
+    const bool was_full = output_.is_full();
+    WriteHere();
+    if (was_full && !writing_) return Flush();
+  }
+}
+
+// Fills the batch. False if there is nothing to write.
+bool Http2Connection::Collect() {
   output_.Clear();
   ssize_t count = 1;
   while (count > 0 && !output_.is_full()) {
@@ -416,21 +434,38 @@ void Http2Connection::Flush() {
     count = nghttp2_session_mem_send(session_, &frame);
     if (count > 0) output_.Append(Text(frame, static_cast<size_t>(count)));
   }
-  if (count < 0) return Close();
-  if (output_.bytes() > 0) return WriteRest();
+  if (count < 0) Close();
+  if (count < 0 || output_.bytes() > 0) return count >= 0;
   output_.Shrink();
   const bool is_done =
       nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
-  if (is_done) return Linger();
-  TellTakenParts();
+  is_done ? Linger() : TellTakenParts();
+  return false;
 }
 
-void Http2Connection::FlushSoon() {
-  if (nghttp2_session_want_write(session_) == 0 || std::exchange(flushes_soon_, true)) return;
-  Post([this] {
-    flushes_soon_ = false;
-    Flush();
+// Gives the socket what it takes of the batch, and waits if that is not all.
+void Http2Connection::WriteHere() {
+  boost::system::error_code error;
+  const size_t bytes = client_.stream->WriteNow(output_.Rest(), &error);
+  if (error && error != asio::error::would_block) return Close();
+  if (output_.DidWrite(bytes)) return TellTakenParts();
+  writing_ = true;
+  write_ends_ns_ = After(context_->clock->NowNs(), context_->options->answer_ns);
+  client_.stream->AwaitRoom([self = shared_from_this()](const boost::system::error_code& failure) {
+    self->thread_->Check();
+    self->RoomIsThere(!!failure);
   });
+}
+
+void Http2Connection::RoomIsThere(bool failed) {
+  writing_ = false;
+  write_ends_ns_ = INT64_MAX;
+  if (phase_ == Phase::kEnded) return LeaveIfDone();
+  if (failed) return Close();
+  WriteHere();
+  if (writing_) return;
+  Flush();
+  Read();
 }
 
 void Http2Connection::TellGrown() {

@@ -65,14 +65,14 @@ class Http2Connection final : public Connection,
   // Runs `todo` on the connection's thread, soon. Any thread may call this.
   void Post(std::function<void()> todo);
 
-  // Writes what is ready, if no write is out.
+  // Has what is ready written, at the end of the thread's round.
   void Flush();
+
+  // Writes what is ready, if no write is out. Called by the thread after Flush().
+  void FlushNow();
 
   // A stream has begun a request.
   void RequestBegins();
-
-  // The same soon, for a caller within nghttp2 or the task.
-  void FlushSoon();
 
   // The server stops, so that no stream lasts.
   bool ends_soon() const {
@@ -103,6 +103,9 @@ class Http2Connection final : public Connection,
   void BytesAreThere(bool failed);
   void DidRead(bool failed, absl::string_view bytes);
   void DidWrite(bool failed, size_t bytes);
+  bool Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void WriteHere() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void RoomIsThere(bool failed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void WriteRest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Drain() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Terminate(uint32_t code) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -131,7 +134,7 @@ class Http2Connection final : public Connection,
   absl::flat_hash_map<int32_t, std::unique_ptr<Http2Stream>> streams_;
   std::vector<int32_t> taken_parts_;
   std::vector<int32_t> grown_;  // streams with new pieces
-  bool flushes_soon_ = false;   // FlushSoon() is on its way
+  bool flushes_ = false;        // FlushNow() is on its way
   uint64_t requests_ = 0;       // that have begun
 
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;

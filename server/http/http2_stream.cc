@@ -282,7 +282,7 @@ bool Http2Stream::by_control_socket() const { return connection_->by_control_soc
 std::string Http2Stream::TakeBody() {
   if (is_streamed_ && !is_closed_) {
     nghttp2_session_consume_stream(connection_->session(), id_, request_.body.size());
-    connection_->FlushSoon();
+    connection_->Flush();
   }
   return request_.body.Take();
 }
@@ -300,12 +300,14 @@ void Http2Stream::DropBody() {
 
 void Http2Stream::ReplyPart(HttpReply part) {
   reply_ = std::move(part);
-  connection_->Post([this] { BeginPart(); });
+  gives_part_ = true;
+  context_->replies->Push(this);
 }
 
 void Http2Stream::Reply(HttpReply reply) {
   reply_ = std::move(reply);
-  connection_->Post([this] { BeginReply(); });
+  gives_part_ = false;
+  context_->replies->Push(this);
 }
 
 void Http2Stream::Resume() {

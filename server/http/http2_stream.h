@@ -39,7 +39,7 @@ class Http2Connection;
 //   1. A stream has at most one task. The task gets Over() once, after its reply, and PartTaken()
 //      once after each part.
 //   2. The bytes of the body were taken from the context's `bodies`, until DropBody().
-class Http2Stream final : public HttpCall {
+class Http2Stream final : public HttpCall, private Replying {
  public:
   Http2Stream(Http2Connection* connection, const ConnectionContext* context, int32_t id);
   ~Http2Stream() override;
@@ -106,6 +106,7 @@ class Http2Stream final : public HttpCall {
     size_t value_bytes = 0;
   };
 
+  void ReplyIsThere() override { gives_part_ ? BeginPart() : BeginReply(); }
   void Enter(Phase phase, int64_t time_ns);
   absl::string_view NameOf(const Line& line) const;
   absl::string_view ValueOf(const Line& line) const;
@@ -150,7 +151,8 @@ class Http2Stream final : public HttpCall {
   bool is_closed_ = false;    // Closed()
   bool has_parts_ = false;    // the reply
   bool part_out_ = false;     // a part is being written
-  HttpReply reply_;           // written by the thread that replies
+  HttpReply reply_;           // this and the next are written by the thread that replies
+  bool gives_part_ = false;   // `reply_` is a part
   size_t written_ = 0;        // bytes of the reply's body, or of the part
   size_t promised_ = 0;       // bytes that nghttp2 knows of and has not written
   std::string cut_rest_;      // these, of a part that was cut

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "proto/base/check.h"
@@ -89,6 +91,14 @@ absl::Status CheckArriving(const ServedModel& model, bool may_be_kept, const Req
   return absl::UnavailableError("the request is admitted once it is whole");
 }
 
+// Texts may have to be encoded again, and arriving requests wait for nobody.
+bool MayJoin(const RequestBunch* bunch, const RequestQueue& queue, const Request& request) {
+  if (bunch == nullptr || request.is_arriving || request.tokens != nullptr) return false;
+  uint64_t bytes = 0;
+  for (const RequestInput& input : request.inputs) bytes += input.Bytes(request.rows);
+  return bytes <= RequestBunch::kMostBytes && queue.TakesBunch(request);
+}
+
 // Where the bytes go that are still arriving.
 absl::Span<char> RestOf(const Request& request, const RowTargets& targets) {
   const auto input = absl::c_find_if(request.inputs, IsArriving);
@@ -106,6 +116,10 @@ void Uncount(const InferMessage& message, const Request& request) {
 }  // namespace
 
 Handled Admission::Handle(const InferMessage& message, Request* request) {
+  return HandleNow(message, request);
+}
+
+Handled Admission::HandleNow(const InferMessage& message, Request* request) const {
   Handled handled = Handled::kCopied;
   absl::Status status = Admit(message, request, &handled);
   // A queue that was closed after the look-up has a successor, which accepts the request.
@@ -125,6 +139,63 @@ bool Admission::AdmitArriving(const InferMessage& message, Request* request) {
   if (Admit(message, request, &handled).ok() && request->queue != nullptr) return true;
   request->ForgetModel();
   return false;
+}
+
+void Admission::EnterAll(RequestBunch* bunch) {
+  if (!bunch->requests.empty()) EnterTogether(bunch);
+}
+
+void Admission::Join(const InferMessage& message, RequestQueue* queue, Request* request) const {
+  RequestBunch* const bunch = request->bunch;
+  if (bunch->requests.size() == RequestBunch::kMost) EnterTogether(bunch);
+  EnteringRequest& entering = bunch->requests.emplace_back();
+  entering.queue = queue;
+  entering.request = request;
+  entering.message = &message;
+}
+
+void Admission::EnterTogether(RequestBunch* bunch) const {
+  std::vector<EnteringRequest> requests = std::exchange(bunch->requests, {});
+  const auto by_queue = [](const EnteringRequest& one, const EnteringRequest& other) {
+    return std::less<>()(one.queue, other.queue);
+  };
+  const bool is_sorted = std::is_sorted(requests.begin(), requests.end(), by_queue);
+  if (!is_sorted) std::stable_sort(requests.begin(), requests.end(), by_queue);
+  for (auto first = requests.begin(); first != requests.end();) {
+    const auto last = std::upper_bound(first, requests.end(), *first, by_queue);
+    EnterQueue(absl::MakeSpan(&*first, static_cast<size_t>(last - first)));
+    first = last;
+  }
+  requests.clear();
+  bunch->requests = std::move(requests);  // with its memory
+}
+
+void Admission::EnterQueue(absl::Span<EnteringRequest> requests) const {
+  requests.front().queue->ReserveAll(requests);
+  absl::InlinedVector<Request*, RequestBunch::kMost> filled;
+  for (const EnteringRequest& entering : requests) {
+    Request* const request = entering.request;
+    if (!entering.status.ok()) {
+      EnterAgain(entering);
+    } else if (!entering.targets.later) {
+      writer_.Fill(request->model->spec, *request, entering.targets);
+      filled.push_back(request);
+    }
+  }
+  // The queue behind the one that gave the rows has them.
+  if (!filled.empty()) filled.front()->queue->CommitAll(filled);
+}
+
+// Its queue has refused it, or has a successor.
+void Admission::EnterAgain(const EnteringRequest& entering) const {
+  Request* const request = entering.request;
+  const InferMessage& message = *entering.message;
+  if (!absl::IsAborted(entering.status)) {
+    return request->reply.Fail(WithId(entering.status, message.id));
+  }
+  request->bunch = nullptr;
+  request->ForgetModel();
+  HandleNow(message, request);
 }
 
 void Admission::EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) {
@@ -233,6 +304,11 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   status = ApplyPadding(model->spec, request);
   request->filler = request->is_arriving ? nullptr : &writer_;
   if (status.ok() && request->is_arriving) status = CheckArriving(*model, may_be_kept, *request);
+  if (status.ok() && MayJoin(request->bunch, *model->queue, *request)) {
+    Join(message, model->queue.get(), request);
+    *handled = Handled::kLater;
+    return absl::OkStatus();
+  }
   RowTargets targets;
   if (status.ok()) status = model->queue->Reserve(request, &targets);
   if (!status.ok()) return WithId(status, message.id);

@@ -48,6 +48,9 @@ namespace mpsd {
 // returns kAwaitsTexts, with request->model set to the generation whose tokenizer is needed, and
 // TextThreads encode them. If another generation has taken over meanwhile, they are encoded again.
 //
+// A small request waits before Reserve() in the bunch of its thread, if it has one. EnterAll() takes
+// the last three steps for all of them together.
+//
 // AdmitArriving() takes the same steps before the last payload is whole, up to Fill(), which copies
 // what is there. It refuses nobody: a request that cannot be admitted so is handled when it is
 // whole. These are: requests of models that keep answers, cut requests, or sequences; requests with
@@ -71,6 +74,7 @@ class Admission final : public InferHandler {
 
   Handled Handle(const InferMessage& message, Request* request) override;
   bool AdmitArriving(const InferMessage& message, Request* request) override;
+  void EnterAll(RequestBunch* bunch) override;
   void EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) override;
 
  private:
@@ -79,6 +83,12 @@ class Admission final : public InferHandler {
   absl::Status Admit(const InferMessage& message, Request* request, Handled* handled) const;
   absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request,
                      Handled* handled) const;
+  Handled HandleNow(const InferMessage& message, Request* request) const;
+  void Join(const InferMessage& message, RequestQueue* queue, Request* request) const;
+  void EnterTogether(RequestBunch* bunch) const;
+  // The requests have one queue.
+  void EnterQueue(absl::Span<EnteringRequest> requests) const;
+  void EnterAgain(const EnteringRequest& entering) const;
   // INVALID_ARGUMENT if the call has too many tokens, with `count` of this request, whose texts may
   // have been encoded before.
   absl::Status CountTokens(const InferMessage& message, const Request& request,

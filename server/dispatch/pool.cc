@@ -22,22 +22,29 @@ Pool::~Pool() { MPSD_CHECK(inside() == 0); }
 // ---- requests ----
 
 absl::Status Pool::Reserve(Request* request, RowTargets* targets) {
-  uint64_t bytes = 0;
-  for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
-  const bool refuse = MPSD_FAILPOINT_ERRNO("dispatch.reserve") != 0;
-  int64_t tick_by_ns = DeferredWork::kNoTick;
-  absl::Status status;
-  {
-    absl::MutexLock lock(&parts_.mu);
-    status =
-        refuse ? parts_.queue.ledger()->FullError() : Admit(request, bytes, targets, &tick_by_ns);
-  }
-  if (tick_by_ns != DeferredWork::kNoTick) parts_.keeper->WakeBy(tick_by_ns);
-  return status;
+  EnteringRequest entering;
+  entering.request = request;
+  ReserveAll({&entering, 1});
+  *targets = std::move(entering.targets);
+  return std::move(entering.status);
 }
 
-absl::Status Pool::Admit(Request* request, uint64_t bytes, RowTargets* targets,
-                         int64_t* tick_by_ns) {
+void Pool::ReserveAll(absl::Span<EnteringRequest> requests) {
+  const bool refuse = MPSD_FAILPOINT_ERRNO("dispatch.reserve") != 0;
+  int64_t tick_by_ns = DeferredWork::kNoTick;
+  {
+    absl::MutexLock lock(&parts_.mu);
+    for (EnteringRequest& entering : requests) {
+      entering.status = refuse ? parts_.queue.ledger()->FullError()
+                               : Admit(entering.request, &entering.targets, &tick_by_ns);
+    }
+  }
+  if (tick_by_ns != DeferredWork::kNoTick) parts_.keeper->WakeBy(tick_by_ns);
+}
+
+absl::Status Pool::Admit(Request* request, RowTargets* targets, int64_t* tick_by_ns) {
+  uint64_t bytes = 0;
+  for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
   if (parts_.closed) return absl::AbortedError("the model was replaced");
   if (parts_.inflight.workers().empty() && request->deadline_ns <= parts_.worker_expected_ns) {
     return NoWorkerInTime(parts_.model->name);
@@ -55,8 +62,6 @@ absl::Status Pool::Admit(Request* request, uint64_t bytes, RowTargets* targets,
   parts_.inside.Add();
   return absl::OkStatus();
 }
-
-void Pool::Commit(Request* request) { carrier_.Commit(request); }
 
 void Pool::Continue(Request* request) {
   DeferredWork work(&parts_.inside);

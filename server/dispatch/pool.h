@@ -61,8 +61,11 @@ class Pool final : public RequestQueue {
   // Reserve() → the caller fills the rows → Commit(). Continue() comes between a decoupled model's
   // answers, Cancel() at any time. Each may end the request before it returns.
   bool TakesArriving(const Request&) const override { return true; }
+  bool TakesBunch(const Request&) const override { return true; }
   absl::Status Reserve(Request* request, RowTargets* targets) override;
-  void Commit(Request* request) override;
+  void ReserveAll(absl::Span<EnteringRequest> requests) override;
+  void Commit(Request* request) override { CommitAll({&request, 1}); }
+  void CommitAll(absl::Span<Request* const> requests) override { carrier_.CommitAll(requests); }
   void Continue(Request* request) override;
   void Cancel(Request* request) override;
   void Close() override;
@@ -108,7 +111,7 @@ class Pool final : public RequestQueue {
   void CheckInvariants() const { parts_.CheckInvariants(); }
 
  private:
-  absl::Status Admit(Request* request, uint64_t bytes, RowTargets* targets, int64_t* tick_by_ns)
+  absl::Status Admit(Request* request, RowTargets* targets, int64_t* tick_by_ns)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.mu);
 
   // Ends all requests with a deadline up to `until_ns`. A partly answered one ends once its answer

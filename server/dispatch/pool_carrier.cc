@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "proto/base/failpoint.h"
 #include "server/request/cancelled_by_client.h"
 
@@ -22,34 +24,45 @@ void PoolCarrier::Carry(DeferredWork* work) {
   Recycle(work);
   for (const auto& [request, targets] : work->fills) {
     request->filler->Fill(parts_->model->spec, *request, targets);
-    Commit(request);
+    CommitAll({&request, 1});
   }
 }
 
-void PoolCarrier::Commit(Request* request) {
+void PoolCarrier::CommitAll(absl::Span<Request* const> requests) {
   DeferredWork work(&parts_->inside);
+  Quarantine* const quarantine = &parts_->quarantine;
+  const bool has_quarantined = !quarantine->empty();
+  absl::InlinedVector<Request*, 2> quarantined;
   // Nobody else touches the rows yet, so they are read without the mutex.
-  request->content = SampleContent(*request);
-  Quarantine* quarantine = &parts_->quarantine;
-  const bool quarantined =
-      !quarantine->empty() && quarantine->Holds(HashContent(*request), parts_->clock->NowNs());
+  for (Request* const request : requests) {
+    request->content = SampleContent(*request);
+    if (has_quarantined && quarantine->Holds(HashContent(*request), parts_->clock->NowNs())) {
+      quarantined.push_back(request);
+    }
+  }
   {
     absl::MutexLock lock(&parts_->mu);
-    parts_->queue.Commit(request);
     const int64_t now_ns = parts_->clock->NowNs();
-    parts_->returns.Arrived(now_ns);
-    if (request->cancelled) {
-      parts_->queue.Remove(request);
-      work.End(request, CancelledByClient());
-    } else if (quarantined) {
-      parts_->queue.Remove(request);
-      work.End(request, WorkerLoss::CrashedItsWorker());
-      parts_->model->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
+    for (Request* const request : requests) {
+      Join(request, absl::c_linear_search(quarantined, request), now_ns, &work);
     }
-    // Needed even without the request: a claim that waited for it alone stops waiting.
+    // Needed even without a request: a claim that waited for it alone stops waiting.
     parts_->dispatcher.DispatchAt(now_ns, &work);
   }
   Carry(&work);
+}
+
+void PoolCarrier::Join(Request* request, bool is_quarantined, int64_t now_ns, DeferredWork* work) {
+  parts_->queue.Commit(request);
+  parts_->returns.Arrived(now_ns);
+  if (request->cancelled) {
+    parts_->queue.Remove(request);
+    work->End(request, CancelledByClient());
+  } else if (is_quarantined) {
+    parts_->queue.Remove(request);
+    work->End(request, WorkerLoss::CrashedItsWorker());
+    parts_->model->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 // A row that the model has refused is an answer too: the worker has survived.

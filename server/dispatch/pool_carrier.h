@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absl/base/thread_annotations.h"
+#include "absl/types/span.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/pool_parts.h"
 #include "server/request/completed_batch.h"
@@ -20,7 +21,7 @@ namespace mpsd {
 //   1. lanes are woken first, so that the device works while the rest is done;
 //   2. answers are noted and go out, then a struck request's content is remembered;
 //   3. only then requests are failed: a client that is told of a crash and asks again is refused;
-//   4. rows are filled last. Commit() may find more to do, and carries it itself.
+//   4. rows are filled last. CommitAll() may find more to do, and carries it itself.
 class PoolCarrier {
  public:
   // Both outlive the carrier.
@@ -29,11 +30,13 @@ class PoolCarrier {
   // Does and uses up all of `work`. May block as long as a reply's copy takes.
   void Carry(DeferredWork* work) ABSL_LOCKS_EXCLUDED(parts_->mu);
 
-  // A reserved request's rows are filled. It joins its line. Or it ends, if the client has
+  // The rows of reserved requests are filled. Each joins its line. Or it ends, if the client has
   // cancelled it meanwhile or its content has crashed a worker.
-  void Commit(Request* request) ABSL_LOCKS_EXCLUDED(parts_->mu);
+  void CommitAll(absl::Span<Request* const> requests) ABSL_LOCKS_EXCLUDED(parts_->mu);
 
  private:
+  void Join(Request* request, bool is_quarantined, int64_t now_ns, DeferredWork* work)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_->mu);
   void RememberAnswered(const CompletedBatch& batch);
   void RememberStruck(DeferredWork* work) ABSL_LOCKS_EXCLUDED(parts_->mu);
   void Recycle(DeferredWork* work) ABSL_LOCKS_EXCLUDED(parts_->mu);

@@ -9,7 +9,7 @@
 namespace mpsd {
 namespace {
 
-// Of the queue's bytes, the part for requests that are arriving.
+// Requests that are arriving may use the queue's bytes divided by this.
 constexpr uint64_t kArrivingShare = 2;
 
 }  // namespace

@@ -43,7 +43,7 @@ class GrpcInferTask final : public InferTask {
   std::string body_;           // as it came; in its place the plain message, if that was compressed
   absl::string_view message_;  // in `body_`
   RequestWire wire_;           // views of `message_`
-  size_t whole_bytes_ = 0;     // of a message whose beginning is in `message_`
+  size_t whole_bytes_ = 0;     // the message's length, if `message_` is only its beginning
 };
 
 }  // namespace mpsd

@@ -72,6 +72,13 @@ HttpDoor::HttpDoor(const DoorContext& context, const ThreadRole* thread)
   context_.exchange.thread = thread;
   context_.front_page = &front_page_;
   context_.watchers = &watchers_;
+  context_.exchange.bunch = &bunch_;
+}
+
+size_t HttpDoor::RoundIsOver() {
+  const size_t count = bunch_.requests.size();
+  if (count > 0) context_.exchange.handler->EnterAll(&bunch_);
+  return count;
 }
 
 HttpReply HttpDoor::Refusal(const HttpCall& call, int status, absl::string_view why) {

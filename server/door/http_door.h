@@ -41,6 +41,7 @@ class HttpDoor final : public HttpHandler {
   HttpDoor(const DoorContext& context, const ThreadRole* thread);
 
   HttpTask* Arrived(HttpCall* call) override;
+  size_t RoundIsOver() override;
   void Look() override { watchers_.Look(); }
   HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) override;
 
@@ -65,6 +66,7 @@ class HttpDoor final : public HttpHandler {
 
   const StatusPage front_page_;
   MethodWatchers watchers_;
+  RequestBunch bunch_;
   DoorContext context_;
   const ThreadRole* const thread_;
   Spare spare_infers_ ABSL_GUARDED_BY(thread_);

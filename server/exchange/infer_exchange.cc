@@ -45,6 +45,7 @@ void InferExchange::Begin(const Arrival& arrival) {
   request_.deadline_ns = arrival.deadline_ns;
   request_.patience_ns = arrival.patience_ns;
   request_.reply = Reply(this);
+  request_.bunch = context_->bunch;
   trace_ = arrival.trace;
 }
 
@@ -163,7 +164,11 @@ void InferExchange::TextsDone(const absl::Status& status) {
 void InferExchange::ClientLeft() {
   thread_->Check();
   client_left_ = true;
-  if (request_.queue != nullptr) request_.queue->Cancel(&request_);
+  if (request_.queue != nullptr) {
+    request_.queue->Cancel(&request_);
+  } else {
+    request_.cancelled = true;  // perhaps in a bunch
+  }
 }
 
 void InferExchange::Continue() {

@@ -32,6 +32,7 @@ struct ExchangeContext {
   ClientRegions* regions = nullptr;
   const ThreadRole* thread = nullptr;  // the thread that serves the calls
   RequestObservers observers;
+  RequestBunch* bunch = nullptr;  // the thread's; null: each request enters alone
 };
 
 // When a request arrived and when it expires. `trace` is the caller's trace, valid until the

@@ -150,6 +150,10 @@ class HttpHandler {
   // after a call of Reply(): then the body is never read.
   virtual HttpTask* Arrived(HttpCall* call) = 0;
 
+  // Called after some events of the thread's connections, and before it sleeps. The handler does
+  // together what the requests of these events need. Returns how many had to wait for this.
+  virtual size_t RoundIsOver() { return 0; }
+
   // Called five times a second while the thread has connections.
   virtual void Look() {}
 

@@ -72,9 +72,11 @@ void HttpThread::Main() {
   role_.Bind();
   completions_->Wake();
   while (!io_.stopped()) {
-    const size_t events = RunSome();
-    const size_t completed = completions_->Drain();
-    if (WriteReplies() + completed + events > 0 || !completions_->Park()) continue;
+    size_t done = RunSome();
+    done += handler_->RoundIsOver();
+    done += completions_->Drain();
+    done += WriteReplies();
+    if (done + handler_->RoundIsOver() > 0 || !completions_->Park()) continue;
     if (replies_.FallAsleep()) io_.run_one();
     replies_.WakeUp();
     completions_->Wake();

@@ -33,7 +33,7 @@ class ReplyQueue {
   // The thread sleeps in `io`, which outlives the queue.
   explicit ReplyQueue(boost::asio::io_context* io) : io_(io) {}
 
-  // Whoever replies must not touch the request afterwards. REQUIRES: it is not in the queue.
+  // The caller must not touch the request afterwards. REQUIRES: it is not in the queue.
   void Push(Replying* replying) {
     Replying* first = first_.load(std::memory_order_relaxed);
     do {

@@ -33,6 +33,10 @@ class PartedQueue final : public RequestQueue, private RunKeeper {
   bool TakesArriving(const Request& request) const override {
     return !IsCut(request) && pool_->TakesArriving(request);
   }
+  bool TakesBunch(const Request& request) const override {
+    return !IsCut(request) && pool_->TakesBunch(request);
+  }
+  void ReserveAll(absl::Span<EnteringRequest> requests) override { pool_->ReserveAll(requests); }
   absl::Status Reserve(Request* request, RowTargets* targets) override
       ABSL_LOCKS_EXCLUDED(entry_mu_, mu_);
   void Commit(Request* request) override { pool_->Commit(request); }

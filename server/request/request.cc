@@ -78,6 +78,7 @@ void Request::Reset() {
   is_counted = false;
   is_step = false;
   inputs_may_change = false;
+  bunch = nullptr;
   pin = 0;
   span.reset();
   arrival_ns = 0;

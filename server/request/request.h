@@ -19,6 +19,8 @@ namespace mpsd {
 
 class RequestQueue;
 class RowFiller;
+struct InferMessage;
+struct RequestBunch;
 struct ModelMetrics;
 struct ServedModel;
 struct ModelSpec;
@@ -131,6 +133,7 @@ struct Request {
   std::vector<uint32_t> row_of_text;                // for its texts, as in TokenRows
   std::optional<ContentKey> cache_key;              // under which to keep its answer
   const RowFiller* filler = nullptr;                // null: the request cannot wait for memory
+  RequestBunch* bunch = nullptr;                    // its thread's; null: it enters alone
   uint32_t tenant = 0;             // below kMaxTenants; 0: callers are not told apart
   uint64_t rules_version = 0;      // version of the access rules that numbered the tenant; 0: none
   bool is_counted = false;         // its rows count against its tenant's rate
@@ -228,6 +231,25 @@ struct RowTargets {
   bool later = false;
 };
 
+// A request that enters a queue together with others, and how its Reserve() went. A value.
+struct EnteringRequest {
+  RequestQueue* queue = nullptr;
+  Request* request = nullptr;
+  const InferMessage* message = nullptr;
+  RowTargets targets;
+  absl::Status status;
+};
+
+// Requests of one thread's round that were checked. Each queue gets its own ones together: its mutex
+// is taken twice for all of them, and one dispatch sees them all. They are small: their payloads
+// wait in the transport's memory until InferHandler::EnterAll(). Lives on its thread.
+struct RequestBunch {
+  static constexpr size_t kMost = 16;
+  static constexpr uint64_t kMostBytes = 16 << 10;  // a request's
+
+  std::vector<EnteringRequest> requests;
+};
+
 // Copies a request's payload into its rows, padding included. Never called under a lock.
 // Implemented by admit/. Thread-safe.
 class RowFiller {
@@ -262,6 +284,12 @@ class RequestQueue {
   // looks the model up again. After an error the caller still owes the reply. After OK the queue
   // owes it; with `targets->later` the queue has the whole request, which may have ended already.
   virtual absl::Status Reserve(Request* request, RowTargets* targets) = 0;
+
+  // Whether the request may enter with others, by the next two. They do for each what Reserve() and
+  // Commit() do. CommitAll() is for the requests of one queue that ReserveAll() gave rows.
+  virtual bool TakesBunch(const Request& /*request*/) const { return false; }
+  virtual void ReserveAll(absl::Span<EnteringRequest> /*requests*/) { MPSD_CHECK(false); }
+  virtual void CommitAll(absl::Span<Request* const> /*requests*/) { MPSD_CHECK(false); }
 
   // The rows are filled: the request may join a batch. REQUIRES: Reserve() returned OK, without
   // `targets->later`.

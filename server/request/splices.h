@@ -33,7 +33,7 @@ class Splices {
   template <typename Take>
   void ForEach(absl::string_view text, size_t begin, size_t count, Take take) const {
     Window window{begin, count};
-    size_t done = 0;  // of the text
+    size_t done = 0;  // bytes of the text
     for (const Splice& splice : list_) {
       Give(text.substr(done, splice.at - done), false, &window, take);
       Give(splice.bytes, true, &window, take);

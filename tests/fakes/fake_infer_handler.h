@@ -49,7 +49,7 @@ class FakeRequestQueue final : public RequestQueue {
   std::vector<RefusedContent> refused_contents;
   int continued = 0;
   int cancelled = 0;
-  std::vector<Request*> committed;  // those that came bit by bit
+  std::vector<Request*> committed;  // arriving requests
 };
 
 // The bytes of `values`, which the answer's output "y" points to.
@@ -120,7 +120,7 @@ class FakeInferHandler final : public InferHandler {
   }
 
   absl::Status refusal;              // of every request
-  std::string rest;                  // of arriving requests; empty: they must be whole
+  std::string rest;                  // arriving requests get it; empty: they must be whole
   bool copies = true;                // the payloads, before Handle() returns
   bool awaits_texts = false;         // every request does
   TextWaiter* texts = nullptr;       // who awaits them, the last one

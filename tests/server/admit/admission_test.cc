@@ -22,6 +22,14 @@ namespace {
 class FakeQueue final : public RequestQueue {
  public:
   bool TakesArriving(const Request&) const override { return takes_arriving; }
+  bool TakesBunch(const Request&) const override { return true; }
+  void ReserveAll(absl::Span<EnteringRequest> requests) override {
+    reserved.push_back(requests.size());
+    for (EnteringRequest& each : requests) each.status = Reserve(each.request, &each.targets);
+  }
+  void CommitAll(absl::Span<Request* const> requests) override {
+    for (Request* const request : requests) Commit(request);
+  }
   absl::Status Reserve(Request* request, RowTargets* targets) override {
     if (!refusal.ok()) return refusal;
     was_arriving = request->is_arriving;
@@ -56,6 +64,7 @@ class FakeQueue final : public RequestQueue {
   bool was_arriving = false;  // the last request
   std::string memory;
   int commits = 0;
+  std::vector<size_t> reserved;  // requests that entered together
 };
 
 class AdmissionTest : public testing::Test {
@@ -128,6 +137,86 @@ TEST_F(AdmissionTest, ARequestThatAnotherGenerationTakesCountsOnce) {
   queue_.refusal = absl::OkStatus();
   clock_.Advance(kNsPerSecond);
   EXPECT_TRUE(Handle().ok()) << "the bucket owes nothing";
+}
+
+// Three requests of two models, in one round of a thread.
+class BunchTest : public AdmissionTest {
+ protected:
+  BunchTest() {
+    other_->name = "n";
+    other_->spec = model_->spec;
+    other_->loaded = true;
+    models_.Publish(other_);
+  }
+
+  ~BunchTest() override {
+    for (Request& request : requests_) {
+      if (request.reply.owed()) request.reply.Fail(absl::OkStatus());
+    }
+  }
+
+  Handled Begin(size_t index, const std::string& model = "m") {
+    messages_[index].Raw("A", "UINT8", {2, 3}, 6).Raw("B", "UINT8", {2, 2}, 4);
+    messages_[index]->model = model == "m" ? "m" : "n";
+    messages_[index]->id = "7";
+    requests_[index].reply = Reply(&sinks_[index]);
+    requests_[index].deadline_ns = clock_.NowNs() + kNsPerSecond;
+    requests_[index].bunch = &bunch_;
+    return admission_.Handle(*messages_[index], &requests_[index]);
+  }
+
+  std::shared_ptr<ServedModel> other_ = std::make_shared<ServedModel>();
+  FakeQueue& other_queue_ =
+      static_cast<FakeQueue&>(*(other_->queue = std::make_unique<FakeQueue>()));
+  RequestBunch bunch_;
+  MessageBuilder messages_[3];
+  RecordingReplySink sinks_[3];
+  Request requests_[3];
+};
+
+TEST_F(BunchTest, EntersItsQueuesTogether) {
+  EXPECT_EQ(Begin(0), Handled::kLater);
+  EXPECT_EQ(Begin(1, "n"), Handled::kLater);
+  EXPECT_EQ(Begin(2), Handled::kLater);
+  EXPECT_EQ(queue_.commits + other_queue_.commits, 0);
+  admission_.EnterAll(&bunch_);
+  EXPECT_EQ(queue_.reserved, std::vector<size_t>{2});
+  EXPECT_EQ(other_queue_.reserved, std::vector<size_t>{1});
+  EXPECT_EQ(queue_.memory, "xxx\7xxx\7xxxx");
+  EXPECT_EQ(queue_.commits, 2);
+  EXPECT_EQ(other_queue_.commits, 1);
+  EXPECT_TRUE(bunch_.requests.empty());
+  admission_.EnterAll(&bunch_);
+  EXPECT_EQ(queue_.commits, 2);
+}
+
+TEST_F(BunchTest, ARefusalIsOfItsRequest) {
+  Begin(0);
+  Begin(1, "n");
+  queue_.refusal = absl::ResourceExhaustedError("full");
+  admission_.EnterAll(&bunch_);
+  EXPECT_EQ(sinks_[0].status().message(), "[request id: 7] full");
+  EXPECT_EQ(other_queue_.commits, 1);
+}
+
+TEST_F(BunchTest, ARequestWhoseQueueIsClosedLooksAgain) {
+  Begin(0);
+  queue_.refusal = absl::AbortedError("closed");
+  admission_.EnterAll(&bunch_);
+  EXPECT_EQ(sinks_[0].status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(BunchTest, IsNoLargerThanItsBound) {
+  std::vector<Request> requests(RequestBunch::kMost + 1);
+  std::vector<RecordingReplySink> sinks(requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].reply = Reply(&sinks[i]);
+    requests[i].deadline_ns = clock_.NowNs() + kNsPerSecond;
+    requests[i].bunch = &bunch_;
+    EXPECT_EQ(admission_.Handle(*message_, &requests[i]), Handled::kLater);
+  }
+  EXPECT_EQ(queue_.commits, static_cast<int>(RequestBunch::kMost));
+  admission_.EnterAll(&bunch_);
 }
 
 // The last three bytes of the last input have not come.

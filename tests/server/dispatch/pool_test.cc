@@ -601,6 +601,32 @@ TEST_F(PoolTest, AClosedPoolEndsWhatIsInsideAndTakesNothing) {
   EXPECT_EQ(inside->Answer(), Rows(1));
 }
 
+TEST_F(PoolTest, RequestsThatEnterTogetherAreOneBatch) {
+  MakePool();
+  FakeWorker* const worker = AddWorker();
+  std::vector<EnteringRequest> entering(3);
+  for (EnteringRequest& each : entering) each.request = &NewCall()->request;
+  pool_->ReserveAll(absl::MakeSpan(entering));
+  std::vector<Request*> requests;
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(entering[i].status.ok());
+    calls_[i].Fill(entering[i].targets, static_cast<float>(i));
+    requests.push_back(entering[i].request);
+  }
+  pool_->Cancel(requests[1]);
+  EXPECT_FALSE(worker->Take().has_value());
+  pool_->CommitAll(requests);
+  pool_->CheckInvariants();
+  const std::optional<Job> job = worker->Take();
+  ASSERT_TRUE(job.has_value());
+  EXPECT_EQ(job->row_count, 2U) << "one has left";
+  worker->Complete(*job);
+  Drain();
+  EXPECT_EQ(calls_[0].Answer(), Rows(0));
+  EXPECT_EQ(calls_[1].status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(calls_[2].Answer(), Rows(2));
+}
+
 // The client that is slow, or leaves, holds no batch back.
 TEST_F(PoolTest, AnArrivingRequestHoldsNobodyBack) {
   MakePool();

@@ -40,7 +40,7 @@ struct Served {
   HttpCall* holding ABSL_GUARDED_BY(mu) = nullptr;
   std::vector<BodyEnd> ends ABSL_GUARDED_BY(mu);
   std::atomic<int> over{0};
-  std::atomic<int> freed{0};  // what replies held
+  std::atomic<int> freed{0};  // memory that replies held
   // For "/pieces".
   std::atomic<bool> holds_back{false};
   int64_t until_ns = INT64_MAX;

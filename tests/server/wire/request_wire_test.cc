@@ -477,7 +477,7 @@ TEST_F(RequestWireTest, ClassesDoNotGoIntoRegions) {
   EXPECT_EQ(message_.parameter_error, "output 'X' cannot be both classes and in shared memory");
 }
 
-// What Read() says of the whole message, and what ReadBeginning() says of each beginning of it.
+// ReadBeginning() of each beginning of one message.
 class BeginningTest : public RequestWireTest {
  protected:
   BeginningTest() {

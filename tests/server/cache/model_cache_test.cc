@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "server/cache/content_key.h"
 #include "server/telemetry/model_metrics.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"

@@ -119,7 +119,7 @@ TEST_F(StatusMethodsTest, CountsAreThoseOfTheModelsStatistics) {
   EXPECT_EQ(counts.batches(), 1U);
   EXPECT_EQ(counts.total_ns(), 20U);
   EXPECT_EQ(counts.queue_ns(), 4U);
-  EXPECT_EQ(counts.infer_ns(), 10U);  // of each of the two requests
+  EXPECT_EQ(counts.infer_ns(), 10U);  // for each of the two requests
 }
 
 TEST_F(StatusMethodsTest, ATokenizerThatCannotBeUsedIsTold) {

@@ -39,7 +39,7 @@ class AsyncInfer {
   AsyncInfer(Client::Stubs* stubs, inference::ModelInferRequest request, const RetryOptions& retry,
              absl::Time deadline, Client::InferDone done);
 
-  // Sends the request once more. What is kept of the try before is overwritten.
+  // Sends the request once more, and forgets the try before.
   void Try();
   void Ended(const grpc::Status& status);
   // The last thing that happens: `this` is gone when it returns.
@@ -51,7 +51,7 @@ class AsyncInfer {
   const absl::Time deadline_;
   const Client::InferDone done_;
   absl::BitGen dice_;
-  uint32_t attempt_ = 0;                        // of the present try, from 1
+  uint32_t attempt_ = 0;                        // number of the present try, from 1
   std::optional<grpc::ClientContext> context_;  // a new one for each try
   inference::ModelInferResponse response_;
   grpc::Alarm alarm_;

@@ -8,9 +8,9 @@
 //       absl::Now() + absl::Seconds(1));
 //   if (reply.ok()) Use(*Values<float>(reply->outputs[0]));
 //
-// The other headers that programs include: tensor.h (inputs and outputs), infer_stream.h (many
-// requests over one stream), shared_region.h (tensors in shared memory), retry_policy.h (repeated
-// calls). client/examples has whole programs.
+// Programs also include tensor.h (inputs and outputs) and infer_stream.h (many requests over one
+// stream). Some need shared_region.h (tensors in shared memory) or retry_policy.h (repeated calls).
+// The folder client/examples has whole programs.
 #pragma once
 
 #include <cstdint>
@@ -151,9 +151,9 @@ class Client {
   absl::Status UnregisterRegion(const std::string& name, absl::Time deadline);
 
   // Registers memory of a CUDA device, which the program owns, under the name `name`. `handle` is
-  // the bytes of its cudaIpcMemHandle_t. Inputs and outputs name ranges of it like those of any
-  // region. The program must unregister it before it frees it. UNIMPLEMENTED when the server
-  // accepts none.
+  // the bytes of the memory's cudaIpcMemHandle_t. Inputs and outputs name its ranges as they name
+  // ranges of any region. The program must unregister the memory before it frees it. UNIMPLEMENTED
+  // when the server accepts none.
   absl::Status RegisterDeviceRegion(const std::string& name, const std::string& handle,
                                     int64_t device, uint64_t bytes, absl::Time deadline);
   absl::Status UnregisterDeviceRegion(const std::string& name, absl::Time deadline);

@@ -7,8 +7,8 @@
 
 namespace mpsd::client {
 
-// What Client::Connect() says of a connection that failed. `fault` is gRPC's text, in which words
-// that tell the case are looked for; `tls` is whether the client speaks TLS.
+// The text of Client::Connect() for a connection that failed. It looks in `fault`, gRPC's text, for
+// words that tell the case; `tls` is whether the client speaks TLS.
 //
 //   nobody listens                   no server is reachable at A: Connection refused
 //   the authority is another one     the certificate of the server at A is not trusted
@@ -17,7 +17,7 @@ namespace mpsd::client {
 //   only the server does             the server at A hangs up; it may want TLS
 //   a client certificate is missing  the server at A hangs up during the TLS handshake; …
 //
-// Of a text that fits none the last part is passed on. Thread-safe.
+// If no case fits, it passes on the last part of gRPC's text. Thread-safe.
 std::string ConnectFaultText(absl::string_view address, bool tls, absl::string_view fault);
 
 }  // namespace mpsd::client

@@ -22,16 +22,16 @@ struct WorkerStatus {
   std::string state;
   uint32_t lanes = 0;
   std::string device;
-  std::string runtime;       // what runs the model: "torch 2.11.0"; empty: it was not loaded yet
-  std::string runtime_kind;  // of libtorch: "stock", "patched", …
-  std::string runtime_path;  // of libtorch's library
+  std::string runtime;       // library that runs the model: "torch 2.11.0"; empty: not loaded yet
+  std::string runtime_kind;  // kind of libtorch: "stock", "patched", …
+  std::string runtime_path;  // path of libtorch's library
   std::string driver_guard;  // "none", "held", "missing": whether the gpu's driver is guarded
   std::string input_memory;  // "none", "in_place", "copied": whether an mps gpu reads the slabs
   double slowness = 1;       // how many times as long as the others its batches take; 1: not slow
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;
   int64_t uptime_ms = 0;
-  std::string last_exit;                // of the previous incarnation; empty: there was none
+  std::string last_exit;                // how the previous incarnation ended; empty: there was none
   std::string exit_reason;              // "exit", "signal", "killed", "oom", "hang", … one word
   std::vector<std::string> last_lines;  // written by this and previous incarnations
   int64_t starts_in_ms = -1;            // -1: it is not waiting to start
@@ -59,12 +59,12 @@ struct ModelStatus {
   int64_t queued_requests = 0;  // that no lane has yet
   int64_t running_batches = 0;
   uint32_t max_batch_size = 0;  // 0: it does not batch
-  uint32_t lanes = 0;           // of all workers
+  uint32_t lanes = 0;           // lanes of all workers
   std::vector<WorkerStatus> workers;
-  std::map<std::string, std::string> parameters;  // of the config
+  std::map<std::string, std::string> parameters;  // from the config
   std::string circuit;                            // "closed", "open", "probing"
   std::vector<RefusedContent> refused_contents;   // the oldest first
-  std::string warning;                            // of one that serves, but not so well
+  std::string warning;                            // why it serves less well than it could
   uint64_t quarantined_requests = 0;              // that were refused for their content, so far
 };
 
@@ -72,7 +72,7 @@ struct ModelStatus {
 struct ReloadStatus {
   bool ok = true;
   int64_t time_ms = 0;  // since the Unix epoch; 0: there was no reload
-  std::string text;     // what was done, or why nothing was
+  std::string text;     // the work done, or why there was none
 };
 
 // The whole answer: the daemon at the moment of the call.

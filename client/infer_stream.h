@@ -25,7 +25,7 @@ namespace mpsd::client {
 // The answer to one request of a stream. An error concerns that request alone, and the stream goes
 // on. Such an error has no code of its own: it is UNKNOWN with the server's text.
 struct StreamReply {
-  std::string id;  // of the request
+  std::string id;  // the request's id
   absl::StatusOr<InferReply> reply;
 };
 

@@ -7,8 +7,9 @@
 
 namespace mpsd::client {
 
-// INTERNAL names the output whose datatype is unknown, or whose bytes, in the answer or in a
-// region, are not as many as datatype and shape say. `datatype` is its name as the server sent it.
+// INTERNAL names an output of an unknown datatype. It also names one whose bytes, in the answer or
+// in a region, are not as many as its datatype and shape say. The argument `datatype` is the name
+// as the server sent it.
 // The lengths inside BYTES are left to UnpackBytes(). Pure, thread-safe.
 absl::Status CheckOutput(const InferOutput& output, absl::string_view datatype);
 

@@ -27,7 +27,7 @@ struct RetryOptions {
   absl::Duration longest_delay = absl::Seconds(2);
 };
 
-// What is known of a failed attempt.
+// A failed attempt, as far as it is known.
 struct FailedAttempt {
   absl::StatusCode code = absl::StatusCode::kOk;
   std::optional<absl::Duration> server_delay;  // from a google.rpc.RetryInfo
@@ -43,8 +43,8 @@ std::optional<absl::Duration> RetryDelay(const RetryOptions& options, const Fail
                                          double dice);
 
 // The delay of a google.rpc.RetryInfo in the details of a google.rpc.Status, which gRPC delivers as
-// bytes; nothing when there is none, it is negative, or the bytes are no such message. The bytes
-// are the server's, and untrusted.
+// bytes. Nothing if there is no delay, if it is negative, or if the bytes are no such message. The
+// bytes are the server's, and untrusted.
 std::optional<absl::Duration> ServerDelay(const std::string& error_details);
 
 }  // namespace mpsd::client

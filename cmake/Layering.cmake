@@ -39,7 +39,7 @@ set(MPSD_EDGES_http              base request listen entry telemetry boost opens
 set(MPSD_EDGES_texts             base files link request telemetry tokenizer json absl)
 set(MPSD_EDGES_embedders         base link request rest texts absl)
 set(MPSD_EDGES_page              base access proto absl)
-set(MPSD_EDGES_route             base http wire embedders absl)
+set(MPSD_EDGES_route             base listen http wire embedders absl)
 set(MPSD_EDGES_door              base access request entry inflate wire exchange http rest route page
                                  proto embedders texts telemetry telemetry_log telemetry_http absl)
 set(MPSD_EDGES_cache             base access request telemetry absl)

@@ -6,12 +6,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 
 namespace mpsd {
 namespace {
 
 absl::Status NeverServes(absl::string_view model, absl::string_view why) {
-  return absl::FailedPreconditionError(absl::StrCat("model '", model, "': ", why));
+  const std::string prefix = absl::StrCat("model '", model, "': ");
+  absl::ConsumePrefix(&why, prefix);  // some texts of a load begin with it
+  return absl::FailedPreconditionError(absl::StrCat(prefix, why));
 }
 
 absl::Status FaultOf(const ServedModel& model, const std::vector<WorkerInfo>& workers) {

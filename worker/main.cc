@@ -249,7 +249,7 @@ int Serve() {
   const absl::Status started =
       StartLanes(order, report.lanes, *attachment, &gate, model->get(), &lanes, &ready.warning);
   if (!started.ok()) {
-    const int code = Refuse(started, kExitCannotServe);
+    const int code = Refuse(started, kExitCannotServe, IsLasting(started));
     _exit(code);
   }
   MPSD_FAILPOINT("worker.before_ready");

@@ -3,16 +3,39 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "client/hub/content_hash.h"
+
+struct evp_md_ctx_st;
 
 namespace mpsd::hub {
+
+// The id of a file's content, piece by piece.
+//
+// Computes the id that the hub gives a file: SHA-256 where `id` has 64 digits, else git's id, which
+// is the SHA-1 of a line with the size and of the content. Owned by one transfer.
+// Thread-compatible.
+class ContentHash {
+ public:
+  // `id` is the one that the content should have; `bytes` is its whole size.
+  ContentHash(absl::string_view id, uint64_t bytes);
+  ~ContentHash();
+
+  void Add(absl::string_view piece);
+
+  // The id of all pieces, in hexadecimal digits. REQUIRES: called once, and last.
+  std::string Finish();
+
+ private:
+  evp_md_ctx_st* const context_;
+};
 
 // Stands between the network and the disk: its thread `hub-write` writes and hashes one piece while
 // the next arrives. Owned by one transfer, which alone calls it.

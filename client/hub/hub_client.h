@@ -14,9 +14,9 @@
 namespace mpsd::hub {
 
 // Follows at most 5 redirects, and from https to https alone; sends the token to the hub's own host
-// only. A failure of the network, a status of 5xx and 429 are tried again, after what `Retry-After`
-// says or after a second and more. Five tries without a byte between them are the last. Proxies and
-// authorities are libcurl's: `https_proxy`, `SSL_CERT_FILE`, `CURL_CA_BUNDLE`.
+// only. After a failure of the network, a status of 5xx or 429, the client tries again. It waits as
+// `Retry-After` says, or a second and more. Five tries without a byte between them are the last.
+// Proxies and authorities are libcurl's: `https_proxy`, `SSL_CERT_FILE`, `CURL_CA_BUNDLE`.
 //
 // Errors are for a person, and name the model:
 //  - UNAUTHENTICATED: the hub wants a token.

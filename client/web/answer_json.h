@@ -12,11 +12,11 @@ namespace mpsd::client {
 
 using Json = nlohmann::json;
 
-// On one line. What is no UTF-8 becomes U+FFFD.
+// On one line. Bytes that are no UTF-8 become U+FFFD.
 std::string JsonText(const Json& json);
 
-// What a server answered; null where that is no JSON, or deeper or larger than any answer that is
-// read here. A server may be anybody's.
+// A server's answer; null if it is no JSON, or deeper or larger than any answer that is read here.
+// The server may be anybody's.
 Json ParseAnswer(absl::string_view text);
 
 // The field of an object, where it lies in `json`; null where `json` is no object or has no such

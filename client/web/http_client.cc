@@ -41,7 +41,7 @@ using Writer = http::request<http::string_body>;
 constexpr uint64_t kMaxBodyBytes = 1 << 30;
 constexpr int kMaxInterimReplies = 16;
 
-// What of the options is for TLS.
+// Applies the options that are for TLS.
 Error SetUpTls(const ConnectOptions& options, asio::ssl::context* context) {
   Error error;
   if (options.tls_ca.empty()) {
@@ -104,8 +104,8 @@ struct Exchange {
   }
 
   Error error;                   // none: there is a reply
-  bool is_sent = false;          // all of it
-  std::optional<Reader> reader;  // of the last reply
+  bool is_sent = false;          // the whole request
+  std::optional<Reader> reader;  // the last reply's
 };
 
 absl::Status Expired() { return absl::DeadlineExceededError("Deadline Exceeded"); }

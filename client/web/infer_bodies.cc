@@ -48,7 +48,7 @@ uint64_t NumberField(const Json& json, const char* key) {
   return number.is_number_unsigned() ? number.get<uint64_t>() : 0;
 }
 
-// What an output of an answer and a tensor of a model's metadata have in common.
+// The fields that outputs of answers share with tensors of a model's metadata.
 absl::StatusOr<TensorMetadata> ReadTensor(const Json& json) {
   TensorMetadata tensor{TextField(json, "name"), ParseDataType(TextField(json, "datatype"))};
   const Json& shape = Field(json, "shape");

@@ -37,9 +37,9 @@ std::string ModelPath(absl::string_view model, absl::string_view version);
 InferBody WriteInferBody(const InferRequest& request);
 
 // `json_length` is the answer's Inference-Header-Content-Length; empty: all of the body is JSON.
-// INTERNAL where it is no number up to the body's size, for JSON that is none or has not what the
-// protocol says, for an output that is not bytes or is cut, for bytes behind the last output, and
-// as of CheckOutput().
+// INTERNAL if that length is no number up to the body's size, or the JSON is not the protocol's.
+// INTERNAL also for an output that is not bytes or is cut, and for bytes behind the last output.
+// Otherwise errors are those of CheckOutput().
 absl::StatusOr<InferReply> ReadInferReply(absl::string_view body, absl::string_view json_length);
 
 // A datatype that this client does not know is kInvalid.

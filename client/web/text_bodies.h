@@ -32,7 +32,7 @@ struct TextModel {
 // The vectors of texts, in their order.
 struct Embeddings {
   size_t width = 0;           // numbers of a vector; 0: there is none yet
-  std::vector<float> values;  // of all vectors, one behind the other
+  std::vector<float> values;  // the vectors, one behind the other
   uint64_t token_count = 0;
 
   size_t row_count() const { return width == 0 ? 0 : values.size() / width; }

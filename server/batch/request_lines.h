@@ -9,13 +9,33 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "server/batch/request_ranks.h"
-#include "server/batch/shape_curves.h"
 #include "server/batch/token_budget.h"
 #include "server/request/request.h"
+#include "server/schedule/latency_curve.h"
 #include "server/schedule/scheduler.h"
 #include "server/schedule/tenant_shares.h"
 
 namespace mpsd {
+
+// One latency curve per shape of a model's requests.
+//
+// Owned by a pool's queue. Thread-compatible: guarded by the pool's mutex. The address of a curve
+// is stable as long as this object lives. Shapes beyond the first kMostShapes share one curve.
+class ShapeCurves {
+ public:
+  static constexpr size_t kMostShapes = 64;
+
+  LatencyCurve* Of(const ShapeKey& key) {
+    const auto known = curves_.find(key);
+    if (known != curves_.end()) return known->second.get();
+    if (curves_.size() >= kMostShapes) return &of_others_;
+    return curves_.emplace(key, std::make_unique<LatencyCurve>()).first->second.get();
+  }
+
+ private:
+  absl::flat_hash_map<ShapeKey, std::unique_ptr<LatencyCurve>> curves_;
+  LatencyCurve of_others_;
+};
 
 // Step 6 of a request's life: the requests that wait for a lane, as a scheduler sees them. Owned by
 // a Batcher. Thread-compatible: guarded by the pool's mutex. It knows nothing of rows and ends no

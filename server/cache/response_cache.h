@@ -4,14 +4,36 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
-#include "server/cache/kept_answer.h"
+#include "server/request/reply.h"
 #include "server/request/request.h"
 
 namespace mpsd {
+
+// A copy of an answer.
+//
+// Has memory of its own, so that it keeps no worker's output leased. The names of the outputs are
+// views of the spec of its generation, so it must not outlive that. Constant, so thread-safe: any
+// number of requests may use it at a time.
+class KeptAnswer {
+ public:
+  // REQUIRES: no output lies in a region.
+  explicit KeptAnswer(const Answer& answer);
+
+  // Memory of a copy of the answer.
+  static uint64_t BytesOf(const Answer& answer);
+
+  // Views of this object; the caller must copy them.
+  Answer View() const;
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  std::vector<AnswerOutput> outputs_;
+};
 
 // One list of all answers, the most recently used first. If the bound would be exceeded, answers at
 // the end are dropped, whatever their model. Each generation has a shelf, a table of its own: keys

@@ -120,7 +120,7 @@ WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
   return progress;
 }
 
-// Whether these lanes have requests, all of which would run again.
+// Whether these lanes have requests, and each would run again.
 bool PoolWorkers::CanMove(uint32_t first_lane, uint32_t end) const {
   uint32_t waiting = 0;
   uint32_t movable = 0;

@@ -10,7 +10,7 @@
 namespace mpsd {
 
 // The name of the route's method in the MethodTable and in the gate's list, as for gRPC. The view
-// lives forever. REQUIRES: the route is that of a method. Pure.
+// lives forever. REQUIRES: the route names a method. Pure.
 absl::string_view MethodNameOf(RouteKind kind);
 
 // The serialized request of the route's method; server/rest/control_json.h says which body a method

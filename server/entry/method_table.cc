@@ -2,15 +2,12 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "proto/base/check.h"
+#include "server/listen/socket_names.h"
 
 namespace mpsd {
 
-bool CallerInfo::IsLocal() const {
-  return absl::StartsWith(peer, "unix:") || absl::StartsWith(peer, "ipv4:127.") ||
-         absl::StartsWith(peer, "ipv6:[::1]") || absl::StartsWith(peer, "ipv6:%5B::1%5D");
-}
+bool CallerInfo::IsLocal() const { return IsOfThisHost(peer); }
 
 void MethodTable::Add(const std::string& name, Kind kind, Unary unary) {
   MPSD_CHECK(kind == Kind::kUnary || kind == Kind::kConversation);

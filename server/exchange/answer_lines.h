@@ -11,8 +11,8 @@
 
 namespace mpsd {
 
-// The order of a stream's answers. Each model has its own line, so that answers of one model never
-// wait for those of another. Thread-compatible: a stream guards its lines with its mutex.
+// The order of a stream's answers. Each model has its own line, so no model's answers wait for
+// another model's. Thread-compatible: a stream guards its lines with its mutex.
 //
 // The `Request` fields `answered`, `line` and `next` belong to the lines from Join() until the
 // request is released.

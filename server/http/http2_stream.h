@@ -25,7 +25,7 @@ class Http2Connection;
 //   kHead → kBody → kServing ⇄ kWriting → over
 //
 // From kWriting the stream goes back to kServing where the reply has further parts. The heads, the
-// body and the taking of a reply have their times, as those of HTTP/1.1 have. A stream whose task
+// body and the taking of a reply have the same times as for HTTP/1.1. A stream whose task
 // has asked for pieces goes from kHead to kServing, and its body comes meanwhile. The client's
 // window is opened by what the task takes, so at most a window of bytes waits here.
 //

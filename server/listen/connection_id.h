@@ -4,8 +4,8 @@
 #include <atomic>
 #include <memory>
 
-#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "server/listen/socket_names.h"
 
 namespace mpsd {
 
@@ -13,9 +13,7 @@ namespace mpsd {
 class ConnectionMark {
  public:
   // `peer` is the client's address: "ipv4:127.0.0.1:40312", "unix:".
-  explicit ConnectionMark(absl::string_view peer)
-      : is_of_this_host_(absl::StartsWith(peer, "unix:") || absl::StartsWith(peer, "ipv4:127.") ||
-                         absl::StartsWith(peer, "ipv6:[::1]")) {}
+  explicit ConnectionMark(absl::string_view peer) : is_of_this_host_(IsOfThisHost(peer)) {}
 
   bool is_of_this_host() const { return is_of_this_host_; }
   bool is_open() const { return is_open_.load(std::memory_order_acquire); }

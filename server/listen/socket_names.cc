@@ -6,30 +6,10 @@
 
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace mpsd {
-
-namespace {
-
-// Port of a connection's other end if on this host; else 0.
-uint32_t LocalPeerPort(int fd) {
-  sockaddr_storage address{};
-  socklen_t bytes = sizeof(address);
-  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return 0;
-  if (address.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
-    return ntohl(v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET ? ntohs(v4.sin_port) : 0;
-  }
-  if (address.ss_family != AF_INET6) return 0;
-  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-  const bool mapped = IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
-  const bool local =
-      mapped ? v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET : IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
-  return local ? ntohs(v6.sin6_port) : 0;
-}
-
-}  // namespace
 
 uint64_t HostOf(int fd) {
   constexpr uint64_t kUnixSockets = 0;
@@ -39,7 +19,7 @@ uint64_t HostOf(int fd) {
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return kUnixSockets;
   const bool is_v4 = address.ss_family == AF_INET;
   if (!is_v4 && address.ss_family != AF_INET6) return kUnixSockets;
-  if (LocalPeerPort(fd) != 0) return kThisHost;
+  if (IsLoopback(PeerName(fd))) return kThisHost;
   const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
   if (is_v4 || IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
     const void* const four = is_v4 ? &reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr
@@ -71,6 +51,14 @@ std::string PeerName(int fd) {
   }
   inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text));
   return absl::StrCat("ipv6:[", text, "]:", ntohs(v6.sin6_port));
+}
+
+bool IsLoopback(absl::string_view peer) {
+  return absl::StartsWith(peer, "ipv4:127.") || absl::StartsWith(peer, "ipv6:[::1]:");
+}
+
+bool IsOfThisHost(absl::string_view peer) {
+  return absl::StartsWith(peer, "unix:") || IsLoopback(peer);
 }
 
 }  // namespace mpsd

@@ -2,18 +2,27 @@
 
 #include <initializer_list>
 #include <optional>
+#include <string>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/check.h"
 #include "server/access/sha256.h"
-#include "server/page/html_text.h"
 #include "server/page/page_files.h"
 
 namespace mpsd {
 namespace {
+
+// The text with "&lt;" for "<" and so on, safe inside an element and a quoted attribute. Workers'
+// last words and file names are untrusted. Pure.
+std::string HtmlText(absl::string_view text) {
+  return absl::StrReplaceAll(
+      text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
+}
 
 namespace control_pb = control::v1;
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "server/listen/socket_names.h"
 
 namespace mpsd {
 namespace {
@@ -29,10 +30,6 @@ bool IsOfOtherSite(const HttpRequest& request) {
   const bool is_read = request.method == "GET" || request.method == "HEAD";
   return !is_read || request.Header("sec-fetch-mode") != "navigate" ||
          request.Header("sec-fetch-dest") != "document";
-}
-
-bool IsLoopback(absl::string_view peer) {
-  return absl::StartsWith(peer, "ipv4:127.") || absl::StartsWith(peer, "ipv6:[::1]:");
 }
 
 bool IsAddress(absl::string_view host) {

@@ -562,13 +562,19 @@ void SupervisedWorker::OnExit() {
   if (wait_status >= 0) Ended(wait_status);
 }
 
+// Whether no worker of the model came further than this one. If one did, the file or the device may
+// have changed since, and may change back.
+bool SupervisedWorker::NothingWentBetter() const {
+  if (before_end_ == WorkerState::kWarming) return epoch_ == 1 && !served()->ready;
+  return !served()->loaded;
+}
+
 // Counts the death before any request ends, so that a client that hears of the death finds it
 // counted. The requests come before the output, which may be long.
 void SupervisedWorker::Ended(int wait_status) {
   const int64_t seen_ns = services_->clock->NowNs();
   MPSD_FAILPOINT("supervise.reap");
   ReadLastMessages();
-  run_->failure_lasts = run_->failure_lasts && !served()->loaded;
   WorkerDeath death;
   death.reason = ReasonOf(wait_status);
   served()->metrics.worker_exits[static_cast<size_t>(death.reason.exit)].fetch_add(1);
@@ -577,6 +583,7 @@ void SupervisedWorker::Ended(int wait_status) {
   for (int i = 0; i < kLastReads && !run_->process->output_ended(); ++i) ReadOutput();
   LogDroppedLines();
   if (state_ != WorkerState::kEnding) before_end_ = state_;
+  run_->failure_lasts = run_->failure_lasts && NothingWentBetter();
   LogDeath(death.reason, moved_ns);
   // Between its order and its report a worker loads its model and compares its lanes. A fault of
   // the model itself recurs with one lane.

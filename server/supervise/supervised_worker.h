@@ -166,6 +166,7 @@ class SupervisedWorker {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void OnFailure(const Failure& failure) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
   void NoteFailure(const Failure& failure);
+  bool NothingWentBetter() const;
   void NoteWarning(const std::string& warning);
   void ReadLastMessages();
   void OnOutput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);

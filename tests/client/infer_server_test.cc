@@ -14,7 +14,7 @@ namespace {
 
 class InferServerTest : public testing::Test {
  protected:
-  // What the server at the address calls the model "m".
+  // The name that the server at the address has for the model "m".
   std::string NameOfModel(const std::string& address) {
     options_.address = address;
     const auto server = ConnectInferServer(options_, Soon(), &code_);

@@ -34,7 +34,7 @@ constexpr char kLine[] =
     R"("facts": {"family": "bert", "pooling": "mean"}, )"
     R"("config": {"models": [{"name": "m"}]}})";
 
-// Of a folder whose model knows ten words.
+// For a folder whose model knows ten words.
 constexpr char kFolderLine[] =
     R"({"file": "/m", "format": "huggingface", "device": "cpu", "max_batch_size": 8, )"
     R"("facts": {"family": "bert", "words": "10"}, "config": {"models": [{"name": "m"}]}})";

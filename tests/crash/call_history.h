@@ -17,18 +17,18 @@ struct Call {
   uint32_t rows = 1;
   int64_t sent_ns = 0;
   int64_t timeout_ns = 0;         // by which the server must have ended it
-  int64_t stalled_before_ns = 0;  // of a StallWatch, when it was sent
+  int64_t stalled_before_ns = 0;  // a StallWatch's sum when it was sent
   bool cancelled = false;         // by us
   bool poisoned = false;          // its first element is what the model dies of
   bool in_json = false;           // its numbers are finite, as those of JSON are
 };
 
-// What the rows of a call hold, and how often they come back.
+// The numbers in the rows of a call, and how often they come back.
 struct PayloadPlan {
   uint32_t width = 16;   // elements of a row, FP32
   float first = 1;       // the first element of each row
   float poison = 666;    // …and of a poisoned call's
-  uint32_t outputs = 1;  // of an answer, each with the bytes of the input
+  uint32_t outputs = 1;  // an answer's outputs, each with the bytes of the input
 };
 
 // The raw contents of the call's only input.

@@ -21,16 +21,16 @@ struct CallerPlan {
   uint64_t seed = 1;
   double cancel_percent = 0;
   double poison_percent = 0;
-  double timeout_percent = 0;  // of the calls that get one between the two
+  double timeout_percent = 0;  // calls with a timeout between the next two
   int64_t timeout_low_ms = 1;
   int64_t timeout_high_ms = 50;
   int64_t patience_ms = 30'000;  // the timeout of all others, and how long the end is waited for
   PayloadPlan payload;
 
   // Over HTTP alone.
-  double json_percent = 0;  // of the calls whose tensors are JSON, both ways
-  double cut_percent = 0;   // of those whose clients leave when half of the request is sent
-  double slow_percent = 0;  // of those that are sent piece by piece
+  double json_percent = 0;  // calls whose tensors are JSON, both ways
+  double cut_percent = 0;   // calls whose clients leave when half of the request is sent
+  double slow_percent = 0;  // calls that are sent piece by piece
 };
 
 // Thread-compatible.

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kPoll{2};
 constexpr std::chrono::milliseconds kPause{4};
 constexpr size_t kPieces = 8;
 
-// What no server may do to a call: an ending that nobody allows.
+// An ending that no server may give a call.
 CallEnding Broken(const char* how) { return {{grpc::StatusCode::UNKNOWN, how}, {}}; }
 
 CallEnding Left() { return {{grpc::StatusCode::CANCELLED, "CANCELLED"}, {}}; }

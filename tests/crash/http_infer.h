@@ -13,10 +13,10 @@ namespace mpsd::crash {
 // A request with its head, for a connection that is kept. Tensors are JSON, or lie behind it.
 std::string HttpInferRequest(const std::string& model, const PayloadPlan& plan, const Call& call);
 
-// What came back.
+// The server's reply.
 struct HttpReply {
   unsigned code = 0;
-  size_t json_bytes = 0;  // of the body; the rest are tensors
+  size_t json_bytes = 0;  // the body's first bytes; the rest are tensors
   std::string body;
 };
 

@@ -42,7 +42,7 @@ class HttpWire {
 
   const std::string address_;
   UniqueFd socket_;
-  std::string input_;  // what has come and is not read
+  std::string input_;  // bytes that have come and are not read
 };
 
 }  // namespace mpsd::crash

@@ -9,8 +9,8 @@
 
 namespace mpsd::crash {
 
-// What a server does late while the host gives nobody a processor is not the server's doing: a
-// thread of its own sleeps for short times and adds up by how much it was woken late. Thread-safe.
+// Adds up the time for which the host gave nobody a processor: a server's late work then is not the
+// server's fault. Its thread sleeps for short times, and counts how late it was woken. Thread-safe.
 class StallWatch {
  public:
   StallWatch() : thread_([this] { Main(); }) {}

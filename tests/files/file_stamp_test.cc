@@ -25,7 +25,7 @@ class FileStampTest : public testing::Test {
   }
 
   static void SetModified(const std::string& path, timespec modified) {
-    const timespec times[] = {modified, modified};  // of the last access, of the last change
+    const timespec times[] = {modified, modified};  // last access, last change
     ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   }
 

@@ -1,4 +1,4 @@
-// The config file. What is taken is within the bounds that the rest of the daemon relies on.
+// The config file. A config that is taken keeps the bounds that the rest of the daemon relies on.
 #include <cstdint>
 #include <string>
 #include <string_view>

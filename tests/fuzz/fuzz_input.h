@@ -1,4 +1,4 @@
-// FuzzInput: takes the bytes of a fuzz input apart. What is beyond their end is 0.
+// FuzzInput: takes the bytes of a fuzz input apart. All bytes beyond their end are 0.
 #pragma once
 
 #include <cstddef>

@@ -102,7 +102,7 @@ std::string RequestOfHttp1(const Ask& ask, const std::string& body, bool is_chun
 }
 
 std::string MessageOf(uint8_t choice) {
-  inference::ModelInferRequest request;  // that of a method names its model in the same field
+  inference::ModelInferRequest request;  // a method's message names it in this field too
   request.set_model_name((choice & 1) != 0 ? "many" : "m");
   return request.SerializeAsString();
 }

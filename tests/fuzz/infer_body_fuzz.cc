@@ -36,7 +36,7 @@ struct SlowInput {
   std::string bytes;
 };
 
-// What the request means; nothing where it is refused.
+// The request as it is read; nothing where it is refused.
 struct SlowRequest {
   std::string id;
   std::vector<SlowInput> inputs;

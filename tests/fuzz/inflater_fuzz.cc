@@ -15,7 +15,7 @@ namespace {
 // Some pieces of the sizes in which the plain bytes grow.
 constexpr uint64_t kLimitBytes = 100'000;
 
-// What the bytes are inflated to; nothing when they are not one whole stream, or it is too large.
+// The inflated bytes; nothing when they are not one whole stream, or it is too large.
 std::optional<std::string> AtOnce(const std::string& bytes, CompressedForm form) {
   z_stream stream{};
   const int window = form == CompressedForm::kGzip ? MAX_WBITS | 16 : MAX_WBITS;

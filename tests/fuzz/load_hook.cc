@@ -30,7 +30,7 @@ void LoadHook::Load(const volatile void* address) {
 
 }  // namespace mpsd
 
-// What the instrumentation of gcc and clang calls. An order that is asked for is given as seq_cst.
+// The instrumentation of gcc and clang calls these. Each order that is asked for becomes seq_cst.
 // clang-format off
 #define MPSD_PLAIN(bytes)                                                               \
   void __tsan_read##bytes(void* address) { mpsd::LoadHook::Load(address); }             \

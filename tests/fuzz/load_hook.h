@@ -1,7 +1,7 @@
 // LoadHook: calls back before each load that instrumented code makes from a range of memory.
 //
-// What is to be watched is compiled with -fsanitize=thread, which puts a call before each of its
-// accesses, and linked without that sanitizer's runtime: load_hook.cc takes the calls instead. So
+// The watched code is compiled with -fsanitize=thread, which puts a call before each of its
+// accesses. It is linked without that sanitizer's runtime: load_hook.cc takes the calls instead. So
 // memory can change between any two loads of the code under test, at the same place in every run.
 #pragma once
 
@@ -19,7 +19,7 @@ class LoadHook {
   LoadHook(const LoadHook&) = delete;
   LoadHook& operator=(const LoadHook&) = delete;
 
-  // What instrumented code is about to load.
+  // Instrumented code is about to load from there.
   static void Load(const volatile void* address);
 
   uint64_t loads() const { return loads_; }

@@ -1,5 +1,5 @@
-// The JSON form of a model's spec, as it stands in archives and in control messages. What is taken
-// must come back as it was.
+// The JSON form of a model's spec, as it stands in archives and in control messages. A spec that is
+// taken must come back as it was.
 #include <cstdint>
 #include <string>
 

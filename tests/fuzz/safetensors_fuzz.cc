@@ -1,4 +1,4 @@
-// A file of weights. What is taken lies in the file, and is as long as its shape and dtype say.
+// A file of weights. A tensor that is taken lies in the file, and is as long as its shape says.
 #include <cstdint>
 #include <optional>
 

@@ -1,5 +1,5 @@
-// The texts that people type: a tensor's ("input_ids:INT64[-1,128]"), durations and sizes. What is
-// taken must come back as it was.
+// The texts that people type: a tensor's ("input_ids:INT64[-1,128]"), durations and sizes. A text
+// that is taken must come back as it was.
 #include <cstdint>
 #include <string>
 

@@ -1,4 +1,4 @@
-// A tokenizer.json, and a text for it. What loads also encodes, and no row is longer than asked.
+// A tokenizer.json, and a text for it. A file that loads also encodes. No row is longer than asked.
 //
 // The JSON ends at the first NUL byte; the text is what follows.
 #include <algorithm>

@@ -98,7 +98,7 @@ class Messages : public testing::Test {
     }
   }
 
-  // What the reader makes of these bytes, after which nothing more comes.
+  // The reader's verdict on these bytes, after which nothing more comes.
   absl::Status ReadBytes(const std::string& bytes) {
     SendBytes(bytes);
     HangUp();
@@ -489,7 +489,7 @@ const std::vector<Json>& Bodies() {
 
 class EachField : public Messages {
  protected:
-  // What a fresh reader says of this body.
+  // A fresh reader's verdict on this body.
   absl::Status ReadBody(const Json& body) {
     sockets_ = platform::SocketPair().value();
     reader_ = MessageReader();

@@ -33,7 +33,7 @@ std::string Error(const Json& json) {
   return std::string(ModelSpecFromJson(json).status().message());
 }
 
-// What is said of the whole spec after its value at `pointer` was replaced.
+// The error of the whole spec after its value at `pointer` was replaced.
 std::string ErrorWith(const char* pointer, Json value) {
   Json json = Whole();
   json[Json::json_pointer(pointer)] = std::move(value);

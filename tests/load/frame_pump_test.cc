@@ -135,7 +135,7 @@ TEST_F(FramePumpTest, ErrorsAreCountedByCode) {
   EXPECT_EQ(result.counts.latency.count(), 0u);
 }
 
-// Those that have a stream, and those that wait for one.
+// Calls that have a stream, and calls that wait for one.
 TEST_F(FramePumpTest, CallsEndAtTheirDeadlineWhateverTheServerDoes) {
   MuteServer mute;
   plan_.target = mute.target();

@@ -32,7 +32,7 @@ bool Releases(std::memory_order order) {
 // wrong once in a million searches.
 class Print {
  public:
-  // What a view knows is taken relative to `base`.
+  // A view's knowledge is printed relative to `base`.
   explicit Print(const View& base) : base_(base) {}
 
   void Take(uint64_t number) {

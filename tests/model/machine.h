@@ -96,14 +96,14 @@ class Machine {
 
   struct Store {
     uint32_t value = 0;
-    View view{};  // what an acquire load of it learns
+    View view{};  // knowledge that an acquire load takes over
   };
 
   struct Location {
     std::vector<Store> stores{1};
     uint8_t sequential = 0;  // the newest store that a seq_cst access has met
     uint8_t raised = 0;      // a bell that was rung, a lock that is held
-    View kernel{};           // what the system calls on it have passed on
+    View kernel{};           // knowledge that its system calls have passed on
   };
 
   struct Thread {
@@ -146,7 +146,7 @@ class Machine {
   static Machine* current_;
 
   // Constant during a search.
-  std::vector<int> load_slots_;  // of a plain location: its threads' places in a view; else -1
+  std::vector<int> load_slots_;  // a plain location's places in a view, by thread; else -1
   int slot_count_ = 0;
   std::vector<Body> bodies_;
   int rest_location_ = -1;
@@ -156,7 +156,7 @@ class Machine {
   std::vector<Taken> path_;
   Verdict verdict_;
 
-  // Of the replay that is on.
+  // State of the replay that is on.
   const std::vector<uint32_t>* results_ = nullptr;
   size_t cursor_ = 0;
   bool beyond_ = false;

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Weakened{"ParkedLoadToRelaxed", &Atomics::kParkedLoad, kRelaxed}),
     [](const auto& test) { return test.param.name; });
 
-// What is relaxed in production cannot be weakened; this holds the list above to the rest.
+// An order that is relaxed in production cannot be weakened. The list above has all others.
 TEST(RingOrders, ThatAreNotInTheListAreRelaxed) {
   for (const std::memory_order order :
        {SharedAtomics::kEntryStore, SharedAtomics::kEntryLoad, SharedAtomics::kTailCheck,

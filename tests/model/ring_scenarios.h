@@ -1,4 +1,4 @@
-// What the two sides do with ring and doorbell, as bodies for a Machine.
+// The work of the two sides with ring and doorbell, as bodies for a Machine.
 #pragma once
 
 #include <string>

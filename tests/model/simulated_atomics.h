@@ -29,7 +29,7 @@ class SimulatedWord {
     Machine::current()->Do(
         {plain_ ? Operation::Kind::kPlainStore : Operation::Kind::kStore, location_, order, value});
   }
-  // What an operation other than load and store does with it.
+  // Does an operation other than load and store with it.
   uint32_t Do(Operation::Kind kind, uint32_t value = 0) const {
     return Machine::current()->Do({kind, location_, std::memory_order_seq_cst, value});
   }
@@ -56,7 +56,7 @@ struct SimulatedAtomics {
   using PrivateWord = model::PrivateWord;
   static constexpr uint32_t kRingEntries = 2;
 
-  // Those of production, until a test weakens one.
+  // The orders of production, until a test weakens one.
   static inline std::memory_order kEntryStore = SharedAtomics::kEntryStore;
   static inline std::memory_order kEntryLoad = SharedAtomics::kEntryLoad;
   static inline std::memory_order kHeadStore = SharedAtomics::kHeadStore;

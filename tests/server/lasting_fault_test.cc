@@ -72,8 +72,10 @@ TEST_F(LastingFaultTest, WhileTheLastWorkerEndsItIsNotKnown) {
 TEST_F(LastingFaultTest, OneThatIsRefusedNeverServes) {
   models_.SetRefused({{"asked", "1", "only a client wants it", /*wanted=*/false}});
   EXPECT_EQ(Fault(), absl::OkStatus());
-  models_.SetRefused({{"bad", "1", "it is no model"}});
-  EXPECT_EQ(Fault(), kNever);
+  for (const char* reason : {"it is no model", "model 'bad': it is no model"}) {
+    models_.SetRefused({{"bad", "1", reason}});
+    EXPECT_EQ(Fault(), kNever) << "the model is named once";
+  }
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ OwnedSegment Create(SegmentKind kind, uint32_t epoch = 0) {
   return OwnedSegment::Create(kind, 2 * Page(), epoch).value();
 }
 
-// What arrives in another process: a descriptor of its own.
+// The descriptor that another process gets, one of its own.
 UniqueFd PeerFd(const OwnedSegment& segment) { return UniqueFd(dup(segment.peer_fd())); }
 
 const SegmentHeader& HeaderOf(const char* data) {

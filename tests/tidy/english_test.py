@@ -151,6 +151,5 @@ def self_test():
 
 
 if __name__ == "__main__":
-    if "--update" in sys.argv:  # a switch, where tree.main() knows options with a value
-        sys.argv[sys.argv.index("--update")] = "--update=yes"
-    sys.exit(tree.main(check, self_test, update="write the table anew", list="show faults of PATH"))
+    sys.exit(tree.main(check, self_test, {"update": "write the table anew"},
+                       list="show faults of PATH"))

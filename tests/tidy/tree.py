@@ -66,11 +66,16 @@ def expect(check, contents, *wanted):
         assert text in complaint, f"expected {text!r} in {complaint!r}"
 
 
-def main(check, self_test, **extra):
-    """Runs check(root) or the self-test, prints the complaints and returns the exit status."""
+def main(check, self_test, switches=None, **extra):
+    """Runs check(root) or the self-test, prints the complaints and returns the exit status.
+
+    `switches` and `extra`: {name: help} of options without and with a value, for check().
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2])
     parser.add_argument("--self-test", action="store_true")
+    for name, text in (switches or {}).items():
+        parser.add_argument("--" + name, action="store_true", help=text)
     for name, text in extra.items():
         parser.add_argument("--" + name.replace("_", "-"), help=text)
     options = vars(parser.parse_args())

@@ -11,6 +11,7 @@
 //   const absl::StatusOr<Encoding> row = tokenizer->Encode("Hello, world!", {.max_tokens = 512});
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,12 +27,26 @@
 #include "text/subword/model.h"
 #include "text/tokenizer/added_tokens.h"
 #include "text/tokenizer/frame.h"
-#include "text/tokenizer/growth_policy.h"
 
 namespace mpsd::text {
 
 inline constexpr size_t kMaxTokenizerBytes = 64 << 20;  // a larger tokenizer.json is refused
 inline constexpr size_t kMaxTextBytes = 1 << 20;        // a larger text is refused too
+
+inline constexpr size_t kMaxGrownBytes = 4 << 20;
+
+// Limit of bytes for a text of `size` bytes in its normal form, and again as pieces. Unicode's
+// steps make a character at most eleven times as long, and visible bytes double that. A
+// tokenizer.json with steps beyond that wants memory and no tokens. Pure.
+inline size_t MostGrownBytes(size_t size) { return std::min(kMaxGrownBytes, size * 32 + 4096); }
+
+// One text's remaining room. A text is cut by its added tokens; its parts share this.
+struct GrowthRoom {
+  explicit GrowthRoom(size_t size) : normal(MostGrownBytes(size)), pieces(normal) {}
+
+  size_t normal;  // bytes of normal forms
+  size_t pieces;  // bytes of pieces
+};
 
 struct EncodeOptions {
   enum class Side { kLeft, kRight };

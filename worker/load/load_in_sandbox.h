@@ -36,9 +36,9 @@ namespace mpsd {
 absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(LoadOrder order,
                                                      std::vector<UniqueFd> files = {});
 
-// Whether another process would fail in the same way with this error of LoadInSandbox(), because
-// the order, the model's file or the host is at fault. An unreadable file, a lack of memory or a
-// silent device may be cured for the next process. Pure.
+// Whether another process would fail in the same way, because the order, the model's file or the
+// host is at fault. The status is that of LoadInSandbox() or of a warm-up. An unreadable
+// file, a lack of memory or a silent device may be cured for the next process. Pure.
 bool IsLasting(const absl::Status& status);
 
 }  // namespace mpsd

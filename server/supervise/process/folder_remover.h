@@ -11,9 +11,17 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "server/supervise/process/folder_tree.h"
 
 namespace mpsd {
+
+// Limit on entries that one call removes or moves.
+inline constexpr int kMaxTreeSteps = 4'000'000;
+
+// Removes the folder and its contents, whatever their depth and modes: a model's code has written
+// them. Removes symbolic links, does not follow them. Moves inner folders to the top first, so it
+// holds two descriptors and a constant stack. OK if nothing is left or was there. Otherwise returns
+// the first reason, and the rest stays. Blocks for at most `max_steps` steps. Thread-safe.
+absl::Status RemoveTree(const std::string& folder, int max_steps = kMaxTreeSteps);
 
 // A folder may hold gigabytes, and a dying worker may still write to it. Neither may delay the
 // supervisor. Owned by the LocalWorkerHost. Thread-safe.

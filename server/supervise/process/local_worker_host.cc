@@ -1,5 +1,7 @@
 #include "server/supervise/process/local_worker_host.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -13,9 +15,17 @@
 namespace mpsd {
 namespace {
 
+std::string SyntheticBeside(const std::string& worker) {
+  std::string synthetic = worker + WorkerBinaries::kSyntheticSuffix;
+  return access(synthetic.c_str(), X_OK) == 0 ? synthetic : worker;
+}
+
 constexpr uint64_t kWakeToken = 0;
 
 }  // namespace
+
+WorkerBinaries::WorkerBinaries(std::string worker)
+    : worker_(std::move(worker)), synthetic_(SyntheticBeside(worker_)) {}
 
 LocalWorkerHost::LocalWorkerHost(std::string worker_binary, std::string temporary_folder,
                                  Logger* logger)

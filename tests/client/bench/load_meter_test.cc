@@ -49,7 +49,7 @@ class LoadMeterTest : public testing::Test {
   FakeInferenceServer server_;
 };
 
-// Long enough for some requests on a loaded machine. What they are is all that the tests look at.
+// Long enough for some requests on a loaded machine. The tests only look at the kind of requests.
 constexpr absl::Duration kWindow = absl::Milliseconds(500);
 
 constexpr Slo kLoose{.quantile = 0.5, .bound_ns = 3'600'000'000'000};

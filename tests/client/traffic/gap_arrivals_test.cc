@@ -1,9 +1,9 @@
-#include "client/traffic/gap_arrivals.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
+
+#include "client/traffic/arrival_plan.h"
 
 namespace mpsd::traffic {
 namespace {

@@ -88,7 +88,7 @@ TEST_F(LoadRun, ThreadsTogetherReplayATrace) {
   plan_.duration_ns = 60 * kNsPerMs;
   const auto result = RunLoad(plan_, requests_);
   ASSERT_TRUE(result.ok()) << result.status();
-  // What a busy host leaves unsent at the end is counted by the mean rate.
+  // Requests that a busy host leaves unsent at the end are counted by the mean rate.
   EXPECT_NEAR(static_cast<double>(result->counts.intended), 50, 15);
   EXPECT_EQ(result->counts.intended, result->counts.latency.count() + result->counts.not_sent);
 }

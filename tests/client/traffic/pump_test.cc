@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-// What a call's headers are can be seen with this one alone, which newer gRPCs do not install.
+// This header alone shows a call's headers. Newer gRPCs do not install it.
 #if __has_include(<grpcpp/test/client_context_test_peer.h>)
 #include <grpcpp/test/client_context_test_peer.h>
 

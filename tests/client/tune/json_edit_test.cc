@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What `text` becomes when the change, a JSON merge patch, is made to it.
+// The text after the change, which is a JSON merge patch.
 std::string Edited(const std::string& text, const char* change) {
   auto after = ordered_json::parse(text, nullptr, true, /*ignore_comments=*/true);
   after.merge_patch(ordered_json::parse(change));

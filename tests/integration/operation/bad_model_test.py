@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import textwrap
 import unittest
 import zipfile
 
@@ -133,38 +134,30 @@ class BadFiles(BadModels):
         """Its trial run never ends, since the file does not tell its outputs."""
         self.check_not_loaded("hangs", "the model was not loaded within 2s", load_timeout="2s")
 
-
     def test_a_module_whose_construction_never_ends(self):
         self.check_not_loaded("never_built", "the model was not loaded within 2s",
                               load_timeout="2s")
 
 
 # What an archive's code says in the place of forward's only line.
-FORK_A_THOUSAND = """    parts = annotate(List[Future[Tensor]], [])
+FORK = """def __forked_function():
+  _0 = torch.__not__(bool(torch.any(torch.eq(x, 13))))
+  if _0:
+    pass
+  else:
+    ops.prim.RaiseException("AssertionError: a thirteen")
+  return torch.mul(x, 1)
+part = fork(__forked_function)
+"""
+FORK_A_THOUSAND = f"""    parts = annotate(List[Future[Tensor]], [])
     for i in range(1000):
-      def __forked_function():
-        _0 = torch.__not__(bool(torch.any(torch.eq(x, 13))))
-        if _0:
-          pass
-        else:
-          ops.prim.RaiseException("AssertionError: a thirteen")
-        return torch.mul(x, 1)
-      part = fork(__forked_function)
-      _1 = torch.append(parts, part)
+{textwrap.indent(FORK, " " * 6)}      _1 = torch.append(parts, part)
     sum = torch.mul(x, 0)
     for j in range(1000):
       sum = torch.add(sum, torch.wait(parts[j]))
     return torch.div(sum, 1000)
 """
-FORK_AND_LEAVE = """    def __forked_function():
-      _0 = torch.__not__(bool(torch.any(torch.eq(x, 13))))
-      if _0:
-        pass
-      else:
-        ops.prim.RaiseException("AssertionError: a thirteen")
-      return torch.mul(x, 1)
-    part = fork(__forked_function)
-    _1 = bool(torch.any(torch.eq(x, 99)))
+FORK_AND_LEAVE = f"""{textwrap.indent(FORK, " " * 4)}    _1 = bool(torch.any(torch.eq(x, 99)))
     if _1:
       y = torch.wait(part)
     else:

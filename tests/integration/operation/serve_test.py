@@ -10,7 +10,7 @@ import threading
 import unittest
 
 import calls
-from daemon import BIN, START_LIMIT_S, STOP_LIMIT_S, WITH_TORCH, wait_until
+from daemon import BIN, MODELS, START_LIMIT_S, STOP_LIMIT_S, WITH_TORCH, wait_until
 
 USAGE = 64
 CANNOT_LISTEN = 69
@@ -139,6 +139,13 @@ class Serve(unittest.TestCase):
         done = self.refused(CONFIG, self.good, self.bad, "--device", "cpu", *ANY_PORTS)
         self.assertRegex(done, r"(^|\n)mpsd: model 'training': .*it was saved in training mode.*\n"
                          r"mpsd: --keep-going serves without it\n")
+
+    def test_a_model_whose_warm_up_can_never_end_well_ends_the_start(self):
+        """The file says that its output has 256 numbers a row, and it gives what it gets."""
+        done = self.refused(CONFIG, str(MODELS / "identity.pt"), "--device", "cpu", *ANY_PORTS,
+                            "--input", "input:FP32[-1,16]")
+        self.assertRegex(done, r"(^|\n)mpsd: model 'identity': .*has rows of the shape \[16\], "
+                         r"not \[256\]\nmpsd: --keep-going serves without it\n")
 
     def test_an_input_has_the_name_of_an_argument(self):
         words = (str(self.models / "simple.pt"), "--device", "cpu", *ANY_PORTS, "--input",

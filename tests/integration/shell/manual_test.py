@@ -89,12 +89,12 @@ class OtherShells(unittest.TestCase):
     @needs("fish")
     def test_fish(self):
         def complete(line):
-            with tempfile.NamedTemporaryFile("w", suffix=".fish") as file:
-                file.write(script("fish"))
-                file.flush()
+            with tempfile.TemporaryDirectory() as folder:  # fish completes names of files, too
+                sourced = pathlib.Path(folder) / "mpsd.fish"
+                sourced.write_text(script("fish"))
                 done = subprocess.run(
-                    ["fish", "--no-config", "-c", 'source $argv[1]; complete -C "$argv[2]"', file.name, line],
-                    text=True, capture_output=True, timeout=60, check=False)
+                    ["fish", "--no-config", "-c", 'source $argv[1]; complete -C "$argv[2]"', str(sourced), line],
+                    cwd=folder, text=True, capture_output=True, timeout=60, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             return [row.split("\t")[0] for row in done.stdout.splitlines()]
 

@@ -80,7 +80,7 @@ class BatcherFixture : public testing::Test {
     }
   }
 
-  // Of a pool with one free lane, suspects aside.
+  // The decision of a pool with one free lane, suspects aside.
   SchedulerDecision Decide(const Batcher& batcher, int64_t now_ns) const {
     static constexpr WorkerView kWorker;
     static constexpr LaneView kLane;

@@ -46,7 +46,7 @@ class RandomBatcher : public BatcherFixture, public testing::WithParamInterface<
     RowTargets targets;
     if (!batcher_.Reserve(request, &targets).ok()) return;
     reserved_.push_back(request);
-    // What its rows hold tells whose they are, as long as nobody else writes to them.
+    // The numbers in rows tell whose they are, as long as nobody else writes to them.
     const auto mark = static_cast<float>(calls_.size());
     calls_.back().Fill(targets, mark);
     marks_[request] = {targets.inputs[0], mark};
@@ -159,7 +159,7 @@ class RandomBatcher : public BatcherFixture, public testing::WithParamInterface<
   std::vector<Request*> reserved_;
   std::vector<Request*> queued_;
   std::vector<std::vector<Request*>> running_;
-  std::map<Request*, std::pair<char*, float>> marks_;  // of live requests
+  std::map<Request*, std::pair<char*, float>> marks_;  // live requests only
 };
 
 TEST_P(RandomBatcher, KeepsItsInvariantsAndIsEmptyAtRest) {

@@ -258,7 +258,7 @@ TEST_F(BatcherTest, ASuspectMayExpireOrBeRemoved) {
   EXPECT_TRUE(batcher_.suspects().empty());
 }
 
-// What holds the same as a request that runs.
+// Requests with the same content as one that runs.
 class EqualRequests : public BatcherTest {
  protected:
   // A request whose every element is `value`.
@@ -586,7 +586,7 @@ TEST_F(PatientBatcher, OfKeysThatAreDueTheEarliestDeadlineComesFirst) {
   EXPECT_THAT(Form(kDue), ElementsAre(later));
 }
 
-// What is dropped may have been all that made a key due.
+// A request that is dropped may have been the only reason why a key was due.
 TEST_F(PatientBatcher, AnExpiredHeadMakesNobodyElseDue) {
   Request* expired = Enqueue(1, 2, kNow + 10);
   Request* young = EnqueueLate(40, 1, 2, kNow + 300);

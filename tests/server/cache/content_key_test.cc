@@ -1,5 +1,3 @@
-#include "server/cache/content_key.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "proto/base/limits.h"
+#include "server/cache/model_cache.h"
 #include "server/request/infer_message.h"
 
 namespace mpsd {

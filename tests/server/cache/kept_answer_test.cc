@@ -1,9 +1,9 @@
-#include "server/cache/kept_answer.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
+
+#include "server/cache/response_cache.h"
 
 namespace mpsd {
 namespace {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "server/cache/content_key.h"
 #include "server/telemetry/model_metrics.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"
@@ -108,7 +107,7 @@ TEST_F(ModelCacheTest, CountsAsTriton) {
   EXPECT_EQ(metrics_.cache_misses, 1u);
   EXPECT_EQ(totals.cache_hit.count, 2u);
   EXPECT_EQ(totals.cache_miss.count, 1u);
-  EXPECT_EQ(totals.success.count, 2u);  // what was not found is counted by its batch
+  EXPECT_EQ(totals.success.count, 2u);  // a miss is counted by its batch
   EXPECT_EQ(totals.success.ns, 2000u);
   EXPECT_EQ(totals.queue.count, 2u);
   EXPECT_EQ(totals.queue.ns, 2000u);

@@ -1,4 +1,4 @@
-// Who may get in, as a config says it, and each mistake in it.
+// The rules of access in a config, and each mistake in them.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -13,7 +13,7 @@
 namespace mpsd {
 namespace {
 
-// What a socket's path has room for on this platform, without the final zero.
+// Room for a socket's path on this platform, without the final zero.
 constexpr size_t kSocketPathBytes = sizeof(sockaddr_un::sun_path) - 1;
 
 // The complaint about an address whose path has one byte too many.

@@ -28,7 +28,7 @@ class ConfigFiles {
   // Parses `text` as if it stood in the folder's "c.json".
   absl::StatusOr<Config> Parse(std::string_view text) const;
 
-  // What is wrong with `text`, without the folder's name before each "c.json"; empty when nothing.
+  // The faults of `text`, without the folder's name before each "c.json"; empty without any.
   std::string Error(std::string_view text) const;
 
   const std::string& folder() const { return folder_; }

@@ -197,7 +197,7 @@ Json SchemaOf(const Json& root, const std::string& path) {
   return schema;
 }
 
-// What JSON Schema says of a value, as far as ours uses its words for one that has no members.
+// JSON Schema's verdict on a value without members, as far as ours uses its words.
 bool Takes(const Json& schema, const Json& value) {
   const auto takes_value = [&](const Json& choice) { return Takes(choice, value); };
   const std::string type = schema.value("type", "");
@@ -240,7 +240,7 @@ TEST(ConfigFolder, ReferenceIsAConfig) {
   EXPECT_EQ(config->models.size(), 3U);
 }
 
-// What the reference gives as a default is one.
+// Each default in the reference is one.
 TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   const absl::StatusOr<Config> config = ParseHere(ReadConfigFolder("reference.json"));
   ASSERT_TRUE(config.ok()) << config.status();

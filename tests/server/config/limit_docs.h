@@ -1,4 +1,4 @@
-// What config/README.md, config/schema.json and config/reference.json must say about a limit.
+// The texts about a limit in config/README.md, config/schema.json and config/reference.json.
 #pragma once
 
 #include <string>

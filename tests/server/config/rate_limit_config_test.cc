@@ -1,4 +1,4 @@
-// What a model needs of resources that models share: what it becomes, and each mistake.
+// A model's needs of resources that models share: their values, and each mistake.
 #include <string>
 
 #include "absl/strings/str_cat.h"

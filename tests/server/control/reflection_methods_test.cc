@@ -11,8 +11,8 @@ namespace {
 
 namespace pb = grpc::reflection::v1;
 
-constexpr const char* kHere[] = {"unix:", "ipv4:127.0.0.1:40312", "ipv6:%5B::1%5D:40312"};
-constexpr const char* kElsewhere[] = {"ipv4:192.0.2.1:40312", "ipv6:%5B2001:db8::1%5D:40312"};
+constexpr const char* kHere[] = {"unix:", "ipv4:127.0.0.1:40312", "ipv6:[::1]:40312"};
+constexpr const char* kElsewhere[] = {"ipv4:192.0.2.1:40312", "ipv6:[2001:db8::1]:40312"};
 constexpr const char* kMethods[] = {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
                                     "/grpc.reflection.v1alpha.ServerReflection/"
                                     "ServerReflectionInfo"};

@@ -82,7 +82,7 @@ class StatusMethodsTest : public testing::Test {
 };
 
 TEST_F(StatusMethodsTest, CallersOnThisHostAreToldAll) {
-  for (const char* peer : {"unix:", "ipv4:127.0.0.1:40312", "ipv6:%5B::1%5D:40312"}) {
+  for (const char* peer : {"unix:", "ipv4:127.0.0.1:40312", "ipv6:[::1]:40312"}) {
     ASSERT_TRUE(Ask(peer).ok()) << peer;
     EXPECT_EQ(reply_.server_name(), "name");
     EXPECT_EQ(reply_.last_reload().text(), "no file '/srv/m.pt'");
@@ -119,7 +119,7 @@ TEST_F(StatusMethodsTest, CountsAreThoseOfTheModelsStatistics) {
   EXPECT_EQ(counts.batches(), 1U);
   EXPECT_EQ(counts.total_ns(), 20U);
   EXPECT_EQ(counts.queue_ns(), 4U);
-  EXPECT_EQ(counts.infer_ns(), 10U);  // of each of the two requests
+  EXPECT_EQ(counts.infer_ns(), 10U);  // for each of the two requests
 }
 
 TEST_F(StatusMethodsTest, ATokenizerThatCannotBeUsedIsTold) {
@@ -175,7 +175,7 @@ TEST_F(StatusMethodsTest, AModelThatWasLoadedSaysItsPrecision) {
 }
 
 TEST_F(StatusMethodsTest, CallersFromElsewhereAreToldNothing) {
-  for (const char* peer : {"ipv4:192.0.2.1:40312", "ipv6:%5B2001:db8::1%5D:40312", ""}) {
+  for (const char* peer : {"ipv4:192.0.2.1:40312", "ipv6:[2001:db8::1]:40312", ""}) {
     EXPECT_EQ(Ask(peer), absl::PermissionDeniedError("control calls are for callers on this host"));
     EXPECT_EQ(reply_.ByteSizeLong(), 0U) << peer;
   }

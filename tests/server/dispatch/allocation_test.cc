@@ -51,7 +51,7 @@ class Allocations : public testing::Test {
   }
   ~Allocations() override { pool_->workers()->Detach(0, WorkerEnd::kKilled); }
 
-  // What admission leaves of a request of one row.
+  // A request of one row, as admission leaves it.
   void Describe(Request* request, int64_t length) {
     request->Reset();
     request->arrival_ns = clock_.NowNs();

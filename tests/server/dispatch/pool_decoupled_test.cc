@@ -254,7 +254,7 @@ TEST_F(PoolDecoupled, PastItsDeadlineItsRowsAreFreeThoughItsAnswerIsNotTaken) {
   clock_.Advance(kTimeoutNs);
   pool_->Tick();
   EXPECT_EQ(call->endings(), 0);
-  // What holds no rows lets its slab go: a segment that is never idle is never retired.
+  // A request without rows lets its slab go: a segment that is never idle is never retired.
   pool_->memory()->Add(OwnedSegment::Create(SegmentKind::kSlabs, 1 << 20, 0).value(), 1);
   pool_->memory()->RetireIdle(1);
   pool_->Tick();

@@ -1,4 +1,4 @@
-// What a pool has learned of its model's times, and what it does with that.
+// A pool's knowledge of its model's times, and how the pool uses it.
 #include <gmock/gmock.h>
 
 #include "server/request/retry_info.h"
@@ -234,7 +234,7 @@ TEST_F(PoolMarginTest, LateAnswersMakeForecastsCareful) {
   for (int i = 0; i < 1200; ++i) {
     Submit(1, 1, kDeadlineNs);
     const std::optional<FakeWorker::Job> job = worker_->Take();
-    // Of one in four, too little is left for the way to the client. Nobody foresees which one.
+    // One in four has too little time left for the way to the client. Nobody foresees which one.
     clock_.Advance(i % 4 == 0 ? kDeadlineNs - kNsPerMs / 10 : kBatchNs);
     worker_->Complete(*job);
     Drain();

@@ -1,4 +1,4 @@
-// Who is served first in a pool whose requests have priorities, and who must yield.
+// The order of service in a pool whose requests have priorities.
 #include <gmock/gmock.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What becomes of requests that hold the same as one that crashed its worker.
+// The fate of requests with the same content as one that crashed its worker.
 #include <gmock/gmock.h>
 
 #include "tests/server/dispatch/pool_fixture.h"
@@ -46,7 +46,7 @@ TEST_F(PoolQuarantine, AnotherShapeOfTheSameBytesIsAnotherContent) {
   EXPECT_EQ(model_.metrics.quarantined_requests, 0u);
 }
 
-// What harms one model may be harmless to the next, and to the next generation of the same.
+// A content that harms one model may be harmless to others, and to its next generation.
 TEST_F(PoolQuarantine, HoldsForNoOtherPool) {
   Strike();
   Pool other(&model_, {}, &clock_, &replies_, &keeper_);
@@ -170,7 +170,7 @@ TEST_F(PoolQuarantine, AnAnswerToTheSameContentClearsIt) {
   EXPECT_EQ(third->Answer(), Rows(1));
 }
 
-// Who cancelled before his rows were filled is told that, whatever they hold.
+// A client that cancels before its rows are filled is told so, whatever they hold.
 TEST_F(PoolQuarantine, ACancelledRequestEndsAsCancelled) {
   Strike();
   FakeCall* call = NewCall();

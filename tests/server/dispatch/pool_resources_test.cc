@@ -149,7 +149,7 @@ TEST_F(PoolResourcesTest, WhatFitsBesideRunsAtTheSameTime) {
   other_->Drain();
 }
 
-// What the pool has learned of others' turns, and how it keeps that.
+// The pool's knowledge of others' turns, and how the pool keeps it.
 class PoolTurnsTest : public PoolResourcesTest {
  protected:
   static constexpr int64_t kRunNs = 10 * kNsPerMs;

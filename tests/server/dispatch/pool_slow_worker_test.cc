@@ -14,7 +14,7 @@ namespace {
 // Two workers of one lane, in virtual time. Each client has one request inside.
 class PoolSlowWorkerTest : public PoolFixture {
  protected:
-  static constexpr int64_t kUsualNs = 10 * kNsPerMs;  // of a batch, whatever its rows
+  static constexpr int64_t kUsualNs = 10 * kNsPerMs;  // a batch's time, whatever its rows
   static constexpr int64_t kLongNs = 3600 * kNsPerSecond;
 
   struct Running {

@@ -11,11 +11,11 @@ namespace {
 
 TEST(CallerInfo, IsLocalOverAUnixSocketAndTheLoopbackAlone) {
   for (const char* peer : {"unix:", "unix:/run/mpsd.sock", "ipv4:127.0.0.1:40312",
-                           "ipv4:127.1.2.3:1", "ipv6:[::1]:40312", "ipv6:%5B::1%5D:40312"}) {
+                           "ipv4:127.1.2.3:1", "ipv6:[::1]:40312"}) {
     EXPECT_TRUE(CallerInfo{peer}.IsLocal()) << peer;
   }
   for (const char* peer : {"", "ipv4:192.168.0.1:40312", "ipv4:12.7.0.1:1", "ipv6:[::12]:1",
-                           "ipv6:%5B::12%5D:1", "ipv6:[fe80::1]:1", "ipv4:1270.0.0.1:1"}) {
+                           "ipv6:[fe80::1]:1", "ipv4:1270.0.0.1:1"}) {
     EXPECT_FALSE(CallerInfo{peer}.IsLocal()) << peer;
   }
 }

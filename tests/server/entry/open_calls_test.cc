@@ -116,7 +116,7 @@ TEST_F(OpenCallsTest, ARefusedCallHasNoPlace) {
 
 TEST(HostOfPeer, IsTheAddressWithoutThePort) {
   EXPECT_EQ(HostOfPeer("ipv4:10.0.0.1:4711"), "ipv4:10.0.0.1");
-  EXPECT_EQ(HostOfPeer("ipv6:%5B::1%5D:4711"), "ipv6:%5B::1%5D");
+  EXPECT_EQ(HostOfPeer("ipv6:[::1]:4711"), "ipv6:[::1]");
   EXPECT_EQ(HostOfPeer("unix:"), "unix");
   EXPECT_EQ(HostOfPeer("odd"), "odd");
 }

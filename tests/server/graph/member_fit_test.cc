@@ -40,7 +40,7 @@ class MemberFit : public testing::Test {
   ModelSpec second_ = Spec("i", "o");
   bool is_complete_ = true;
   bool knows_second_ = true;
-  uint32_t second_rows_ = 0;  // of a request
+  uint32_t second_rows_ = 0;  // a request's rows
 };
 
 TEST_F(MemberFit, WhatIsTheSameFits) { EXPECT_THAT(Faults(), IsEmpty()); }

@@ -100,7 +100,7 @@ TEST(StatusPage, ABrowserRunsTheScriptOfThePageAlone) {
   EXPECT_TRUE(absl::EndsWith(page.headers(), "\r\n"));
 }
 
-// What the policy forbids would not work, and a page that names another host would tell it.
+// Markup that the policy forbids would not work. A page that names another host would tell it.
 TEST(StatusPage, TheFileHasNoHandlersStylesOrHostsInItsMarkup) {
   std::string markup(kPageFile.substr(0, kPageFile.find("<script>")));
   absl::StrAppend(&markup, kPageFile.substr(kPageFile.find("</script>")));

@@ -1,8 +1,8 @@
-#include "server/parts/input_cutter.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "server/parts/request_part.h"
 
 namespace mpsd {
 namespace {

@@ -34,14 +34,14 @@ Placement Place(const ModelConfig& model, const HostFacts& host) {
   return DecidePlacements({&model, 1}, host).at(0);
 }
 
-// Of each process.
+// The device of each process.
 Devices DevicesOf(const Placement& placement) {
   Devices devices;
   for (const DeviceShare& share : placement.processes) devices.push_back(share.device);
   return devices;
 }
 
-// Of the only process.
+// The device of the only process.
 std::string DeviceOf(const Placement& placement) {
   EXPECT_EQ(placement.processes.size(), 1u);
   return placement.processes.at(0).device;

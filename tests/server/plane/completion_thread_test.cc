@@ -54,7 +54,7 @@ class CompletionThreadTest : public PoolFixture {
     TakeBack();
   }
 
-  // What the lane has comes back, and the test takes it.
+  // The lane's batches come back, and the test takes them.
   void TakeBack() {
     while (const std::optional<FakeWorker::Job> job = worker_->Take()) worker_->Complete(*job);
     Drain();

@@ -27,7 +27,7 @@ class PlaneTest : public PoolFixture {
 
   bool MustRing() const { return worker_->mailbox_page().front_parked.load() != 0; }
 
-  // What was in the lane is answered.
+  // Answers the lane's batch.
   void Finish() {
     worker_->Complete(worker_->Take().value());
     Drain();

@@ -149,7 +149,7 @@ TEST_F(ClientRegionsTest, GoWithTheirConnection) {
   EXPECT_TRUE(regions_.Find(b_.id(), "b").ok());
   EXPECT_EQ(metrics_.client_regions, 1);
   EXPECT_EQ(metrics_.client_region_bytes, 64);
-  // Who uses it meanwhile goes on.
+  // A request that uses it meanwhile goes on.
   char byte = 'x';
   EXPECT_TRUE((*used)->Read(0, absl::MakeSpan(&byte, 1)).ok());
 }

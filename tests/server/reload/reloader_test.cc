@@ -29,7 +29,7 @@ class ReloaderTest : public testing::Test {
     std::filesystem::remove_all(repository_);
   }
 
-  // Of the first version of a model in the repository.
+  // For the first version of a model in the repository.
   void WriteConfig(const std::string& model, const std::string& text) {
     if (repository_.empty()) {
       std::string pattern = testing::TempDir() + "mpsd_reloader_XXXXXX";

@@ -14,7 +14,7 @@ std::string Element(const std::string& text) {
   return std::string(reinterpret_cast<const char*>(&length), sizeof(length)) + text;
 }
 
-// What is said of these bytes in one piece, "ok" when they are taken.
+// The verdict on these bytes in one piece, "ok" when they are taken.
 std::string Said(const std::string& bytes, std::vector<int64_t> dims) {
   Payload payload;
   payload.Append(bytes);

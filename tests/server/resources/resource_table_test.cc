@@ -19,7 +19,7 @@ LaneNeeds Needs(std::vector<ResourceNeed> needs, uint32_t priority = 1) {
 
 class ResourceTableTest : public testing::Test {
  protected:
-  // What is left is given back, so that the table may end.
+  // Gives the rest back, so that the table may end.
   void TearDown() override {
     for (const auto& [claim, batches] : held_) {
       for (int i = 0; i < batches; ++i) table_.GiveBack(claim, 0);

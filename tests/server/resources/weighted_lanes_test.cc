@@ -40,7 +40,7 @@ class Device {
   }
   void GoOn(size_t model) { models_[model].wants = true; }
 
-  // Whoever gets a lane runs on it, until `ns` have passed.
+  // A claim that gets a lane runs on it, until `ns` have passed.
   void Run(int64_t ns) {
     const int64_t until_ns = now_ns_ + ns;
     while (true) {
@@ -124,7 +124,7 @@ TEST(WeightedLanes, WhoIsIdleLeavesItsPartAndSavesNothingUp) {
   EXPECT_NEAR(device.TakeRanMs(chat), 3000, 40);
 }
 
-// Of the first batch nobody knows beforehand how long it takes.
+// Nobody knows beforehand how long the first batch takes.
 TEST(WeightedLanes, WhatABatchReallyTookCountsAtItsEnd) {
   ResourceTable table;
   ResourceClaim* const slow = table.Enter(OfWeight(1), "cpu", 1);

@@ -8,7 +8,7 @@ namespace mpsd {
 namespace {
 
 constexpr int64_t kMilli = 1'000'000;
-constexpr int64_t kPromise = 20 * kMilli;  // of requests that arrive at 0
+constexpr int64_t kPromise = 20 * kMilli;  // deadline of requests that arrive at 0
 constexpr int64_t kItsWay = kPromise / 20;
 
 int64_t MarginOf(const AdmissionMargin& margin) {

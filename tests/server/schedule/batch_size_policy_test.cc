@@ -18,7 +18,7 @@ class BatchSizePolicyTest : public testing::Test {
     }
   }
 
-  // Of lines whose requests have one row each; the first has `head_ns` left, the last `tail_ns`.
+  // For lines of requests of one row each: the first has `head_ns` left, the last `tail_ns`.
   SizeChoice Choose(uint32_t rows, int64_t head_ns, int64_t tail_ns) const {
     return ChooseSize({.rows = rows,
                        .head_rows = 1,

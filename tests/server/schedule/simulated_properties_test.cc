@@ -1,4 +1,4 @@
-// What holds of the schedule whatever comes: loads, models and lanes drawn at random, in virtual
+// Properties of the schedule under loads, models and lanes that are drawn at random, in virtual
 // time. MPSD_SIMULATED_SCENES=3000 in the environment draws so many scenes.
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ constexpr uint32_t kMostLanes = 4;
 
 // A model, its lanes, and what comes: from a third of what the lanes can do to four times as much.
 struct Scene {
-  double call_ns = 0;  // of a batch, beside its rows
+  double call_ns = 0;  // a batch's time beside its rows
   double row_ns = 0;
   SimulatedPool::Options options;
   SimulatedLoad load;

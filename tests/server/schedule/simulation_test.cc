@@ -274,7 +274,7 @@ TEST(Simulation, ManyLanesShareTheLoad) {
   EXPECT_GE(Simulate(Affine, Open(48'000, 15 * kMs), options).GoodPerS(), 3.5 * one);
 }
 
-// Who is let in too often waits so long that only small batches are in time.
+// If too many are let in, all wait so long that only small batches are in time.
 TEST(Simulation, OverloadOfManyLanesIsServedLikeFullLoad) {
   Options options;
   options.lanes = 4;
@@ -288,7 +288,7 @@ TEST(Simulation, OverloadOfManyLanesIsServedLikeFullLoad) {
   }
 }
 
-// Those that are free together start with few rows each, and then all are busy.
+// Lanes that are free together start with few rows each, and then all are busy.
 TEST(Simulation, ManyLanesBecomeFreeOneAfterTheOther) {
   Options options;
   options.lanes = 16;

@@ -78,7 +78,7 @@ class ThreadedPool final : public RequestQueue {
  private:
   struct Entry {
     Request* request = nullptr;
-    std::unique_ptr<int64_t[]> rows;  // of x, and of the state
+    std::unique_ptr<int64_t[]> rows;  // x, and the state
   };
 
   Entry TakeAny(std::minstd_rand* random) {

@@ -50,7 +50,7 @@ class MemberQueue final : public RequestQueue {
   void FindRoom() { inside->filler->Fill(*spec_, *inside, MakeRows()); }
 
   Request* inside = nullptr;
-  std::vector<std::string> rows;  // of each input
+  std::vector<std::string> rows;  // each input's rows
   int asked = 0;
   std::function<void()> on_reserve;
   bool is_closed = false;
@@ -72,7 +72,7 @@ class MemberQueue final : public RequestQueue {
   const ModelSpec* const spec_;
 };
 
-// What a worker writes of one output.
+// One output, as a worker writes it.
 struct WrittenOutput {
   const char* name;
   DataType datatype;

@@ -189,7 +189,7 @@ class StepQueueTest : public testing::Test {
   FakeAdmission admission_{&models_};
   StepContext context_{&admission_, &models_, &metrics_, &clock_, 10};
   FakeAnswerMemory memory_;
-  std::vector<std::unique_ptr<std::string>> leases_;  // of answers
+  std::vector<std::unique_ptr<std::string>> leases_;  // the answers' bytes
   const std::shared_ptr<ServedModel> whole_ = std::make_shared<ServedModel>();
   Payload payload_;
   RecordingReplySink sink_;

@@ -490,6 +490,35 @@ TEST_F(SupervisedWorkerTest, AModelThatWasLoadedOnceIsTriedAgainWhateverItsWorke
   EXPECT_EQ(Info().state, "waiting to start");
 }
 
+TEST_F(SupervisedWorkerTest, AFaultOfTheFirstWarmUpThatLastsIsItsLastStart) {
+  owner_.model().served->loaded = true;
+  Load();
+  process().Say(Failure{"an output has another shape", true});
+  Pump();
+  EXPECT_TRUE(worker_->failed());
+}
+
+TEST_F(SupervisedWorkerTest, AFaultOfALaterWarmUpIsTriedAgain) {
+  owner_.model().served->loaded = true;
+  Serve();
+  process().Exit(1);
+  Pump();
+  owner_.model().served->ready = false;
+  Load();
+  process().Say(Failure{"an output has another shape", true});
+  Pump();
+  EXPECT_FALSE(worker_->failed());
+}
+
+TEST_F(SupervisedWorkerTest, AFaultOfAWarmUpBesideAWorkerThatServesIsTriedAgain) {
+  owner_.model().served->loaded = true;
+  owner_.model().served->ready = true;
+  Load();
+  process().Say(Failure{"an output has another shape", true});
+  Pump();
+  EXPECT_FALSE(worker_->failed());
+}
+
 TEST_F(SupervisedWorkerTest, AModelWhoseSpecIsRefusedIsNotLoadedAgain) {
   owner_.load_status = absl::InvalidArgumentError("a model without inputs or outputs");
   Load();

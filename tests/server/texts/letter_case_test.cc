@@ -54,7 +54,7 @@ TEST(LetterCase, RefusesByNameWhatItCannotDo) {
             "sentence_bert_config.json: 'do_lower_case' must be false for a cased vocabulary");
 }
 
-// What is said against settings beside a BertNormalizer with these keys.
+// The objection to settings beside a BertNormalizer with these keys.
 std::string Against(const std::string& normalizer, const std::string& config,
                     const std::string& sentence_config = "") {
   const std::string tokenizer = R"({"normalizer": {"type": "BertNormalizer")" + normalizer + "}}";

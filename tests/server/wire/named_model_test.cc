@@ -43,7 +43,7 @@ TEST(NamedModel, TheFieldOfEachMethodIsItsModelsName) {
   ASSERT_NE(control::v1::ForgiveRequest::descriptor(), nullptr) << "its file is in the pool too";
   std::set<std::string> names;
   for (const MethodAccess& method : AllMethodAccess()) {
-    const bool is_path = !absl::StrContains(method.name, '.');  // of HTTP
+    const bool is_path = !absl::StrContains(method.name, '.');  // HTTP's
     if (is_path || method.scope != Scope::kModel) continue;
     const size_t slash = method.name.rfind('/');
     const std::string name(method.name.substr(slash + 1));

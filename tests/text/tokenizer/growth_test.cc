@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "text/tokenizer/growth_policy.h"
 #include "text/tokenizer/tokenizer.h"
 
 namespace mpsd::text {

@@ -177,7 +177,7 @@ TEST(ConcurrencyCheck, ALaneOfTheMainThreadIsTriedThere) {
   EXPECT_EQ(here.threads.count(std::this_thread::get_id()), 1u);
 }
 
-// What races while code is compiled does so in the first runs alone.
+// A race between compilations shows in the first runs alone.
 TEST(ConcurrencyCheck, CatchesAFaultOfTheFirstRunsInCompany) {
   std::atomic<int> calls{0};
   FakeModel model(Rows(),

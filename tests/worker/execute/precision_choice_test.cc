@@ -21,9 +21,9 @@ using testing::HasSubstr;
 
 // How a precision behaves in the test.
 struct Behaviour {
-  float factor = 1;            // of each second number
-  int64_t run_ns = 1'000'000;  // of a run
-  int64_t number_ns = 0;       // of each number of it, besides
+  float factor = 1;            // for each second number
+  int64_t run_ns = 1'000'000;  // a run's time
+  int64_t number_ns = 0;       // further time for each number
   absl::Status load;
   absl::Status run;
 };
@@ -128,7 +128,7 @@ class PrecisionChoice : public testing::Test {
   std::string device_ = "cuda:0";
   std::map<Precision, Behaviour> behaviours_;
   std::vector<Precision> loads_;
-  std::vector<Dims> asked_;  // of all models, one after another
+  std::vector<Dims> asked_;  // for all models, one after another
   bool takes_long_rows_ = false;
   Census census_;
   FakeClock clock_;

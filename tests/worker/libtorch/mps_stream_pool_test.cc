@@ -30,7 +30,7 @@ void OnThread(Work work) {
   std::thread(work).join();
 }
 
-// What `work` throws.
+// The text that `work` throws.
 template <typename Work>
 std::string ErrorOf(Work work) {
   try {

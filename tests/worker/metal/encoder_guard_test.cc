@@ -47,7 +47,7 @@ class EncoderGuardTest : public testing::Test {
     return *std::move(guard);
   }
 
-  // What a lane does for each kernel: it begins an encoder, and ends it.
+  // Begins an encoder and ends it, as a lane does for each kernel.
   void Encode(int rounds) {
     for (int i = 0; i < rounds; ++i) {
       runtime_->Send(classes_.buffer, "computeCommandEncoder");

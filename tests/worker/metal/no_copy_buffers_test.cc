@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What the device was asked for, and what it answers.
+// A question to the device, and its answer.
 struct Asked {
   void* data = nullptr;
   unsigned long bytes = 0;

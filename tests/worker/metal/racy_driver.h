@@ -22,7 +22,7 @@ struct RacyDriver {
   std::atomic<int> inside{0};
   std::atomic<int> most_inside{0};
   std::atomic<int> meeting{0};  // so many threads wait for each other in the middle; 0: none does
-  std::atomic<const void*> argument{nullptr};  // of the last encoder that was made with one
+  std::atomic<const void*> argument{nullptr};  // the last encoder's that had one
 
   static RacyDriver& Of() {
     static RacyDriver driver;
@@ -55,7 +55,7 @@ struct RacyDriver {
   std::atomic<int> left_{0};
 };
 
-// What a library of Objective-C's runtime is called on this host.
+// The name of Objective-C's runtime on this host.
 inline const char* RuntimeLibrary() {
   for (const char* name : {"libobjc.so.4", "/usr/lib/libobjc.A.dylib"}) {
     if (dlopen(name, RTLD_LAZY) != nullptr) return name;

@@ -5,7 +5,7 @@
 namespace mpsd {
 namespace {
 
-// Of a model that waits for its launches up to eight rows, and computes from there on.
+// A model that waits for its launches up to eight rows, and computes from there on.
 const RunPrice kPrices[] = {{1, 200, 900}, {4, 210, 910}, {8, 300, 930}, {64, 2'000, 2'000}};
 
 std::optional<size_t> Pick(uint32_t rows) { return CheapestRecord(kPrices, rows); }

@@ -94,7 +94,7 @@ class FormReader {
   size_t at_ = 0;
 };
 
-// Those of macOS's operations that the profile may name, with their wildcards.
+// The operations of macOS that the profile may name, with their wildcards.
 const std::set<std::string>& KnownOperations() {
   static const auto* const known = new std::set<std::string>{
       "default",     "process-exec*",  "process-fork",    "process-info*", "signal",

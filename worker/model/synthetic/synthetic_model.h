@@ -11,12 +11,36 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/base/fd.h"
 #include "worker/model/model.h"
+#include "worker/model/sharing/device_memory.h"
 #include "worker/model/synthetic/synthetic_options.h"
-#include "worker/model/synthetic/synthetic_weights.h"
 
 namespace mpsd {
+
+// Numbers that a synthetic model does not use, for tests of sharing weights.
+//
+// The numbers are the same in each process. Owned by its model. Thread-compatible: Share() and
+// Use() are called on the main thread, before any lane is bound.
+class SyntheticWeights {
+ public:
+  explicit SyntheticWeights(uint64_t bytes);
+
+  uint64_t bytes() const { return bytes_; }
+
+  // As Model::ShareWeights() and UseWeights(), in memory of the host.
+  absl::StatusOr<UniqueFd> Share();
+  absl::Status Use(UniqueFd memory);
+
+ private:
+  const uint64_t bytes_;
+  std::vector<char> own_;  // empty once shared
+  std::unique_ptr<DeviceMemory> shared_;
+};
 
 // The side effects of a synthetic model. A test passes its own, so that it need not wait or die.
 // Called on the lanes' threads; at load on the main thread.

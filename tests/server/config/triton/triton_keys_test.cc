@@ -119,7 +119,7 @@ const Key kKeys[] = {
     {"model_metrics", Fate::kNoted, "model_metrics {}"},
 };
 
-// What an input or output must have besides, which the samples leave out.
+// Adds the fields that an input or output must have, and that the samples leave out.
 std::string Complete(std::string sample) {
   const bool is_tensor = sample.rfind("input {", 0) == 0 || sample.rfind("output {", 0) == 0;
   if (!is_tensor || sample.find("dims") != std::string::npos) return sample;
@@ -132,7 +132,7 @@ inference::ModelConfig Parse(const std::string& text) {
   return config;
 }
 
-// Of a map, the message of its values; null where there is none.
+// A map's message of values; null where there is none.
 const protobuf::Descriptor* MessageIn(const protobuf::FieldDescriptor& field) {
   return field.is_map() ? field.message_type()->FindFieldByName("value")->message_type()
                         : field.message_type();

@@ -1,5 +1,3 @@
-#include "server/supervise/process/folder_tree.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,6 +10,7 @@
 #include <string>
 
 #include "proto/base/fd.h"
+#include "server/supervise/process/folder_remover.h"
 
 namespace mpsd {
 namespace {

@@ -1,11 +1,10 @@
-#include "server/supervise/process/worker_binaries.h"
-
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "gtest/gtest.h"
+#include "server/supervise/process/local_worker_host.h"
 
 namespace mpsd {
 namespace {

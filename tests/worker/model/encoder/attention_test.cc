@@ -21,7 +21,7 @@ const HeadLayout kAlike = {kHeads, kHeads};
 
 DeviceBatch OnCpu(const TokenBatch& batch) { return {batch, at::kCPU}; }
 
-// Of the positions from 0 on.
+// For the positions from 0 on.
 Rotation RotationOf(int64_t positions, double stretch) {
   return {at::arange(positions), RotationFrequencies(100, stretch, kHidden / kHeads, at::kCPU)};
 }

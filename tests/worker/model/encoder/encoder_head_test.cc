@@ -31,7 +31,7 @@ at::Tensor Pooled(Pooling pooling, const at::Tensor& tokens, const TokenBatch& b
   return (*head)->Run(tokens, DeviceBatch(batch, at::kCPU))[0];
 }
 
-// What stands in the place of tokens that do not count changes nothing.
+// The numbers of tokens that do not count change nothing.
 TEST(SentenceHead, PoolsPaddedRowsAsItDoesPackedOnes) {
   const TokenBatch packed = FourRows(TokenLayout::kPacked);
   const TokenBatch padded = FourRows(TokenLayout::kPadded);

@@ -84,7 +84,7 @@ void WriteFile(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// Of the sources; on a host that has the test's program alone, its environment says where.
+// The folder in the sources. A host with the test's program alone has it in the environment.
 std::string FamiliesFolder() {
   const char* const told = std::getenv("MPSD_TEST_FAMILIES");
   return told == nullptr ? MPSD_FAMILIES : told;

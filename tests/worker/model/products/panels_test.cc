@@ -143,7 +143,7 @@ TEST_F(Panels, ANumberThatIsNotFiniteSpoilsItsRowInInt8) {
   for (const float spoilt :
        {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
         std::numeric_limits<float>::quiet_NaN()}) {
-    for (const size_t place : {0, 7, 8, 18}) {  // of 19: within eight at a time and behind them
+    for (const size_t place : {0, 7, 8, 18}) {  // among 19: within eight at a time and behind them
       Problem problem({5, 19, 3});
       problem.x()[19 + place] = spoilt;
       const std::vector<float> y = problem.Multiply(problem.ints());

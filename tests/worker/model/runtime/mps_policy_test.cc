@@ -46,7 +46,7 @@ TEST(LanesAllowed, APatchedOneHasTwoButForLayerNormAndAttention) {
   EXPECT_THAT(why, HasSubstr("not known"));
 }
 
-// What upstream encodes from one graph or kernel object of the process.
+// Upstream encodes some operators from one graph or kernel object of the process.
 TEST(LanesAllowed, AnUpstreamGuardHasTwoButForWhatThreadsWouldEncodeTogether) {
   const RuntimeKind kind = RuntimeKind::kUpstreamGuard;
   std::string why;

@@ -53,7 +53,7 @@ TEST_F(RecordedRunsTest, OtherShapesAndDatatypesHaveTheirOwn) {
 }
 
 TEST_F(RecordedRunsTest, AFirstDimThatIsNotTheRowsCounts) {
-  Add(Input({3, 16}), 1);  // of a model that does not batch
+  Add(Input({3, 16}), 1);  // the model does not batch
   EXPECT_EQ(Rows(Input({3, 16}), 1), 1);
   EXPECT_EQ(Rows(Input({2, 16}), 1), 0);
 }

@@ -159,7 +159,7 @@ TEST_F(UnifiedMemoryTest, HoldsWhatTheDeviceHasBuffersOf) {
   EXPECT_EQ(Make(absl::UnimplementedError("no Metal")).HeldBytes(), 0u);
 }
 
-// What libtorch says of an mps that this platform has not: 10 bytes in tensors, of 100 that the
+// Libtorch's answers for an mps that this platform has not: 10 bytes in tensors, and 100 that the
 // process has taken.
 class FakeHooks final : public at::MPSHooksInterface {
  public:

@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-// Of a forward with the three tensors q, k and v.
+// Matches in a forward with the three tensors q, k and v.
 uint32_t Count(const std::string& body) {
   torch::jit::Module module("M");
   module.define("def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:\n" + body);

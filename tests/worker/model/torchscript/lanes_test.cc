@@ -162,7 +162,7 @@ TEST_F(Lanes, ThreadChurn) {
   for (int generation = 0; generation < 25; ++generation) RunLanes(model.get(), 4, 1, {1, 16});
 }
 
-// What one stream has made is used on another one, once its maker was waited for.
+// A tensor that one stream has made is used on another one, once its maker was waited for.
 TEST_F(Lanes, CrossStreamTensor) {
   const c10::Device device = *PickDevice(TestDevice());
   if (device.is_cpu()) GTEST_SKIP() << "a cpu has no streams";

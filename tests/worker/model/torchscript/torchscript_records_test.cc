@@ -123,7 +123,7 @@ TEST_F(TorchScriptRecords, AModelThatLooksAtItsNumbersRunsAsEver) {
   const std::vector<float> expected(kWidth, 2.0F);
   EXPECT_EQ(Answer(model.get(), numbers),
             std::string(reinterpret_cast<const char*>(expected.data()), kWidth * sizeof(float)));
-  // What it began and gave up is in nobody's way.
+  // A record that was begun and given up is in nobody's way.
   const std::unique_ptr<Model> next = LoadAndRecord(kLayers);
   EXPECT_EQ(report_.kept, 4U);
 }

@@ -40,7 +40,7 @@ class TorchScriptWeights : public ScriptRig {
 };
 
 constexpr char kMlp[] = "mlp_256x512x4";
-constexpr uint64_t kMlpBytes = sizeof(float) * (2 * 256 * 512 + 2 * 512 * 512);  // of its matrices
+constexpr uint64_t kMlpBytes = sizeof(float) * (2 * 256 * 512 + 2 * 512 * 512);  // its matrices
 
 TEST_F(TorchScriptWeights, AModelThatUsesThoseOfAnotherAnswersAlike) {
   const std::unique_ptr<Model> plain = Load(kMlp);
@@ -49,7 +49,7 @@ TEST_F(TorchScriptWeights, AModelThatUsesThoseOfAnotherAnswersAlike) {
   EXPECT_GE(first->weight_bytes(), kMlpBytes);
   EXPECT_LT(first->weight_bytes(), kMlpBytes + (64 << 10));
   const std::string expected = Answer(plain.get());
-  EXPECT_EQ(Answer(second.get()), expected);  // what has run before is moved as well
+  EXPECT_EQ(Answer(second.get()), expected);  // weights that have run before are moved as well
   absl::StatusOr<UniqueFd> memory = first->ShareWeights();
   ASSERT_TRUE(memory.ok()) << memory.status();
   const absl::Status used = second->UseWeights(*std::move(memory));

@@ -1,31 +1,36 @@
 #include "tests/metal/rules/serial_queue.h"
 
-#include <algorithm>
-#include <vector>
-
 namespace mpsd::standin {
 namespace {
 
-// The queues whose blocks the calling thread runs, the innermost last.
-std::vector<const SerialQueue*>& QueuesOfThread() {
-  static thread_local std::vector<const SerialQueue*> queues;
-  return queues;
-}
+class Inside;
 
+// The innermost block of a queue that the calling thread runs. It has no destructor, because other
+// thread-local objects may wait in a queue at the thread's end.
+thread_local const Inside* innermost = nullptr;
+
+// One block, for as long as it runs. Lives on one thread.
 class Inside {
  public:
-  explicit Inside(const SerialQueue* queue) { QueuesOfThread().push_back(queue); }
-  ~Inside() { QueuesOfThread().pop_back(); }
+  explicit Inside(const SerialQueue* queue) : queue_(queue), outer_(innermost) { innermost = this; }
+  ~Inside() { innermost = outer_; }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
+
+  static bool IsIn(const SerialQueue* queue) {
+    const Inside* block = innermost;
+    while (block != nullptr && block->queue_ != queue) block = block->outer_;
+    return block != nullptr;
+  }
+
+ private:
+  const SerialQueue* const queue_;
+  const Inside* const outer_;
 };
 
 }  // namespace
 
-bool SerialQueue::IsInside() const {
-  const auto& queues = QueuesOfThread();
-  return std::find(queues.begin(), queues.end(), this) != queues.end();
-}
+bool SerialQueue::IsInside() const { return Inside::IsIn(this); }
 
 void SerialQueue::RunAndWait(const std::function<void()>& block) {
   if (IsInside()) {

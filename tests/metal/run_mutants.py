@@ -23,7 +23,7 @@ EDITS = patch_libtorch.POOL_EDITS + patch_libtorch.EDITS
 def texts_without(stock, edit):
     """{path: text} of the files that edits touch, with all edits but those of that name."""
     kept = [other for other in EDITS if other.name != edit]
-    texts = patch_libtorch.edited_texts(kept, lambda path: stock / path)
+    texts, _ = patch_libtorch.edited_texts(kept, lambda path: stock / path)
     for other in EDITS:
         if other.path not in texts:
             texts[other.path] = (stock / other.path).read_text()

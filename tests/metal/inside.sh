@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # The part of check.sh that runs in the bare root: the packages, PyTorch's sources, two builds of its
-# mps backend, and the cases on each.
+# mps backend, a worker for the patched one, and the cases on both.
 #   inside.sh JOBS
 set -euo pipefail
 jobs=$1
 version=2.6.0+dfsg-7 # Debian 13 has this source and a libtorch that was built from it
 metal=/mpsd/tests/metal
 
-packages=(ca-certificates clang-19 cmake dpkg-dev libblocksruntime-dev libfmt-dev libobjfwrt1-dev
-  libtorch-dev ninja-build python3 python3-typing-extensions python3-yaml)
+packages=(ca-certificates clang-19 cmake dpkg-dev g++ libabsl-dev libblocksruntime-dev libfmt-dev
+  libobjfwrt1-dev libtorch-dev ninja-build nlohmann-json3-dev python3 python3-typing-extensions
+  python3-yaml)
 
 install_packages() {
   local list=/etc/apt/sources.list
@@ -51,6 +52,21 @@ build() { # KIND
   nice ninja -C "/build/$1" -j "$jobs" --quiet
 }
 
+# With the headers and libraries of the package, which lie where those of other packages lie.
+build_worker() { # KIND
+  local name
+  mkdir -p /libtorch/include /libtorch/lib
+  for name in torch ATen c10 caffe2; do ln -sfn /usr/include/$name /libtorch/include/$name; done
+  for name in torch_cpu c10; do
+    ln -sfn /usr/lib/x86_64-linux-gnu/lib$name.so /libtorch/lib/lib$name.so
+  done
+  ln -sfn "/src/$1/aten/src" "/build/$1/include"
+  cmake -S /mpsd -B /build/worker -G Ninja -DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 \
+    -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_UNITY_BUILD=ON -DMPSD_FRONT=OFF -DMPSD_TESTS=OFF \
+    -DMPSD_LIBTORCH=/libtorch "-DMPSD_METAL_STANDIN=/build/$1" >/dev/null
+  nice ninja -C /build/worker -j "$jobs" --quiet mpsd-worker
+}
+
 install_packages
 fetch_sources
 patch_sources
@@ -59,4 +75,7 @@ for kind in stock patched; do
   build $kind
   echo "== $kind: built in $((SECONDS - start)) s"
 done
+start=$SECONDS
+build_worker patched
+echo "== worker: built in $((SECONDS - start)) s"
 python3 $metal/run_cases.py /build/stock /build/patched

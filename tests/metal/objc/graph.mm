@@ -11,6 +11,7 @@
 #include <utility>
 
 using mpsd::standin::Command;
+using mpsd::standin::GpuRange;
 using mpsd::standin::GraphNode;
 using mpsd::standin::Node;
 using mpsd::standin::OneThread;
@@ -36,6 +37,19 @@ constexpr uint64_t kCommitsOneIn = 5;
 at::Tensor TensorOver(const ArrayView& view) {
   return at::from_blob(view.range.data(), view.sizes, view.strides,
                        at::TensorOptions().dtype(ToScalarType(view.type)));
+}
+
+// The part of the array's memory between its first and its last element. A buffer may hold more than
+// one array, and the others are not this command's.
+GpuRange ExtentOf(const ArrayView& view) {
+  int64_t last = 0;
+  for (size_t i = 0; i < view.sizes.size(); ++i) {
+    if (view.sizes[i] == 0) return GpuRange{view.range.memory, view.range.offset, 0};
+    last += (view.sizes[i] - 1) * view.strides[i];
+  }
+  GpuRange extent = view.range;
+  extent.bytes = static_cast<size_t>(last + 1) * BytesOf(view.type);
+  return extent;
 }
 
 // One value that a run is fed, or that it leaves.
@@ -198,8 +212,8 @@ std::vector<Bound> BoundOf(NSDictionary* dictionary) {
   Command command;
   const std::vector<Bound> fed = BoundOf(feeds);
   const std::vector<Bound> left = BoundOf(results);
-  for (const Bound& feed : fed) command.reads.push_back(feed.view.range);
-  for (const Bound& result : left) command.writes.push_back(result.view.range);
+  for (const Bound& feed : fed) command.reads.push_back(ExtentOf(feed.view));
+  for (const Bound& result : left) command.writes.push_back(ExtentOf(result.view));
   command.run = [fed, left] { RunGraph(fed, left); };
   StandinCommandBuffer* const target = (StandinCommandBuffer*)[buffer rootCommandBuffer];
   // The framework makes an encoder and ends it, as libtorch does for its copies.

@@ -30,8 +30,6 @@ constexpr NSUInteger kHeapStep = 256;
 
 constexpr mpsd::standin::Rule kWholePages{
     "whole-pages", "memory of the host that a buffer uses without a copy is of whole pages"};
-constexpr mpsd::standin::Rule kCopyStep{
-    "copy-step", "offsets and the size of a copy between buffers are multiples of 4"};
 
 std::atomic<NSUInteger> allocated_bytes{0};
 std::atomic<uint64_t> queues{0};
@@ -205,7 +203,6 @@ GpuRange RangeOf(id<MTLBuffer> buffer, NSUInteger offset, NSUInteger bytes) {
                   size:(NSUInteger)size {
   const OneThread::Turn turn(*_turn);
   if (!_life.AllowsCommands("copyFromBuffer")) return;
-  if ((source_offset | target_offset | size) % 4 != 0) Broken(kCopyStep, "copyFromBuffer");
   const GpuRange source = RangeOf(source_buffer, source_offset, size);
   const GpuRange target = RangeOf(target_buffer, target_offset, size);
   _commands->Add("copyFromBuffer",

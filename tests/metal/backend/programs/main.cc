@@ -1,6 +1,6 @@
 // metal_cases CASE [THREADS] [ROUNDS]: runs one case on mps over the stand-in of Metal.
-// Its last line is "CASE: wrong N, failed N, rules NAME N, …". The exit status is 1 if anything went
-// wrong.
+// The last line is "CASE: wrong N, failed N, rules NAME N, …". The exit status is 1 if anything
+// went wrong.
 #include <ATen/ATen.h>
 
 #include <cstdio>

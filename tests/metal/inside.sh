@@ -19,16 +19,16 @@ install_packages() {
     >/dev/null
 }
 
-# Leaves /src/stock, /src/patched, and what torchgen makes of either in /src/generated.
+# Leaves /src/pytorch, /src/patched, and what torchgen makes of either in /src/gen.
 fetch_sources() {
   if [ -e /src/.complete ]; then return 0; fi
   rm -rf /src
-  mkdir -p /src/fetched /src/generated
+  mkdir -p /src/fetched /src/gen
   (cd /src/fetched && apt-get -qq source --download-only "pytorch=$version")
-  dpkg-source --no-check --skip-patches -x /src/fetched/*.dsc /src/stock >/dev/null
-  cp -a /src/stock /src/patched
-  (cd /src/stock && python3 -m torchgen.gen --source-path aten/src/ATen --per-operator-headers \
-    --install_dir /src/generated/ATen --mps --backend_whitelist CPU CUDA MPS Meta \
+  dpkg-source --no-check --skip-patches -x /src/fetched/*.dsc /src/pytorch >/dev/null
+  cp -a /src/pytorch /src/patched
+  (cd /src/pytorch && python3 -m torchgen.gen --source-path aten/src/ATen --per-operator-headers \
+    --install_dir /src/gen/ATen --mps --backend_whitelist CPU CUDA MPS Meta \
     CompositeImplicitAutograd CompositeExplicitAutograd)
   touch /src/.complete
 }
@@ -37,7 +37,7 @@ fetch_sources() {
 patch_sources() {
   rm -rf /src/fresh
   mkdir /src/fresh
-  (cd /src/stock && cp -a --parents aten/src/ATen /src/fresh/)
+  (cd /src/pytorch && cp -a --parents aten/src/ATen /src/fresh/)
   python3 /mpsd/worker/libtorch/patch_libtorch.py /src/fresh
   (cd /src/fresh && find . -type f) | while read -r file; do
     cmp -s "/src/fresh/$file" "/src/patched/$file" || cp "/src/fresh/$file" "/src/patched/$file"
@@ -45,10 +45,10 @@ patch_sources() {
   rm -rf /src/fresh
 }
 
-build() { # KIND
+build() { # KIND SOURCE
   cmake -S $metal/backend -B "/build/$1" -G Ninja -DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 \
     -DCMAKE_OBJCXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_OBJCXX_FLAGS=-O1 \
-    "-DPYTORCH=/src/$1" -DGENERATED=/src/generated >/dev/null
+    "-DPYTORCH=$2" -DGENERATED=/src/gen >/dev/null
   nice ninja -C "/build/$1" -j "$jobs" --quiet
 }
 
@@ -70,11 +70,10 @@ build_worker() { # KIND
 install_packages
 fetch_sources
 patch_sources
-for kind in stock patched; do
-  start=$SECONDS
-  build $kind
-  echo "== $kind: built in $((SECONDS - start)) s"
-done
+start=$SECONDS
+build stock /src/pytorch
+build patched /src/patched
+echo "== the mps backend, stock and patched: built in $((SECONDS - start)) s"
 start=$SECONDS
 build_worker patched
 echo "== worker: built in $((SECONDS - start)) s"

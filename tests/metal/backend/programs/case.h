@@ -37,6 +37,8 @@ void FreedBuffers(const CaseSize& size, CaseCounts& counts);
 void Churn(const CaseSize& size, CaseCounts& counts);
 // Events that one thread records and another waits for.
 void Events(const CaseSize& size, CaseCounts& counts);
+// The streams that c10's guard gives to a thread.
+void Guards(const CaseSize& size, CaseCounts& counts);
 // The time between two events that were made without timing, which is an error.
 void UntimedEvents(const CaseSize& size, CaseCounts& counts);
 // More threads at a time than there are streams: 31 get one, the others an error.

@@ -46,6 +46,17 @@ void Events(const CaseSize& size, CaseCounts& counts) {
   }
 }
 
+void Guards(const CaseSize& size, CaseCounts& counts) {
+  RunOnThreads(size, counts, [&](int, int) {
+    const c10::impl::VirtualGuardImpl guard(c10::DeviceType::MPS);
+    const c10::Stream before = guard.getStream(kMps);
+    const c10::Stream taken = guard.getNewStream(kMps);
+    if (taken == before || guard.exchangeStream(taken) != before) ++counts.wrong;
+    if (guard.getStream(kMps) != taken) ++counts.wrong;
+    guard.exchangeStream(before);
+  });
+}
+
 void UntimedEvents(const CaseSize& size, CaseCounts& counts) {
   const at::MPSHooksInterface& hooks = at::detail::getMPSHooks();
   for (int i = 0; i < size.rounds; ++i) {

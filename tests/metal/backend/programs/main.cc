@@ -25,7 +25,8 @@ const std::map<std::string, Case>& Cases() {
                                       {"layer-norms", &LayerNorms},
                                       {"waits-for-others", &WaitsForOthers},
                                       {"untimed-events", &UntimedEvents},
-                                      {"exhaustion", &Exhaustion}};
+                                      {"exhaustion", &Exhaustion},
+                                      {"guards", &Guards}};
   return *cases;
 }
 

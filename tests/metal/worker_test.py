@@ -24,7 +24,7 @@ METAL = pathlib.Path(os.environ["MPSD_METAL_ROOT"]).resolve()
 LIBRARIES = METAL / "usr/lib/x86_64-linux-gnu"
 PATHS = [METAL / "build" / os.environ.get("MPSD_METAL_KIND", "patched"), LIBRARIES,
          METAL / "usr/lib", LIBRARIES / "blas", LIBRARIES / "lapack"]
-PLACES = {"device": "mps", "placement": placement(lanes=2)}
+PLACES = {"device": "mps", "placement": placement(lanes=8)}
 WIDTHS = {"mlp_256x512x4": 256, "mlp_1024x6": 1024}
 
 
@@ -65,7 +65,7 @@ class Worker(unittest.TestCase):
             for got, wanted in zip(answers[model], answers[f"{model}-cpu"]):
                 np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
 
-    def test_networks_are_served_on_mps_with_two_lanes(self):
+    def test_networks_are_served_on_mps_with_eight_lanes(self):
         models = []
         for name in WIDTHS:
             models.append(torchscript(name, **PLACES))
@@ -73,7 +73,7 @@ class Worker(unittest.TestCase):
         with self.serve(models) as served:
             for name, width in WIDTHS.items():
                 (worker,) = served.ps()[name]["workers"]
-                self.assertEqual(worker["lanes"], 2, served.log())
+                self.assertEqual(worker["lanes"], 8, served.log())
                 self.assertEqual(worker["driver_guard"], "held", worker)
                 self.check_answers(served.address, name, width)
             self.assertNotIn("metal stand-in: ", served.log())

@@ -2,7 +2,7 @@
 # Runs libtorch's mps backend on the stand-in of Metal, stock and patched, in a bare Debian 13. Then
 # this clone's release build serves with a worker on the patched one.
 #   check.sh CACHE [JOBS]
-# CACHE keeps the root and its builds. The first run fetches packages of 2 GB and takes half an hour
+# CACHE keeps the root and its builds. The first run fetches packages of 2 GB and takes an hour
 # on two cores. Needs root and debootstrap.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

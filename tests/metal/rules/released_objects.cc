@@ -15,6 +15,10 @@ ReleasedObjects& ReleasedObjects::All() {
   return *all;
 }
 
+ReleasedObjects::~ReleasedObjects() {
+  for (void* object : oldest_first_) std::free(object);
+}
+
 void ReleasedObjects::Add(void* object, std::string class_name) {
   const std::lock_guard<std::mutex> lock(mutex_);
   names_[object] = std::move(class_name);

@@ -19,6 +19,10 @@ inline constexpr Rule kReleasedObject{
 class ReleasedObjects {
  public:
   explicit ReleasedObjects(size_t most) : most_(most) {}
+  ~ReleasedObjects();
+  ReleasedObjects(const ReleasedObjects&) = delete;
+  ReleasedObjects& operator=(const ReleasedObjects&) = delete;
+
   static ReleasedObjects& All();
 
   // Takes the memory, which malloc() made. Frees that of the oldest object beyond `most`.

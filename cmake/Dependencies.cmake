@@ -50,4 +50,13 @@ if(MPSD_TORCH)
     ${MPSD_LIBTORCH}/include/torch/csrc/api/include)
   target_link_libraries(mpsd_libtorch INTERFACE ${MPSD_TORCH_CPU} ${MPSD_TORCH_C10})
   target_compile_definitions(mpsd_libtorch INTERFACE MPSD_WITH_TORCH=1)
+  # The mps backend is a library beside libtorch there. Nothing names it, but it registers itself.
+  if(MPSD_METAL_STANDIN)
+    find_library(MPSD_TORCH_MPS torch_mps PATHS ${MPSD_METAL_STANDIN} NO_DEFAULT_PATH REQUIRED)
+    find_library(MPSD_STANDIN metal_standin PATHS ${MPSD_METAL_STANDIN} NO_DEFAULT_PATH REQUIRED)
+    target_include_directories(mpsd_libtorch SYSTEM BEFORE INTERFACE
+      ${MPSD_METAL_STANDIN}/include ${CMAKE_SOURCE_DIR}/tests/metal/include)
+    target_link_libraries(mpsd_libtorch INTERFACE -Wl,--no-as-needed ${MPSD_TORCH_MPS}
+      ${MPSD_STANDIN} -Wl,--as-needed objfwrt -Wl,--allow-shlib-undefined)
+  endif()
 endif()

@@ -1,5 +1,6 @@
 # Bare roots of distributions: making them, and running commands there. Sourced by scripts of this
-# folder and of deploy/packages, which set `root`, the clone. Needs root and debootstrap.
+# folder, of deploy/packages and of tests/metal, which set `root`, the clone. Needs root and
+# debootstrap.
 
 need_debootstrap() {
   if command -v debootstrap >/dev/null; then return 0; fi
@@ -46,6 +47,12 @@ open_chroot() { # FOLDER
 
 # The sources as they are here, as /mpsd, and libtorch, which is large.
 fill_chroot() { # FOLDER
+  fill_sources "$1"
+  cp -ruL "$root/.deps/.stamp-libtorch" "$root/.deps/libtorch" "$1/mpsd/.deps/"
+}
+
+# The files that git knows of, as they are here.
+fill_sources() { # FOLDER
   mkdir -p "$1/mpsd/.deps"
   # A file that is as it was keeps its time, by which ninja knows what to build.
   git -C "$root" ls-files | while read -r file; do
@@ -59,7 +66,6 @@ fill_chroot() { # FOLDER
     rm "$1/mpsd/$file"
   done
   open_chroot "$1"
-  cp -ruL "$root/.deps/.stamp-libtorch" "$root/.deps/libtorch" "$1/mpsd/.deps/"
 }
 
 in_chroot() { # FOLDER COMMAND: its mounts end with it

@@ -23,10 +23,13 @@ template <>
 inline constexpr std::array<std::string_view, 4> kNamesOf<RuntimeKind> = {
     "stock", "patched", "upstream_pool", "upstream_guard"};
 
-// The most lanes that a worker runs on mps, whatever was ordered. Published measurements of the
-// patched build support two. If the config names no number, placement chooses this many with
-// kPatched, and one with any other kind. The worker knows the model and decides in the end
+// The lanes of a worker on mps. If the config names no number, placement chooses this many with
+// kPatched, and one with any other kind. Published measurements support two. With kUpstreamGuard a
+// worker runs no more, whatever was ordered. The worker knows the model and decides in the end
 // (worker/model/runtime/mps_policy.h).
-inline constexpr uint32_t kMostMpsLanes = 2;
+inline constexpr uint32_t kMpsLanes = 2;
+
+// The most lanes of a worker on mps with kPatched: each has a stream of its own.
+inline constexpr uint32_t kMostPatchedMpsLanes = 31;
 
 }  // namespace mpsd

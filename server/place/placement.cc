@@ -119,7 +119,7 @@ void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
   const uint32_t on_each =
       mps ? MpsProcesses(host, index) : (host.cuda_mps ? kCudaMpsProcesses : 1);
   const uint32_t processes = std::min(on_each * device_count, kMaxWorkers);
-  const uint32_t mps_lanes = host.runtime_kind == RuntimeKind::kPatched ? kMostMpsLanes : 1;
+  const uint32_t mps_lanes = host.runtime_kind == RuntimeKind::kPatched ? kMpsLanes : 1;
   placement->lane_depth = 2;
   placement->processes = Spread(OrElse(model.placement.processes, processes), devices);
   placement->lanes = OrElse(model.placement.lanes, mps ? mps_lanes : kCudaLanes);

@@ -364,8 +364,10 @@ class Patch(unittest.TestCase):
     def test_sources_whose_linear_is_a_graph_anyway_keep_it(self):
         name = "native/mps/operations/Linear.mm"
         self.path(name).write_text("Tensor _mps_linear() {}\n")
-        self.patch()
+        said = self.patch()
         self.assertEqual(self.text(name), "Tensor _mps_linear() {}\n")
+        self.assertEqual(said.count("linear-graphs"), 1)
+        self.assertIn("\nwithout the fault in these sources: linear-graphs\n", said)
 
     def test_one_thread_at_a_time_is_in_layer_norm(self):
         self.patch()

@@ -299,9 +299,29 @@ def pool_texts():
     return texts
 
 
+class Made:
+    """What a run has done: the names of its edits, by their outcome."""
+
+    def __init__(self, changed, edits, left_out):
+        self.changed = changed
+        self.not_needed = [name for name in names_of(edits) if name not in changed]
+        self.left_out = left_out
+
+    def say(self):
+        print(f"patched: {', '.join(self.changed)}")
+        if self.not_needed:
+            print(f"without the fault in these sources: {', '.join(self.not_needed)}")
+        if self.left_out:
+            print("left out, since these sources have a pool of streams: "
+                  f"{', '.join(self.left_out)}")
+
+
 def edited_texts(edits, place):
-    """{path: edited text} of the files that `edits` name; `place` finds a path's file."""
-    texts = {}
+    """({path: edited text} of the files that `edits` name, the edits that changed any).
+
+    `place` finds a path's file.
+    """
+    texts, changed = {}, []
     for edit in edits:
         if edit.path not in texts:
             file = place(edit.path)
@@ -310,43 +330,40 @@ def edited_texts(edits, place):
             texts[edit.path] = file.read_text()
             if MARK in texts[edit.path]:
                 raise ValueError(f"{edit.path} is edited already")
-        texts[edit.path] = edit.apply(texts[edit.path])
-    return texts
+        before = texts[edit.path]
+        texts[edit.path] = edit.apply(before)
+        if texts[edit.path] != before:
+            changed.append(edit)
+    return texts, changed
 
 
 def new_texts(place, wanted):
-    """({path: text} of the files to write, names of the edits, names of those left out)."""
+    """({path: text} of the files to write, what has been made)."""
     edits, left_out = edits_for(place)
     edits = [edit for edit in edits if wanted(edit.path)]
-    texts = edited_texts(edits, place)
+    texts, changed = edited_texts(edits, place)
     if not left_out:
         texts.update(pool_texts())
-    return texts, names_of(edits), left_out
+    return texts, Made(names_of(changed), edits, left_out)
 
 
 def patch(source):
-    """Edits the files of `source`, all or none. Returns the names of the edits made and left out."""
-    texts, made, left_out = new_texts(lambda path: source / path, lambda path: True)
+    """Edits the files of `source`, all or none. Returns what has been made."""
+    texts, made = new_texts(lambda path: source / path, lambda path: True)
     for path, text in texts.items():
         (source / path).write_text(text)
-    return made, left_out
+    return made
 
 
 def patch_headers(built, target):
     """Writes the edited headers of `built` below `target`, and our own files, all or none."""
-    texts, made, left_out = new_texts(lambda path: built / path.removeprefix(SOURCES),
-                                      lambda path: path.endswith(".h"))
+    texts, made = new_texts(lambda path: built / path.removeprefix(SOURCES),
+                            lambda path: path.endswith(".h"))
     for path, text in texts.items():
         file = target / path.removeprefix(SOURCES)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    return made, left_out
-
-
-def say(made, left_out):
-    print(f"patched: {', '.join(made)}")
-    if left_out:
-        print(f"left out, since these sources have a pool of streams: {', '.join(left_out)}")
+    return made
 
 
 def main():
@@ -362,9 +379,9 @@ def main():
         return
     try:
         if arguments.headers is not None:
-            say(*patch_headers(*arguments.headers))
+            patch_headers(*arguments.headers).say()
         elif arguments.source is not None:
-            say(*patch(arguments.source))
+            patch(arguments.source).say()
         else:
             parser.error("the folder of PyTorch's sources is missing")
     except ValueError as error:

@@ -46,8 +46,9 @@ uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& 
                         NameOf(kind));
     return 1;
   }
-  if (wanted > kMostMpsLanes) *why = absl::StrCat("mps is served with ", kMostMpsLanes, " lanes");
-  return std::min(wanted, kMostMpsLanes);
+  const uint32_t most = kind == RuntimeKind::kPatched ? kMostPatchedMpsLanes : kMpsLanes;
+  if (wanted > most) *why = absl::StrCat("mps is served with ", most, " lanes");
+  return std::min(wanted, most);
 }
 
 bool NeedsCheck(absl::string_view device, RuntimeKind kind) {

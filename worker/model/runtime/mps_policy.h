@@ -12,7 +12,8 @@
 //   mps      patched                layer_norm or attention      1
 //   mps      upstream_guard         these, linear, matmul,       1
 //                                   convolution or recurrent
-//   mps      both others            none of them                 at most kMostMpsLanes
+//   mps      patched                none of them                 at most kMostPatchedMpsLanes
+//   mps      upstream_guard         none of them                 at most kMpsLanes
 //
 // docs/macos.md names the sources for each line. Placement asks for several lanes by itself only
 // with a patched libtorch. With upstream_guard an operator must ask, by `placement.lanes`.

@@ -33,9 +33,12 @@ TEST(LanesAllowed, ALibtorchWithOneStreamForLanesHasOneLane) {
   }
 }
 
-TEST(LanesAllowed, APatchedOneHasTwoButForLayerNormAndAttention) {
+TEST(LanesAllowed, APatchedOneHasAsManyAsItsStreamsButForLayerNormAndAttention) {
   std::string why;
-  EXPECT_EQ(LanesAllowed("mps", RuntimeKind::kPatched, KnownCensus(), 4, &why), 2u);
+  EXPECT_EQ(LanesAllowed("mps", RuntimeKind::kPatched, KnownCensus(), 31, &why), 31u);
+  EXPECT_THAT(why, IsEmpty());
+  EXPECT_EQ(LanesAllowed("mps", RuntimeKind::kPatched, KnownCensus(), 32, &why), 31u);
+  EXPECT_EQ(why, "mps is served with 31 lanes");
   Census census = KnownCensus();
   census.layer_norm = 1;
   EXPECT_EQ(LanesAllowed("mps", RuntimeKind::kPatched, census, 4, &why), 1u);

@@ -1,0 +1,51 @@
+// Case: one thing that several threads do on mps at once, and how much of it went wrong.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+namespace mpsd::standin {
+
+// How many threads a case has, and how often each runs.
+struct CaseSize {
+  int threads = 4;
+  int rounds = 50;
+};
+
+// Counts of a case. Thread-safe.
+struct CaseCounts {
+  std::atomic<int> wrong{0};   // answers that differ
+  std::atomic<int> failed{0};  // threads that got an error
+};
+
+using Case = std::function<void(const CaseSize& size, CaseCounts& counts)>;
+
+// Runs `round` on each thread, round after round, until it throws.
+void RunOnThreads(const CaseSize& size, CaseCounts& counts,
+                  const std::function<void(int thread, int round)>& round);
+
+// Copies from the cpu to mps, there, and back.
+void Copies(const CaseSize& size, CaseCounts& counts);
+// The same with a wait for the whole device in each round.
+void DeviceWaits(const CaseSize& size, CaseCounts& counts);
+// A wait for the whole device after copies that another thread has queued.
+void WaitsForOthers(const CaseSize& size, CaseCounts& counts);
+// Buffers that are freed while the gpu still works with them.
+void FreedBuffers(const CaseSize& size, CaseCounts& counts);
+// Threads that come and go beside one that gives unused memory back.
+void Churn(const CaseSize& size, CaseCounts& counts);
+// Events that one thread records and another waits for.
+void Events(const CaseSize& size, CaseCounts& counts);
+// The streams that c10's guard gives to a thread.
+void Guards(const CaseSize& size, CaseCounts& counts);
+// The time between two events that were made without timing, which is an error.
+void UntimedEvents(const CaseSize& size, CaseCounts& counts);
+// More threads at a time than there are streams: 31 get one, the others an error.
+void Exhaustion(const CaseSize& size, CaseCounts& counts);
+// A small network of linear layers, with each layer's answer of the cpu beside it.
+void Layers(const CaseSize& size, CaseCounts& counts);
+// A LayerNorm, as the other operators that keep state in the framework.
+void LayerNorms(const CaseSize& size, CaseCounts& counts);
+
+}  // namespace mpsd::standin

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Runs libtorch's mps backend on the stand-in of Metal, stock and patched, in a bare Debian 13. Then
+# this clone's release build serves with a worker on the patched one.
+#   check.sh CACHE [JOBS]
+# CACHE keeps the root and its builds. The first run fetches packages of 2 GB and takes an hour
+# on two cores. Needs root and debootstrap.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+. "$root/cmake/distros/chroot.sh"
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)/root
+need_debootstrap
+if [ ! -e "$folder/.complete" ]; then make_chroot trixie "$folder" "$folder.log"; fi
+fill_sources "$folder"
+in_chroot "$folder" "bash /mpsd/tests/metal/inside.sh ${2:-1}"
+MPSD_METAL_ROOT=$folder "$root/.deps/venv/bin/python" "$here/worker_test.py"

@@ -1,0 +1,4 @@
+// Apple's header of one type.
+#pragma once
+
+#include <cstddef>

@@ -1,0 +1,51 @@
+#include "tests/metal/rules/serial_queue.h"
+
+namespace mpsd::standin {
+namespace {
+
+class Inside;
+
+// The innermost block of a queue that the calling thread runs. It has no destructor, because other
+// thread-local objects may wait in a queue at the thread's end.
+thread_local const Inside* innermost = nullptr;
+
+// One block, for as long as it runs. Lives on one thread.
+class Inside {
+ public:
+  explicit Inside(const SerialQueue* queue) : queue_(queue), outer_(innermost) { innermost = this; }
+  ~Inside() { innermost = outer_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  static bool IsIn(const SerialQueue* queue) {
+    const Inside* block = innermost;
+    while (block != nullptr && block->queue_ != queue) block = block->outer_;
+    return block != nullptr;
+  }
+
+ private:
+  const SerialQueue* const queue_;
+  const Inside* const outer_;
+};
+
+}  // namespace
+
+bool SerialQueue::IsInside() const { return Inside::IsIn(this); }
+
+void SerialQueue::RunAndWait(const std::function<void()>& block) {
+  if (IsInside()) {
+    Broken(kWaitInOwnQueue, "dispatch_sync");
+    block();
+    return;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Inside inside(this);
+  try {
+    block();
+  } catch (...) {
+    Broken(kExceptionInQueue, "dispatch_sync");
+    throw;
+  }
+}
+
+}  // namespace mpsd::standin

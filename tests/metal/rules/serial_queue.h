@@ -1,0 +1,31 @@
+// SerialQueue: a queue of libdispatch, which runs one block at a time.
+#pragma once
+
+#include <functional>
+#include <mutex>
+
+#include "tests/metal/rules/rule.h"
+
+namespace mpsd::standin {
+
+inline constexpr Rule kWaitInOwnQueue{
+    "wait-in-own-queue", "a block must not wait for a block of the serial queue that it runs in"};
+inline constexpr Rule kExceptionInQueue{
+    "exception-in-queue", "an exception that leaves a block of a queue ends the process"};
+
+// Blocks run on the calling thread, as libdispatch does where it can. A real wait inside the own
+// queue never ends; here the rule is broken and the inner block runs. Thread-safe.
+class SerialQueue {
+ public:
+  // Runs `block` after those that other threads run. An exception of `block` breaks a rule, and
+  // reaches the caller, unlike a real one.
+  void RunAndWait(const std::function<void()>& block);
+
+  // Whether the calling thread is in a block of this queue.
+  bool IsInside() const;
+
+ private:
+  std::mutex mutex_;  // held while a block runs
+};
+
+}  // namespace mpsd::standin

@@ -34,6 +34,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       slow_workers(&inflight),
       answering(&queue),
       standing(options.queue_target_ns),
+      replicas(options.slo_ns),
       dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &margin, &standing,
                  &saturation, &estimate, &claims, options.held_requests),
       intake(model, clock, &queue, &inflight, &claims, &slow_workers, &answering, &returns, &margin,
@@ -41,7 +42,9 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       loss(model, clock, &queue, &inflight, &claims, &quarantine),
       link_gauges(&model->metrics),
       inside_share(&model->metrics.inside_requests),
-      saturation_share(&model->metrics.saturation_permille) {
+      saturation_share(&model->metrics.saturation_permille),
+      replicas_share(&model->metrics.replicas_needed_permille),
+      replicas_known_share(&model->metrics.replicas_known) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
   MPSD_CHECK(options.lane_needs.empty() || options.resources != nullptr);
 }
@@ -59,6 +62,7 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
       .rows_behind = request->rows_behind,
       .deadline_ns = std::min(request->expiry_ns(), now_ns + wait_ns),
       .answer_deadline_ns = margin.BackByNs(request->arrival_ns, request->answer_deadline_ns())};
+  replicas.Arrived(arrival.curve, arrival.rows, arrival.most_rows, now_ns);
   const SchedulerSnapshot snapshot = dispatcher.Snapshot(now_ns);
   const Foreseen foreseen = request->pin != 0
                                 ? ForeseePinned(arrival, request->pin, snapshot, now_ns)
@@ -77,6 +81,9 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
 void PoolParts::NoteLoad(int64_t now_ns) {
   inside_share.Set(inside.get());
   saturation_share.Set(std::lround(1000 * saturation.At(now_ns)));
+  const double needed = replicas.At(now_ns, static_cast<uint32_t>(inflight.lanes().size()));
+  replicas_share.Set(std::lround(1000 * std::max(needed, 0.0)));
+  replicas_known_share.Set(needed < 0 ? 0 : 1);
 }
 
 void PoolParts::CheckInvariants() const {

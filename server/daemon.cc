@@ -28,6 +28,7 @@
 #include "server/config/config_reader.h"
 #include "server/config/config_warnings.h"
 #include "server/config/limit_keys.h"
+#include "server/control/load_methods.h"
 #include "server/control/model_methods.h"
 #include "server/control/model_states.h"
 #include "server/control/reflection_methods.h"
@@ -67,10 +68,12 @@
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/http/health_source.h"
+#include "server/telemetry/load_sampler.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/log/request_log.h"
 #include "server/telemetry/log/trace_log.h"
 #include "server/telemetry/metrics_page.h"
+#include "server/telemetry/process_stats.h"
 #include "server/texts/text_threads.h"
 
 namespace mpsd {
@@ -135,6 +138,22 @@ std::vector<std::pair<std::string, double>> LimitsInForce(const LimitsConfig& co
   return limits;
 }
 
+HostSample SampleHost(const ModelDirectory& models, const WorkerStatusSource& workers) {
+  HostSample host;
+  host.cores = platform::UsableCores();
+  host.available_bytes = platform::AvailableMemoryBytes();
+  const ProcessStats own = ReadProcessStats();
+  host.cpu_seconds = own.cpu_seconds;
+  host.used_bytes = own.resident_bytes;
+  for (const ModelStateSample& model : ModelStates(models, workers)) {
+    for (const RuntimeSample& worker : model.runtimes) {
+      host.cpu_seconds += worker.cpu_seconds;
+      host.used_bytes += worker.resident_bytes;
+    }
+  }
+  return host;
+}
+
 // The part of a path that clients may see.
 std::string FileNameOf(const std::string& path) {
   return std::filesystem::path(path).filename().string();
@@ -185,6 +204,7 @@ class Daemon {
     models_.strict = config.strict_readiness;
     page_.AddAccess(&access_metrics_);
     page_.SetModelStates([this] { return ModelStates(models_, supervisor_); });
+    load_.SetHost([this] { return SampleHost(models_, supervisor_); });
     page_.SetResources([this] { return resources_.Samples(); });
   }
 
@@ -230,6 +250,7 @@ class Daemon {
   Logger logger_;
   RefusalLog refusals_{&access_metrics_, &logger_, clock_};
   MetricsPage page_;
+  LoadSampler load_{&page_, clock_};
   ResponseCache kept_answers_;
   ResourceTable resources_;
   SequenceContext sequences_;  // outlives the models, whose sequences use it
@@ -307,6 +328,7 @@ void Daemon::AddMethods() {
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(ReflectionOf(config_), &methods_);
   AddStatusMethods(&models_, &supervisor_, &reloader_, status, clock_, &methods_);
+  AddLoadMethods(&load_, &methods_);
   AddForgiveMethod(&models_, &logger_, &methods_);
   AddRepositoryMethods(&reloader_, &methods_);
 }
@@ -359,6 +381,7 @@ std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   if (config_.limits.compressed_requests) context.inflaters = &bounds_.inflaters;
   context.inflate_bounds = bounds_.inflate_bounds;
   context.page = &page_;
+  context.load = &load_;
   context.health = &health_;
   context.message_bytes = limits_.message_bytes;
   context.json_bytes = config_.limits.http_json_bytes;

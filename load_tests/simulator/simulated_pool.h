@@ -94,7 +94,7 @@ class SimulatedPool {
 
   // The pool's gauges, after a run: requests in its line, and ReplicaForecast::At().
   uint64_t Waits() const;
-  double ReplicasNeeded() const { return replicas_.At(end_ns_, options_.lanes); }
+  double ReplicasNeeded() const { return needs_.replicas; }
 
  private:
   struct Waiting {
@@ -114,6 +114,7 @@ class SimulatedPool {
 
   void Arrive(uint32_t run);
   void Admit(Waiting request);
+  void NoteOffered();
   void Dispatch();
   void WakeAt(int64_t when_ns);
   void Start(uint32_t lane, uint32_t max_rows);
@@ -152,6 +153,8 @@ class SimulatedPool {
   AdmissionMargin margin_;
   StandingQueue standing_;
   ReplicaForecast replicas_;
+  ReplicaForecast::Needs needs_;
+  int64_t needs_ns_ = 0;  // when they were asked for
   TenantShares shares_;
   int64_t end_ns_ = 0;
   int64_t door_free_ns_ = 0;

@@ -156,6 +156,9 @@ void NameThread(const char* name);
 uint64_t AvailableMemoryBytes();
 uint64_t ResidentMemoryBytes(pid_t pid);
 
+// Processor time of all threads of a process since its start; 0: not known.
+double CpuSeconds(pid_t pid);
+
 // The cores that affinity and cgroup quota leave to this process; at least 1.
 uint32_t UsableCores();
 

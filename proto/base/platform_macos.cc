@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <mach-o/dyld.h>
 #include <mach/mach.h>
+#include <mach/mach_time.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -496,6 +497,15 @@ uint64_t ResidentMemoryBytes(pid_t pid) {
   rusage_info_v4 usage{};
   if (proc_pid_rusage(pid, RUSAGE_INFO_V4, reinterpret_cast<rusage_info_t*>(&usage)) != 0) return 0;
   return usage.ri_phys_footprint;
+}
+
+double CpuSeconds(pid_t pid) {
+  rusage_info_v4 usage{};
+  if (proc_pid_rusage(pid, RUSAGE_INFO_V4, reinterpret_cast<rusage_info_t*>(&usage)) != 0) return 0;
+  mach_timebase_info_data_t base{};
+  mach_timebase_info(&base);
+  const auto ticks = static_cast<double>(usage.ri_user_time + usage.ri_system_time);
+  return ticks * base.numer / base.denom * 1e-9;
 }
 
 uint32_t UsableCores() {

@@ -43,6 +43,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       link_gauges(&model->metrics),
       inside_share(&model->metrics.inside_requests),
       saturation_share(&model->metrics.saturation_permille),
+      load_share(&model->metrics.load_permille),
       replicas_share(&model->metrics.replicas_needed_permille),
       replicas_known_share(&model->metrics.replicas_known) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
@@ -62,7 +63,7 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
       .rows_behind = request->rows_behind,
       .deadline_ns = std::min(request->expiry_ns(), now_ns + wait_ns),
       .answer_deadline_ns = margin.BackByNs(request->arrival_ns, request->answer_deadline_ns())};
-  replicas.Arrived(arrival.curve, arrival.rows, arrival.most_rows, now_ns);
+  replicas.Arrived(arrival.curve, arrival.rows, arrival.most_rows);
   const SchedulerSnapshot snapshot = dispatcher.Snapshot(now_ns);
   const Foreseen foreseen = request->pin != 0
                                 ? ForeseePinned(arrival, request->pin, snapshot, now_ns)
@@ -81,9 +82,11 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
 void PoolParts::NoteLoad(int64_t now_ns) {
   inside_share.Set(inside.get());
   saturation_share.Set(std::lround(1000 * saturation.At(now_ns)));
-  const double needed = replicas.At(now_ns, static_cast<uint32_t>(inflight.lanes().size()));
-  replicas_share.Set(std::lround(1000 * std::max(needed, 0.0)));
-  replicas_known_share.Set(needed < 0 ? 0 : 1);
+  const auto lanes = static_cast<uint32_t>(inflight.lanes().size());
+  const ReplicaForecast::Needs needs = replicas.At(now_ns, lanes);
+  load_share.Set(std::lround(1000 * std::max(needs.load, 0.0)));
+  replicas_share.Set(std::lround(1000 * std::max(needs.replicas, 0.0)));
+  replicas_known_share.Set(needs.replicas < 0 ? 0 : 1);
 }
 
 void PoolParts::CheckInvariants() const {

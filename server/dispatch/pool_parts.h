@@ -124,6 +124,7 @@ struct PoolParts {
   LinkGauges link_gauges ABSL_GUARDED_BY(mu);
   GaugeShare inside_share ABSL_GUARDED_BY(mu);
   GaugeShare saturation_share ABSL_GUARDED_BY(mu);
+  GaugeShare load_share ABSL_GUARDED_BY(mu);
   GaugeShare replicas_share ABSL_GUARDED_BY(mu);
   GaugeShare replicas_known_share ABSL_GUARDED_BY(mu);
   bool closed ABSL_GUARDED_BY(mu) = false;                     // admits no more requests

@@ -41,7 +41,7 @@ class HttpDoor final : public HttpHandler {
   HttpDoor(const DoorContext& context, const ThreadRole* thread);
 
   HttpTask* Arrived(HttpCall* call) override;
-  void Look() override { watchers_.Look(); }
+  void Look() override { watchers_.Look(context_.exchange.clock->NowNs()); }
   HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) override;
 
  private:

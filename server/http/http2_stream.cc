@@ -322,6 +322,7 @@ void Http2Stream::BeginReply() {
 
 // Trailers need no window, and end the stream even in the middle of a part.
 void Http2Stream::SubmitTrailers() {
+  reply_.trailers += more_trailers_;
   std::vector<nghttp2_nv> trailers;
   AddLines(&reply_.trailers, &trailers);
   nghttp2_submit_trailer(connection_->session(), id_, trailers.data(), trailers.size());
@@ -335,6 +336,7 @@ void Http2Stream::Submit(bool has_length) {
   std::string lines = absl::StrCat(reply_.headers, more_headers_);
   std::vector<nghttp2_nv> headers = {HeaderOf(":status", status),
                                      HeaderOf("content-type", reply_.content_type)};
+  if (has_length && reply_.body.empty() && reply_.trailers.empty()) lines += more_trailers_;
   if (has_length && reply_.tells_length) headers.push_back(HeaderOf("content-length", length));
   AddLines(&lines, &headers);
   nghttp2_data_provider rest{};

@@ -28,55 +28,66 @@ double MostBusyShare(int64_t slo_ns, const LatencyCurve& curve, double request_r
   return std::clamp(1 - kTail * variation * interval_ns / room_ns, 0.0, kMostBusy);
 }
 
-double Fade(int64_t took_ns) {
-  return std::exp(-static_cast<double>(took_ns) / static_cast<double>(ReplicaForecast::kWindowNs));
+// Calls `visit` with sizes of batches, and the rows a second that lanes answer in such batches.
+template <typename Visit>
+void ForEachBatch(const LatencyCurve& curve, double request_rows, uint32_t most_rows,
+                  uint32_t lanes, Visit visit) {
+  const auto least = static_cast<uint32_t>(std::ceil(request_rows));
+  const uint32_t most = std::max(least, std::min(most_rows, curve.MostRows()));
+  for (uint32_t rows = least;; rows = std::min(2 * rows, most)) {
+    const double mean_ns = std::max<double>(static_cast<double>(curve.MeanNs(rows)), 1);
+    visit(rows, rows * kNsInS / mean_ns * lanes);
+    if (rows == most) return;
+  }
 }
 
 }  // namespace
 
 double RowsPerSecondWithin(int64_t slo_ns, const LatencyCurve& curve, double request_rows,
                            uint32_t most_rows, uint32_t lanes) {
-  const auto least = static_cast<uint32_t>(std::ceil(request_rows));
-  const uint32_t most = std::max(least, std::min(most_rows, curve.MostRows()));
   double within = 0;
-  double at_most = 0;
-  for (uint32_t rows = least;; rows = std::min(2 * rows, most)) {
-    const double mean_ns = std::max<double>(static_cast<double>(curve.MeanNs(rows)), 1);
-    const double rate = rows * kNsInS / mean_ns * lanes;
+  ForEachBatch(curve, request_rows, most_rows, lanes, [&](uint32_t rows, double rate) {
     within = std::max(within, rate * MostBusyShare(slo_ns, curve, request_rows, rows, lanes));
-    at_most = std::max(at_most, rate * kMostBusy);
-    if (rows == most) break;
-  }
-  return within > 0 ? within : at_most;
+  });
+  return within > 0 ? within : kMostBusy * RowsPerSecond(curve, request_rows, most_rows, lanes);
 }
 
-void ReplicaForecast::Arrived(const LatencyCurve* curve, uint32_t rows, uint32_t most_rows,
-                              int64_t now_ns) {
-  if (slo_ns_ == 0) return;
-  if (offers_.empty()) first_ns_ = now_ns;
-  Offer* offer = &offers_[curve];
-  const double kept = Fade(now_ns - offer->since_ns);
-  offer->requests = offer->requests * kept + 1;
-  offer->rows = offer->rows * kept + rows;
-  offer->since_ns = now_ns;
-  offer->most_rows = most_rows;
+double RowsPerSecond(const LatencyCurve& curve, double request_rows, uint32_t most_rows,
+                     uint32_t lanes) {
+  double most = 0;
+  ForEachBatch(curve, request_rows, most_rows, lanes,
+               [&](uint32_t, double rate) { most = std::max(most, rate); });
+  return most;
 }
 
-double ReplicaForecast::At(int64_t now_ns, uint32_t lanes) const {
-  if (lanes == 0) return -1;
-  // Until a window has passed, the sums are those of the time since the first request.
-  const double seen_ns = std::max<double>(static_cast<double>(now_ns - first_ns_), kNsInS);
-  const double window_s = static_cast<double>(kWindowNs) / kNsInS *
-                          (1 - std::exp(-seen_ns / static_cast<double>(kWindowNs)));
-  double need = -1;
-  for (const auto& [curve, offer] : offers_) {
-    if (!curve->known()) continue;
-    const double rows_per_s = offer.rows * Fade(now_ns - offer.since_ns) / window_s;
-    need = std::max(need, 0.0) + rows_per_s / RowsPerSecondWithin(slo_ns_, *curve,
-                                                                  offer.rows / offer.requests,
-                                                                  offer.most_rows, lanes);
+// Until a window has passed, the sums are those of the time since the first call.
+double ReplicaForecast::WindowSeconds(int64_t now_ns) const {
+  const double windows = std::max<double>(static_cast<double>(now_ns - first_ns_), kNsInS) /
+                         static_cast<double>(kWindowNs);
+  return static_cast<double>(kWindowNs) / kNsInS * (1 - std::exp(-windows));
+}
+
+ReplicaForecast::Needs ReplicaForecast::At(int64_t now_ns, uint32_t lanes) {
+  if (first_ns_ == 0) first_ns_ = faded_ns_ = now_ns;
+  const double kept =
+      std::exp(-static_cast<double>(now_ns - faded_ns_) / static_cast<double>(kWindowNs));
+  faded_ns_ = now_ns;
+  const double window_s = WindowSeconds(now_ns);
+  Needs needs;
+  for (auto& [curve, offer] : offers_) {
+    offer.requests *= kept;
+    offer.rows *= kept;
+    if (lanes == 0 || !curve->known() || offer.rows <= 0) continue;
+    const double rows_per_s = offer.rows / window_s;
+    const double request_rows = offer.rows / offer.requests;
+    needs.load = std::max(needs.load, 0.0) +
+                 rows_per_s / RowsPerSecond(*curve, request_rows, offer.most_rows, lanes);
+    if (slo_ns_ == 0) continue;
+    needs.replicas =
+        std::max(needs.replicas, 0.0) +
+        rows_per_s / RowsPerSecondWithin(slo_ns_, *curve, request_rows, offer.most_rows, lanes);
   }
-  return need;
+  return needs;
 }
 
 }  // namespace mpsd

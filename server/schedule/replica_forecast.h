@@ -16,34 +16,50 @@ namespace mpsd {
 double RowsPerSecondWithin(int64_t slo_ns, const LatencyCurve& curve, double request_rows,
                            uint32_t most_rows, uint32_t lanes);
 
-// Learns the offered rows of each shape, refused ones too. A need is a share of a host, such as
-// 0.3 or 2.5, so that the needs of several hosts can be added up. A row counts for 1/e after
-// kWindowNs. Owned by a pool; without an SLO it does nothing. Thread-compatible: guarded by the
-// pool's mutex. It reads no clock.
+// The rows a second that busy lanes answer. The rest is as above.
+double RowsPerSecond(const LatencyCurve& curve, double request_rows, uint32_t most_rows,
+                     uint32_t lanes);
+
+// Learns the offered rows of each shape, refused ones too. A row counts for 1/e after kWindowNs.
+// Owned by a pool. Thread-compatible: guarded by the pool's mutex. It reads no clock.
 class ReplicaForecast {
  public:
   static constexpr int64_t kWindowNs = 15'000'000'000;
 
+  // Shares of a host, such as 0.3 or 2.5, so that those of several hosts can be added up. Negative
+  // while not known: without lanes, a request, or a batch.
+  struct Needs {
+    double load = -1;      // if the lanes may be busy all the time
+    double replicas = -1;  // within the SLO; not known without one
+  };
+
   // `slo_ns` is what 99 of 100 requests may take; 0: any time.
   explicit ReplicaForecast(int64_t slo_ns) : slo_ns_(slo_ns) {}
 
-  // A request has come. The curve of its shape outlives the forecast. `now_ns` never falls.
-  void Arrived(const LatencyCurve* curve, uint32_t rows, uint32_t most_rows, int64_t now_ns);
+  // A request has come. The curve of its shape outlives the forecast.
+  void Arrived(const LatencyCurve* curve, uint32_t rows, uint32_t most_rows) {
+    Offer* offer = &offers_[curve];
+    offer->requests += 1;
+    offer->rows += rows;
+    offer->most_rows = most_rows;
+  }
 
-  // Negative while not known: without an SLO, lanes, a request, or a batch.
-  double At(int64_t now_ns, uint32_t lanes) const;
+  // Called regularly, often within a window. `now_ns` never falls.
+  Needs At(int64_t now_ns, uint32_t lanes);
 
  private:
-  // The offered requests of one shape.
+  // The offered requests of one shape. Both sums count less with time.
   struct Offer {
-    double requests = 0;  // each counts less with time
-    double rows = 0;      // the same
-    int64_t since_ns = 0;
+    double requests = 0;
+    double rows = 0;
     uint32_t most_rows = 1;
   };
 
+  double WindowSeconds(int64_t now_ns) const;
+
   const int64_t slo_ns_;
-  int64_t first_ns_ = 0;                                    // when the first request came
+  int64_t first_ns_ = 0;                                    // the first call of At(); 0: none yet
+  int64_t faded_ns_ = 0;                                    // the latest one
   absl::flat_hash_map<const LatencyCurve*, Offer> offers_;  // as many as there are curves
 };
 

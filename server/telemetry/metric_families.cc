@@ -506,7 +506,11 @@ std::vector<MetricFamily> LoadFamilies(absl::Span<const ModelMetrics* const> mod
   MetricFamily needed =
       Family("mpsd_replicas_needed",
              "Hosts like this one that a model's requests need within its SLO.", MetricType::Gauge);
+  MetricFamily load =
+      Family("mpsd_model_load", "Offered rows as a share of the most that a model's lanes answer.",
+             MetricType::Gauge);
   for (const ModelMetrics* model : models) {
+    load.metric.push_back(GaugeMetric(ToDouble(model->load_permille) / 1000, LabelsOf(*model)));
     queued += ToDouble(model->queued_requests);
     inside += ToDouble(model->inside_requests);
     saturation = std::max(saturation, SaturationOf(*model));
@@ -517,6 +521,7 @@ std::vector<MetricFamily> LoadFamilies(absl::Span<const ModelMetrics* const> mod
   }
   return {
       of_models,
+      load,
       needed,
       SingleGauge("mpsd_saturation", "mpsd_model_saturation of the model that has the most.",
                   saturation),

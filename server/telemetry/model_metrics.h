@@ -168,6 +168,7 @@ struct ModelMetrics {
   std::atomic<int64_t> running_batches{0};
   std::atomic<int64_t> inside_requests{0};           // queued, running or being answered
   std::atomic<int64_t> saturation_permille{0};       // Saturation (server/schedule)
+  std::atomic<int64_t> load_permille{0};             // ReplicaForecast; 0: not known
   std::atomic<int64_t> replicas_needed_permille{0};  // ReplicaForecast, if replicas_known
   std::atomic<int64_t> replicas_known{0};            // pools that know theirs
   std::atomic<int64_t> workers_configured{0};

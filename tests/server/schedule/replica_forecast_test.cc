@@ -22,11 +22,15 @@ LatencyCurve CurveOf(std::initializer_list<std::pair<uint32_t, int64_t>> sizes) 
   return curve;
 }
 
-// `per_s` requests of one row a second, evenly for a minute, from kFirst on.
-void Offer(ReplicaForecast* forecast, const LatencyCurve* curve, int per_s) {
-  for (int i = 0; i < 60 * per_s; ++i) {
-    forecast->Arrived(curve, 1, 8, kFirst + i * kNsPerSecond / per_s);
+// `per_s` requests of one row a second for `seconds`, from kFirst on, with looks in between.
+ReplicaForecast::Needs Offer(ReplicaForecast* forecast, const LatencyCurve* curve, int per_s,
+                             int seconds = 60) {
+  ReplicaForecast::Needs needs = forecast->At(kFirst, 1);
+  for (int tenth = 1; tenth <= 10 * seconds; ++tenth) {
+    for (int i = 0; i < per_s / 10; ++i) forecast->Arrived(curve, 1, 8);
+    needs = forecast->At(kFirst + tenth * kNsPerSecond / 10, 1);
   }
+  return needs;
 }
 constexpr int64_t kAfter = kFirst + 60 * kNsPerSecond;
 
@@ -60,32 +64,37 @@ TEST(RowsPerSecondWithin, AnSloBelowOneBatchCountsThroughput) {
   EXPECT_NEAR(RowsPerSecondWithin(kPromised, curve, 1, 1, 1), 4.75, 0.3);
 }
 
-TEST(ReplicaForecast, IsNotKnownWithoutAnSloOrLanesOrBatches) {
+TEST(ReplicaForecast, IsNotKnownWithoutARequestOrLanesOrBatches) {
   const LatencyCurve known = CurveOf({{1, 10}});
   const LatencyCurve unknown;
-  ReplicaForecast without(0);
-  Offer(&without, &known, 10);
-  EXPECT_LT(without.At(kAfter, 1), 0);
   ReplicaForecast forecast(kPromised);
-  EXPECT_LT(forecast.At(kFirst, 1), 0) << "no request";
-  Offer(&forecast, &unknown, 10);
-  EXPECT_LT(forecast.At(kAfter, 1), 0) << "no batch";
-  Offer(&forecast, &known, 10);
-  EXPECT_LT(forecast.At(kAfter, 0), 0) << "no lanes";
+  EXPECT_LT(forecast.At(kFirst, 1).load, 0) << "no request";
+  EXPECT_LT(Offer(&forecast, &unknown, 10).replicas, 0) << "no batch";
+  forecast.Arrived(&known, 1, 8);
+  EXPECT_LT(forecast.At(kAfter, 0).load, 0) << "no lanes";
+  EXPECT_GT(forecast.At(kAfter, 1).load, 0);
+}
+
+TEST(ReplicaForecast, WithoutAnSloOnlyTheLoadIsKnown) {
+  const LatencyCurve curve = CurveOf({{1, 10}});
+  ReplicaForecast forecast(0);
+  const ReplicaForecast::Needs needs = Offer(&forecast, &curve, 50);
+  EXPECT_LT(needs.replicas, 0);
+  EXPECT_NEAR(needs.load, 0.5, 0.02);
 }
 
 TEST(ReplicaForecast, IsTheOfferedRateInHosts) {
   const LatencyCurve curve = CurveOf({{1, 10}});
   ReplicaForecast forecast(kPromised);
-  Offer(&forecast, &curve, 300);
-  EXPECT_NEAR(forecast.At(kAfter, 1), 300 / RowsPerSecondWithin(kPromised, curve, 1, 8, 1), 0.1);
+  const ReplicaForecast::Needs needs = Offer(&forecast, &curve, 300);
+  EXPECT_NEAR(needs.replicas, 300 / RowsPerSecondWithin(kPromised, curve, 1, 8, 1), 0.1);
+  EXPECT_GT(needs.replicas, needs.load);
 }
 
 TEST(ReplicaForecast, KnowsARateSoonAfterTheFirstRequest) {
   const LatencyCurve curve = CurveOf({{1, 10}});
   ReplicaForecast forecast(kPromised);
-  for (int i = 0; i < 600; ++i) forecast.Arrived(&curve, 1, 8, kFirst + i * kNsPerSecond / 300);
-  EXPECT_NEAR(forecast.At(kFirst + 2 * kNsPerSecond, 1),
+  EXPECT_NEAR(Offer(&forecast, &curve, 300, 2).replicas,
               300 / RowsPerSecondWithin(kPromised, curve, 1, 8, 1), 0.4);
 }
 
@@ -93,17 +102,17 @@ TEST(ReplicaForecast, FallsOnceNobodyAsks) {
   const LatencyCurve curve = CurveOf({{1, 10}});
   ReplicaForecast forecast(kPromised);
   Offer(&forecast, &curve, 300);
-  EXPECT_LT(forecast.At(kAfter + 10 * ReplicaForecast::kWindowNs, 1), 0.01);
+  EXPECT_LT(forecast.At(kAfter + 10 * ReplicaForecast::kWindowNs, 1).replicas, 0.01);
 }
 
 TEST(ReplicaForecast, AddsUpShapes) {
   const LatencyCurve one = CurveOf({{1, 10}});
   const LatencyCurve other = CurveOf({{1, 10}});
   ReplicaForecast forecast(kPromised);
-  Offer(&forecast, &one, 100);
-  const double alone = forecast.At(kAfter, 1);
-  Offer(&forecast, &other, 100);
-  EXPECT_NEAR(forecast.At(kAfter, 1), 2 * alone, 0.05);
+  for (int i = 0; i < 100; ++i) forecast.Arrived(&one, 1, 8);
+  const double alone = forecast.At(kFirst, 1).replicas;
+  for (int i = 0; i < 100; ++i) forecast.Arrived(&other, 1, 8);
+  EXPECT_NEAR(forecast.At(kFirst, 1).replicas, 2 * alone, 0.01);
 }
 
 }  // namespace

@@ -170,6 +170,9 @@ int64_t ModifiedNs(const struct stat& status);
 
 absl::StatusOr<std::string> ExecutablePath();
 
+// The arguments of this process, without its program; empty if the system does not tell them.
+std::vector<std::string> Arguments();
+
 // A path by which this process can reopen the file behind a descriptor, even if the file was
 // renamed or removed. Empty if the system has no such path that a sandbox can allow.
 std::string PathOfOpenFile(int fd);

@@ -542,6 +542,14 @@ absl::StatusOr<std::string> ExecutablePath() {
   return std::string(path, static_cast<size_t>(length));
 }
 
+std::vector<std::string> Arguments() {
+  std::vector<std::string> words =
+      absl::StrSplit(ReadSmallFile("/proc/self/cmdline"), absl::ByChar('\0'));
+  if (!words.empty()) words.pop_back();  // each word has an end
+  if (!words.empty()) words.erase(words.begin());
+  return words;
+}
+
 std::string PathOfOpenFile(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
 
 }  // namespace mpsd::platform

@@ -1,4 +1,5 @@
 // The platform on macOS 14.4 and later. Cross-compiled in CI and not yet run on a Mac.
+#include <crt_externs.h>
 #include <fcntl.h>
 #include <libproc.h>
 #include <limits.h>
@@ -513,6 +514,12 @@ uint32_t UsableCores() {
   uint64_t cores = ReadSysctl("hw.perflevel0.logicalcpu");
   if (cores == 0) cores = ReadSysctl("hw.ncpu");
   return static_cast<uint32_t>(std::max<uint64_t>(cores, 1));
+}
+
+std::vector<std::string> Arguments() {
+  const int count = *_NSGetArgc();
+  char** const words = *_NSGetArgv();
+  return std::vector<std::string>(words + std::min(count, 1), words + count);
 }
 
 bool MayHaveGpu() { return true; }

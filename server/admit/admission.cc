@@ -4,7 +4,9 @@
 #include <atomic>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/admit/padding.h"
@@ -74,6 +76,27 @@ uint64_t BytesToEncode(const InferMessage& message, const ServedModel& model,
   return HasTexts(message, model) && !HasTokens(request, model) ? TextBytes(message, model) : 0;
 }
 
+bool IsArriving(const RequestInput& input) {
+  return input.payload != nullptr && input.payload->arriving_bytes > 0;
+}
+
+// Whether the request can be admitted while it is arriving.
+absl::Status CheckArriving(const ServedModel& model, bool may_be_kept, const Request& request) {
+  const auto input = absl::c_find_if(request.inputs, IsArriving);
+  MPSD_CHECK(input != request.inputs.end());
+  const bool has_all = !may_be_kept && input->dims == input->padded_dims;
+  if (has_all && model.queue->TakesArriving(request)) return absl::OkStatus();
+  return absl::UnavailableError("the request is admitted once it is whole");
+}
+
+// Where the bytes go that are still arriving.
+absl::Span<char> RestOf(const Request& request, const RowTargets& targets) {
+  const auto input = absl::c_find_if(request.inputs, IsArriving);
+  const Payload& payload = *input->payload;
+  char* const first = targets.inputs[static_cast<size_t>(input - request.inputs.begin())];
+  return {first + (payload.bytes - payload.arriving_bytes), payload.arriving_bytes};
+}
+
 // The request's former tokens no longer count for its call.
 void Uncount(const InferMessage& message, const Request& request) {
   if (message.texts.call_tokens == nullptr) return;
@@ -94,6 +117,14 @@ Handled Admission::Handle(const InferMessage& message, Request* request) {
   if (absl::IsAborted(status)) status = absl::UnavailableError(status.message());
   if (!status.ok()) request->reply.Fail(status);
   return handled;
+}
+
+bool Admission::AdmitArriving(const InferMessage& message, Request* request) {
+  request->is_arriving = true;
+  Handled handled = Handled::kCopied;
+  if (Admit(message, request, &handled).ok() && request->queue != nullptr) return true;
+  request->ForgetModel();
+  return false;
 }
 
 void Admission::EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) {
@@ -196,9 +227,12 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
       model->cache != nullptr && !model->spec.decoupled && !request->inputs_may_change;
   // Where answers are kept, the rest of the call may need no place in the queue.
   request->rows_behind = may_be_kept ? 0 : RowsBehind(message.texts, request->rows);
-  if (may_be_kept && model->cache->TryAnswer(request)) return absl::OkStatus();
+  if (may_be_kept && !request->is_arriving && model->cache->TryAnswer(request)) {
+    return absl::OkStatus();
+  }
   status = ApplyPadding(model->spec, request);
-  request->filler = &writer_;
+  request->filler = request->is_arriving ? nullptr : &writer_;
+  if (status.ok() && request->is_arriving) status = CheckArriving(*model, may_be_kept, *request);
   RowTargets targets;
   if (status.ok()) status = model->queue->Reserve(request, &targets);
   if (!status.ok()) return WithId(status, message.id);
@@ -207,6 +241,10 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
     return absl::OkStatus();
   }
   writer_.Fill(model->spec, *request, targets);
+  if (request->is_arriving) {
+    request->rest = RestOf(*request, targets);
+    return absl::OkStatus();
+  }
   model->queue->Commit(request);
   return absl::OkStatus();
 }

@@ -48,6 +48,11 @@ namespace mpsd {
 // returns kAwaitsTexts, with request->model set to the generation whose tokenizer is needed, and
 // TextThreads encode them. If another generation has taken over meanwhile, they are encoded again.
 //
+// AdmitArriving() takes the same steps before the last payload is whole, up to Fill(), which copies
+// what is there. It refuses nobody: a request that cannot be admitted so is handled when it is
+// whole. These are: requests of models that keep answers, cut requests, or sequences; requests with
+// texts; payloads that need padding; and those for which there is no room.
+//
 // Knows no transport and no worker. Owned by the daemon. Never blocks. Thread-safe: has no state of
 // its own, and any number of door threads are inside at a time.
 class Admission final : public InferHandler {
@@ -65,6 +70,7 @@ class Admission final : public InferHandler {
       : models_(models), clock_(clock), texts_(texts), rates_(rates), bounds_(bounds) {}
 
   Handled Handle(const InferMessage& message, Request* request) override;
+  bool AdmitArriving(const InferMessage& message, Request* request) override;
   void EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) override;
 
  private:

@@ -72,7 +72,7 @@ void WriteRows(const Payload& payload, const RequestInput& input, uint32_t rows,
                const char* pad_element, char* target) {
   PayloadReader source(payload);
   if (input.dims == input.padded_dims) {
-    source.Read(target, input.Bytes(rows));
+    source.Read(target, input.Bytes(rows) - payload.arriving_bytes);
     return;
   }
   for (uint32_t row = 0; row < rows; ++row) {

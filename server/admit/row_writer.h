@@ -20,7 +20,8 @@ namespace mpsd {
 
 // Writes `rows` rows of one input at `target`, padding included: input.Bytes(rows) bytes and
 // nothing else. REQUIRES: the payload has exactly the bytes of the input's dims times `rows`, or
-// for BYTES its tensor_bytes; `target` has room. Does not allocate. Thread-safe.
+// for BYTES its tensor_bytes; `target` has room. Bytes that are still arriving are left out: then
+// there is no padding. Does not allocate. Thread-safe.
 void WriteRows(const Payload& payload, const RequestInput& input, uint32_t rows,
                const char* pad_element, char* target);
 

@@ -45,7 +45,8 @@ absl::Status Pool::Admit(Request* request, uint64_t bytes, RowTargets* targets,
   absl::Status status = parts_.RefusalInAdvance(request);
   const double full_share = parts_.queue.ledger()->FullShare(*request);
   if (status.ok()) status = parts_.queue.Admit(request, bytes, targets, tick_by_ns);
-  const bool is_refused = absl::IsResourceExhausted(status);
+  // An arriving request that finds no room is refused later, if at all.
+  const bool is_refused = absl::IsResourceExhausted(status) && !request->is_arriving;
   if (status.ok() || is_refused) {
     parts_.saturation.Note(is_refused ? 1 : full_share, parts_.clock->NowNs());
   }

@@ -60,6 +60,7 @@ class Pool final : public RequestQueue {
   // ---- exchange/ and admit/: RequestQueue (server/request) has the contracts ---- The order is
   // Reserve() → the caller fills the rows → Commit(). Continue() comes between a decoupled model's
   // answers, Cancel() at any time. Each may end the request before it returns.
+  bool TakesArriving(const Request&) const override { return true; }
   absl::Status Reserve(Request* request, RowTargets* targets) override;
   void Commit(Request* request) override;
   void Continue(Request* request) override;

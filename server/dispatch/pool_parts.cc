@@ -71,6 +71,7 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
   request->is_tried = foreseen.late_ns > 0;
   request->is_unforeseen = !IsKnown(arrival.curve);
   if (foreseen.is_let_in()) return absl::OkStatus();
+  if (request->is_arriving) return absl::ResourceExhaustedError("asked again once it is whole");
   returns.Arrived(now_ns);
   model->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);
   return NoLaneInTime(standing.stands() && is_patient

@@ -1,11 +1,18 @@
 #include "server/dispatch/pool_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "proto/base/check.h"
 #include "server/batch/slab_sizing.h"
 
 namespace mpsd {
+namespace {
+
+// Of the queue's bytes, the part for requests that are arriving.
+constexpr uint64_t kArrivingShare = 2;
+
+}  // namespace
 
 PoolQueue::PoolQueue(const ServedModel* model, ModelMetrics* metrics,
                      const QueueLedger::Limits& limits, const Clock* clock)
@@ -22,6 +29,9 @@ PoolQueue::PoolQueue(const ServedModel* model, ModelMetrics* metrics,
 absl::Status PoolQueue::Admit(Request* request, uint64_t bytes, RowTargets* targets,
                               int64_t* tick_by_ns) {
   if (ledger_.IsFull(*request, bytes)) return ledger_.FullError();
+  if (request->is_arriving && bytes > ledger_.most_bytes() / kArrivingShare - arriving_.bytes) {
+    return ledger_.FullError();
+  }
   targets->later = false;
   const bool placed = batcher_.Reserve(request, targets).ok();
   AskForGrowth(tick_by_ns);
@@ -29,6 +39,10 @@ absl::Status PoolQueue::Admit(Request* request, uint64_t bytes, RowTargets* targ
     return ledger_.FullError();
   }
   request->queued_bytes = bytes;
+  if (request->is_arriving) {
+    arriving_.Add(*request, 1);
+    return absl::OkStatus();
+  }
   if (placed) {
     reserved_.Add(*request, 1);
   } else {
@@ -42,8 +56,10 @@ absl::Status PoolQueue::Admit(Request* request, uint64_t bytes, RowTargets* targ
 }
 
 void PoolQueue::Commit(Request* request) {
-  MPSD_CHECK(reserved_.requests > 0);
-  reserved_.Add(*request, -1);
+  QueueLedger::Sum* const reserved = request->is_arriving ? &arriving_ : &reserved_;
+  MPSD_CHECK(reserved->requests > 0);
+  reserved->Add(*request, -1);
+  if (std::exchange(request->is_arriving, false)) Count(*request, 1);
   batcher_.Enqueue(request);
 }
 
@@ -209,7 +225,8 @@ QueueLedger::Sum PoolQueue::CheckInvariants() const {
     sum.Add(*request, 1);
   });
   MPSD_CHECK(sum == ledger_.CheckInvariants());
-  sum.rows = placed_rows;
+  sum.rows = placed_rows + arriving_.rows;
+  sum.requests += arriving_.requests;
   return sum;
 }
 

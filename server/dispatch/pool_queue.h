@@ -26,7 +26,8 @@ namespace mpsd {
 // that can hold its answer.
 //
 // Invariants, which CheckInvariants() checks:
-//  1. The ledger counts the waiting, reserved, queued and held requests together.
+//  1. The ledger counts the waiting, reserved, queued and held requests together. Requests whose
+//     payload is still arriving have reserved rows, but the ledger counts them from Commit() on.
 //  2. Waiting requests have no rows; reserved, queued and held ones have.
 //  3. The batcher's and the ledger's own invariants.
 class PoolQueue {
@@ -116,6 +117,7 @@ class PoolQueue {
   SlabGrowth growth_;
   QueueLedger ledger_;
   QueueLedger::Sum reserved_;
+  QueueLedger::Sum arriving_;  // reserved too, but not in the ledger
 };
 
 }  // namespace mpsd

@@ -16,7 +16,7 @@ BodyFault FaultOf(BodyEnd body) {
     case BodyEnd::kTooSlow:
       return {absl::DeadlineExceededError("the body of the request did not come in time"), 408};
     case BodyEnd::kMalformed:
-      return {absl::InvalidArgumentError("the chunks of the request are malformed"), 0};
+      return {absl::InvalidArgumentError("the body of the request is malformed"), 0};
     case BodyEnd::kClientLeft:
       break;
   }

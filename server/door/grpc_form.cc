@@ -152,13 +152,15 @@ std::string GrpcPrefix(char flag, size_t bytes) {
   return prefix;
 }
 
-void EndGrpcMessage(std::string* body) {
-  body->replace(0, kGrpcPrefixBytes, GrpcPrefix(kPlainFlag, body->size() - kGrpcPrefixBytes));
+void EndGrpcMessage(std::string* body, size_t elsewhere) {
+  const size_t bytes = body->size() - kGrpcPrefixBytes + elsewhere;
+  body->replace(0, kGrpcPrefixBytes, GrpcPrefix(kPlainFlag, bytes));
 }
 
-HttpReply GrpcReply(std::string body) {
-  EndGrpcMessage(&body);
+HttpReply GrpcReply(std::string body, Splices splices) {
+  EndGrpcMessage(&body, splices.bytes());
   HttpReply reply(200, kGrpcType, std::move(body));
+  reply.splices = std::move(splices);
   reply.trailers = kOkLine;
   reply.tells_length = false;
   return reply;

@@ -83,11 +83,12 @@ std::string GrpcPrefix(char flag, size_t bytes);
 // A body that begins with room for the prefix. The message is appended, then GrpcReply() called.
 inline std::string GrpcBody() { return std::string(kGrpcPrefixBytes, '\0'); }
 
-// Writes the prefix of the message that begins so, and is whole now. Pure.
-void EndGrpcMessage(std::string* body);
+// Writes the prefix of the message that begins so, and is whole now but for so many bytes that lie
+// elsewhere. Pure.
+void EndGrpcMessage(std::string* body, size_t elsewhere = 0);
 
 // The reply with this message: writes the prefix. REQUIRES: the body began as GrpcBody(). Pure.
-HttpReply GrpcReply(std::string body);
+HttpReply GrpcReply(std::string body, Splices splices = {});
 
 // The reply to a call that ends with an error. Pure.
 HttpReply GrpcError(const absl::Status& status, StatusStyle style);

@@ -1,9 +1,11 @@
 #include "server/door/grpc_infer_task.h"
 
+#include <memory>
 #include <utility>
 
 #include "server/door/grpc_form.h"
 #include "server/door/grpc_web.h"
+#include "server/door/unread_room.h"
 #include "server/wire/reply_wire.h"
 
 namespace mpsd {
@@ -41,6 +43,21 @@ void GrpcInferTask::DropCompressed() {
   InferTask::DropCompressed();
 }
 
+absl::Span<char> GrpcInferTask::TakeBeginning(absl::string_view first, size_t bytes) {
+  if (GrpcKindOf(*call()) != GrpcKind::kOwn || IsCompressed(first[0], coding()).value_or(true)) {
+    return {};
+  }
+  message_ = first.substr(kGrpcPrefixBytes);
+  whole_bytes_ = bytes - kGrpcPrefixBytes;
+  return AdmitBeginning();
+}
+
+bool GrpcInferTask::ReadBeginning(InferMessage* message, TensorForms* forms) {
+  if (!wire_.ReadBeginning(message_, whole_bytes_, context().message_bytes, message)) return false;
+  *forms = wire_.forms();
+  return MayBeginWith(message->model);
+}
+
 absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
   if (is_inflated()) message_ = body_ = TakeInflated();
   const absl::Status status = wire_.Read(message_, context().message_bytes, message);
@@ -49,10 +66,14 @@ absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
 }
 
 absl::Status GrpcInferTask::Write(const Answer& answer, bool is_last) {
+  const GrpcKind kind = GrpcKindOf(*call());
+  std::shared_ptr<void> pin = kind == GrpcKind::kOwn ? Pin(answer) : nullptr;
   std::string body = GrpcBody();
-  AppendReply(exchange()->HeadOf(is_last), answer, &body);
-  HttpReply reply = GrpcReply(std::move(body));
-  ToWeb(GrpcKindOf(*call()), &reply);
+  Splices splices;
+  AppendReply(exchange()->HeadOf(is_last), answer, &body, pin == nullptr ? nullptr : &splices);
+  HttpReply reply = GrpcReply(std::move(body), std::move(splices));
+  reply.held = std::move(pin);
+  ToWeb(kind, &reply);
   const absl::Status status = HoldRoom(&reply);
   if (status.ok()) Keep(std::move(reply));
   return status;

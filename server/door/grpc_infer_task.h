@@ -12,7 +12,8 @@ namespace mpsd {
 
 // An InferTask whose body is a ModelInferRequest in gRPC's form, and whose reply a
 // ModelInferResponse. Both may have the form of gRPC-Web. The tensors stay in the body until the
-// workers' memory has them.
+// workers' memory has them. A large one is admitted by its beginning where that is possible, and
+// the rest goes straight there.
 //
 // Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
 // HttpDoor, as an InferTask.
@@ -22,6 +23,7 @@ class GrpcInferTask final : public InferTask {
 
   // HttpTask.
   size_t BodyBytes(absl::string_view first) const override { return GrpcBodyBytes(first); }
+  absl::Span<char> TakeBeginning(absl::string_view first, size_t bytes) override;
   void Over() override;
 
  private:
@@ -33,6 +35,7 @@ class GrpcInferTask final : public InferTask {
   HttpReply ErrorOf(const absl::Status& status) const override;
 
   // ExchangeTransport.
+  bool ReadBeginning(InferMessage* message, TensorForms* forms) override;
   absl::Status Read(InferMessage* message, TensorForms* forms) override;
   absl::Status Write(const Answer& answer, bool is_last) override;
   void DropPayloads() override;
@@ -40,6 +43,7 @@ class GrpcInferTask final : public InferTask {
   std::string body_;           // as it came; in its place the plain message, if that was compressed
   absl::string_view message_;  // in `body_`
   RequestWire wire_;           // views of `message_`
+  size_t whole_bytes_ = 0;     // of a message whose beginning is in `message_`
 };
 
 }  // namespace mpsd

@@ -26,12 +26,18 @@ constexpr char kRequestId[] = "X-Request-Id";
 constexpr char kTensors[] = "application/octet-stream";
 constexpr size_t kMaxRequestIdBytes = 256;
 
-std::string Joined(const InferReply& reply) {
-  std::string body;
-  body.reserve(reply.json.size() + reply.binary_bytes);
-  body += reply.json;
-  for (const absl::string_view bytes : reply.binary) body.append(bytes.data(), bytes.size());
-  return body;
+// The reply with the JSON and the tensors behind it. Large ones are copied unless they are pinned.
+HttpReply ReplyOf(InferReply written, std::shared_ptr<void> pin) {
+  HttpReply reply(200, kJsonType, std::move(written.json));
+  for (const absl::string_view bytes : written.binary) {
+    if (pin != nullptr && bytes.size() > kCopiedReplyBytes) {
+      reply.splices.Add(reply.body.size(), bytes);
+    } else {
+      reply.body.append(bytes.data(), bytes.size());
+    }
+  }
+  reply.held = std::move(pin);
+  return reply;
 }
 
 }  // namespace
@@ -112,11 +118,28 @@ void InferTask::Serve(BodyEnd body) {
   thread_->Check();
   const BodyFault fault = FaultOf(body);
   forced_code_ = fault.http_code;
+  if (exchange_.is_arriving()) return RestIsThere(fault.status);
   if (!fault.status.ok()) return Admit(fault.status);
   const absl::StatusOr<std::optional<absl::string_view>> bytes = FindCompressed(coding_);
   if (!bytes.ok() || !bytes->has_value()) return Admit(bytes.status());
   is_inflated_ = true;
   inflation_.Begin(coding_, **bytes, call_);
+}
+
+absl::Span<char> InferTask::AdmitBeginning() {
+  thread_->Check();
+  if (!exchange_.CheckAwaited(context_->exchange.clock->NowNs()).ok()) return {};
+  return exchange_.AdmitBeginning();
+}
+
+bool InferTask::MayBeginWith(absl::string_view model) {
+  thread_->Check();
+  return Sees(model) && (!route_.model.empty() || place_.BelongTo(model).ok());
+}
+
+void InferTask::RestIsThere(absl::Status status) {
+  if (status.ok()) status = exchange_.CheckAwaited(context_->exchange.clock->NowNs());
+  exchange_.RestIsThere(status);
 }
 
 // A message that is too large stays so; lack of room passes, and the status says when.
@@ -224,10 +247,11 @@ absl::Status InferTask::WriteBody(const ReplyHead& head, const Answer& answer,
   const absl::Status status =
       WriteInferReply(head, answer, body, context_->message_bytes, &written);
   if (!status.ok()) return status;
-  *reply = HttpReply(200, kJsonType, Joined(written));
-  if (written.header_bytes() > 0) {
+  const size_t header_bytes = written.header_bytes();
+  *reply = ReplyOf(std::move(written), header_bytes > 0 ? Pin(answer) : nullptr);
+  if (header_bytes > 0) {
     reply->content_type = kTensors;
-    reply->AddHeader(kHeaderLength, absl::StrCat(written.header_bytes()));
+    reply->AddHeader(kHeaderLength, absl::StrCat(header_bytes));
   }
   return absl::OkStatus();
 }

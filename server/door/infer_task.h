@@ -69,6 +69,19 @@ class InferTask : public HttpTask, public ExchangeTransport {
   // looks again. NOT_FOUND, INVALID_ARGUMENT or UNAVAILABLE if there is none.
   absl::StatusOr<ModelSpec> ToldSpec(const InferMessage& message) const;
 
+  // How the request is compressed.
+  BodyCoding coding() const {
+    thread_->Check();
+    return coding_;
+  }
+
+  // Admits a request whose beginning ReadBeginning() reads. Returns where its rest goes; nothing if
+  // it is admitted when it is whole.
+  absl::Span<char> AdmitBeginning();
+
+  // Whether the caller may use the model, and the call may count for it. Tells nobody of a refusal.
+  bool MayBeginWith(absl::string_view model);
+
   // Whether the request was compressed, and its plain bytes, which leave the inflation.
   bool is_inflated() const {
     thread_->Check();
@@ -146,6 +159,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
   absl::Status Write(const Answer& answer, bool is_last) override;
 
   absl::Status Enter() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void RestIsThere(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Inflated() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Admit(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void CountUnadmitted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);

@@ -33,6 +33,10 @@ class ExchangeTransport {
   // except what DropPayloads() and DropFields() end. A status is the client's answer.
   virtual absl::Status Read(InferMessage* message, TensorForms* forms) = 0;
 
+  // Reads the beginning of a request, of which only the end of the last payload is missing. False:
+  // it cannot be admitted before it is whole, and Read() will read it.
+  virtual bool ReadBeginning(InferMessage* /*message*/, TensorForms* /*forms*/) { return false; }
+
   // Whether the caller may use the model: OK, UNAUTHENTICATED or PERMISSION_DENIED.
   virtual absl::Status MayUse(absl::string_view model) = 0;
 

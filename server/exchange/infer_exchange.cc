@@ -59,12 +59,45 @@ absl::Status InferExchange::Read() {
   MPSD_CHECK(stage_ == Stage::kBegun);
   absl::Status status = transport_->Read(&message_, &forms_);
   message_.takes_many = answers_ == Answers::kMany;
-  request_.span = context_->observers.BeginSpan(message_.model, *trace_);
+  BeginSpan();
   if (status.ok()) status = transport_->MayUse(message_.model);
   if (!status.ok()) return status;
+  NoteTenant();
+  return LoadRegions();
+}
+
+void InferExchange::BeginSpan() {
+  if (request_.span != nullptr) return;
+  request_.span = context_->observers.BeginSpan(message_.model, *trace_);
+}
+
+void InferExchange::NoteTenant() {
   request_.tenant = transport_->Tenant();
   request_.rules_version = transport_->RulesVersion();
-  return LoadRegions();
+}
+
+absl::Span<char> InferExchange::AdmitBeginning() {
+  thread_->Check();
+  MPSD_CHECK(stage_ == Stage::kBegun && !is_arriving_);
+  if (!transport_->ReadBeginning(&message_, &forms_)) return {};
+  message_.takes_many = answers_ == Answers::kMany;
+  BeginSpan();
+  NoteTenant();
+  is_arriving_ = context_->handler->AdmitArriving(message_, &request_);
+  return is_arriving_ ? request_.rest : absl::Span<char>();
+}
+
+void InferExchange::RestIsThere(const absl::Status& status) {
+  thread_->Check();
+  MPSD_CHECK(is_arriving_);
+  is_arriving_ = false;
+  RequestQueue* const queue = request_.queue;
+  if (!status.ok()) {
+    refusal_ = status;
+    queue->Cancel(&request_);
+  }
+  queue->Commit(&request_);
+  DropPayloads();
 }
 
 absl::Status InferExchange::LoadRegions() {
@@ -100,11 +133,16 @@ void InferExchange::Handle(const absl::Status& status) {
     case Handled::kAwaitsTexts:
       return context_->handler->EncodeTexts(message_, &request_, this);
     case Handled::kCopied:
-      transport_->DropPayloads();
-      regions_.DropInputs();
-      request_.tokens.reset();
-      NoteRead();
+      DropPayloads();
   }
+}
+
+// Nobody reads the payloads any more.
+void InferExchange::DropPayloads() {
+  transport_->DropPayloads();
+  regions_.DropInputs();
+  request_.tokens.reset();
+  NoteRead();
 }
 
 // Either of both threads may be the later one.

@@ -6,6 +6,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "proto/base/clock.h"
 #include "proto/base/thread_role.h"
 #include "server/exchange/answer_counter.h"
@@ -47,7 +48,7 @@ struct Arrival {
 // the ending. Owned by its call, which does only the transport's part, and reused for request after
 // request. Depends on no particular transport, model or worker.
 //
-//   Begin → Read → Admit → (Resumed)* → SendPart, any number of times → one ending → Clear
+//   Begin → Read → Admit, or AdmitBeginning → RestIsThere → (Resumed)* → SendPart, any number of times → one ending → Clear
 //
 // Lives on its call's thread, which calls Begin(), CheckAwaited(), Read(), Admit(), Resumed(),
 // ClientLeft() and Clear(); the exchange CHECKs that. Any thread may call Continue(), StopAnswers()
@@ -84,6 +85,17 @@ class InferExchange final : public ReplySink, private TextWaiter {
   // the inputs in the client's memory, except device inputs. The caller passes the status to
   // Admit(), also an error.
   absl::Status Read();
+
+  // In place of Read() and Admit(), while the request is arriving: admits it if the transport can
+  // read its beginning. Returns where the rest goes; nothing if the request must be whole first,
+  // and then has not begun to be admitted. After this the caller does not end the request: it calls
+  // RestIsThere(), once.
+  absl::Span<char> AdmitBeginning();
+
+  // The rest was written, or will not come: then the request ends with `status`. The request may
+  // have ended when this returns. REQUIRES: is_arriving().
+  void RestIsThere(const absl::Status& status);
+  bool is_arriving() const { return is_arriving_; }
 
   // Hands the request to the InferHandler, or ends it with `status`. If it has device inputs,
   // starts their copy and returns. The copier's thread then calls the transport's Resume(), and the
@@ -127,6 +139,9 @@ class InferExchange final : public ReplySink, private TextWaiter {
     kEnded,  // → kIdle
   };
 
+  void BeginSpan();
+  void NoteTenant();
+  void DropPayloads();
   absl::Status LoadRegions();
   absl::Status LoadFromDevice();
   // TextWaiter: on a thread of TextThreads.
@@ -154,13 +169,15 @@ class InferExchange final : public ReplySink, private TextWaiter {
   // Written by the call's thread until the request is admitted. Then the request's queue decides
   // who may write. Answers, which never overlap, write the rest.
   Stage stage_ = Stage::kIdle;
+  bool is_arriving_ = false;
   const TraceContext* trace_ = nullptr;
   InferMessage message_;
   TensorForms forms_;
   Request request_;
   RequestRegions regions_;
   absl::Status resumed_status_;  // result of copying device inputs, or of encoding texts
-  absl::Status refusal_;  // why one of several answers could not be sent; the request ends with it
+  absl::Status refusal_;  // with which the request ends, if not OK: no further answer can be sent,
+                          // or the rest of an arriving request does not come
   AnswerCounter counter_;
 
   std::atomic<uint32_t> readers_gone_{0};  // admission and the ending: then nobody reads the fields

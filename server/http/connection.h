@@ -13,11 +13,14 @@
 #include "server/http/http_call.h"
 #include "server/http/http_options.h"
 #include "server/http/http_stream.h"
+#include "server/http/reply_queue.h"
 #include "server/listen/connection_shares.h"
 #include "server/request/held_bytes.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
+
+class Http2Connection;
 
 // One client's connection. An HttpConnection speaks HTTP/1.1, an Http2Connection HTTP/2. Lives on
 // its thread. Owned by its HttpThread, and kept alive by operations that are out.
@@ -54,7 +57,10 @@ struct ConnectionContext {
   HeldBytes* bodies = nullptr;
   ServerMetrics* metrics = nullptr;
   const Clock* clock = nullptr;
-  std::string* read_buffer = nullptr;      // for one read at a time
+  std::string* read_buffer = nullptr;  // for one read at a time
+  ReplyQueue* replies = nullptr;
+  // Connections with something to write: Http2Connection::FlushNow() is called soon.
+  std::vector<std::shared_ptr<Http2Connection>>* unflushed = nullptr;
   std::function<void(Connection*)> ended;  // the connection may be destroyed by it
   // Another object goes on with the client's socket. The first one may be destroyed by it.
   std::function<void(Connection*, std::shared_ptr<Connection>)> replaced;

@@ -19,12 +19,6 @@ namespace asio = boost::asio;
 // One read over TLS of a connection without a stream, and of another one.
 constexpr size_t kIdleInputBytes = 4 << 10;
 constexpr size_t kBusyInputBytes = 64 << 10;
-// One write, so that no connection keeps its thread for long.
-constexpr size_t kWriteBytes = 256 << 10;
-// A buffer that is empty keeps no more.
-constexpr size_t kKeptOutputBytes = 64 << 10;
-// nghttp2's largest frame of data: further ones are likely.
-constexpr size_t kLargeFrameBytes = 16 << 10;
 // Frames that wait to be written. Above it nothing is read, as most of them answer what was read.
 constexpr size_t kMostWaiting = 1024;
 constexpr uint64_t kHeaderBlockBytes = 64 << 10;
@@ -129,10 +123,9 @@ struct Http2Events {
 
   static int WriteData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, size_t bytes,
                        nghttp2_data_source* source, void* user) {
-    std::string* const out = &ConnectionOf(user)->output_;
-    if (out->size() >= kWriteBytes) return NGHTTP2_ERR_WOULDBLOCK;
-    if (bytes >= kLargeFrameBytes) out->reserve(kWriteBytes + 2 * kLargeFrameBytes);
-    out->append(reinterpret_cast<const char*>(head), kFrameHeadBytes);
+    WriteBatch* const out = &ConnectionOf(user)->output_;
+    if (out->is_full()) return NGHTTP2_ERR_WOULDBLOCK;
+    out->Append(Text(head, kFrameHeadBytes));
     static_cast<Http2Stream*>(source->ptr)->Write(bytes, out);
     return 0;
   }
@@ -170,7 +163,8 @@ Http2Connection::Http2Connection(const ConnectionContext* context, ConnectionCli
       session_(Http2Events::Make(this)),
       meter_({.header_block_bytes = kHeaderBlockBytes, .resets = context->options->resets},
              context->clock->NowNs()),
-      input_(std::move(input)) {}
+      input_(std::move(input)),
+      output_(client_.stream->has_tls()) {}
 
 Http2Connection::~Http2Connection() {
   MPSD_CHECK(streams_.empty());
@@ -299,7 +293,7 @@ void Http2Connection::StreamIsOver(int32_t id) {
   if (phase_ != Phase::kOpen) return LeaveIfDone();
   if (!leaves_) return;
   Terminate(NGHTTP2_NO_ERROR);
-  Post([this] { Flush(); });  // nghttp2 may be reading or writing
+  Flush();
 }
 
 // Asks the client to begin no more streams. Streams that are on their way are served.
@@ -414,30 +408,64 @@ void Http2Connection::DidRead(bool failed, absl::string_view bytes) {
 
 void Http2Connection::Flush() {
   thread_->Check();
-  if (writing_ || phase_ != Phase::kOpen) return;
-  output_.clear();
-  written_ = 0;
-  ssize_t count = 1;
-  while (count > 0 && output_.size() < kWriteBytes) {
-    const uint8_t* frame = nullptr;
-    count = nghttp2_session_mem_send(session_, &frame);
-    if (count > 0) output_.append(reinterpret_cast<const char*>(frame), static_cast<size_t>(count));
-  }
-  if (count < 0) return Close();
-  if (!output_.empty()) return WriteRest();
-  if (output_.capacity() > kKeptOutputBytes) std::string().swap(output_);
-  const bool is_done =
-      nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
-  if (is_done) return Linger();
-  TellTakenParts();
+  if (std::exchange(flushes_, true)) return;
+  context_->unflushed->push_back(shared_from_this());
 }
 
-void Http2Connection::FlushSoon() {
-  if (nghttp2_session_want_write(session_) == 0 || std::exchange(flushes_soon_, true)) return;
-  Post([this] {
-    flushes_soon_ = false;
-    Flush();
+// One batch a round is written to a client that takes more, so that no connection keeps its thread
+// for long.
+void Http2Connection::FlushNow() {
+  thread_->Check();
+  flushes_ = false;
+  while (!writing_ && phase_ == Phase::kOpen && Collect()) {
+    if (client_.stream->has_tls()) return WriteRest();
+    const bool was_full = output_.is_full();
+    WriteHere();
+    if (was_full && !writing_) return Flush();
+  }
+}
+
+// Fills the batch. False if there is nothing to write.
+bool Http2Connection::Collect() {
+  output_.Clear();
+  ssize_t count = 1;
+  while (count > 0 && !output_.is_full()) {
+    const uint8_t* frame = nullptr;
+    count = nghttp2_session_mem_send(session_, &frame);
+    if (count > 0) output_.Append(Text(frame, static_cast<size_t>(count)));
+  }
+  if (count < 0) Close();
+  if (count < 0 || output_.bytes() > 0) return count >= 0;
+  output_.Shrink();
+  const bool is_done =
+      nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
+  is_done ? Linger() : TellTakenParts();
+  return false;
+}
+
+// Gives the socket what it takes of the batch, and waits if that is not all.
+void Http2Connection::WriteHere() {
+  boost::system::error_code error;
+  const size_t bytes = client_.stream->WriteNow(output_.Rest(), &error);
+  if (error && error != asio::error::would_block) return Close();
+  if (output_.DidWrite(bytes)) return TellTakenParts();
+  writing_ = true;
+  write_ends_ns_ = After(context_->clock->NowNs(), context_->options->answer_ns);
+  client_.stream->AwaitRoom([self = shared_from_this()](const boost::system::error_code& failure) {
+    self->thread_->Check();
+    self->RoomIsThere(!!failure);
   });
+}
+
+void Http2Connection::RoomIsThere(bool failed) {
+  writing_ = false;
+  write_ends_ns_ = INT64_MAX;
+  if (phase_ == Phase::kEnded) return LeaveIfDone();
+  if (failed) return Close();
+  WriteHere();
+  if (writing_) return;
+  Flush();
+  Read();
 }
 
 void Http2Connection::TellGrown() {
@@ -460,11 +488,10 @@ void Http2Connection::TellTakenParts() {
 void Http2Connection::WriteRest() {
   writing_ = true;
   write_ends_ns_ = After(context_->clock->NowNs(), context_->options->answer_ns);
-  client_.stream->Write(
-      asio::buffer(output_) + written_,
-      [self = shared_from_this()](const boost::system::error_code& error, size_t count) {
-        self->DidWrite(!!error, count);
-      });
+  client_.stream->Write(output_.Rest(), [self = shared_from_this()](
+                                            const boost::system::error_code& error, size_t count) {
+    self->DidWrite(!!error, count);
+  });
 }
 
 void Http2Connection::DidWrite(bool failed, size_t bytes) {
@@ -473,8 +500,7 @@ void Http2Connection::DidWrite(bool failed, size_t bytes) {
   write_ends_ns_ = INT64_MAX;
   if (phase_ == Phase::kEnded) return LeaveIfDone();
   if (failed) return Close();
-  written_ += bytes;
-  if (written_ < output_.size()) return WriteRest();
+  if (!output_.DidWrite(bytes)) return WriteRest();
   TellTakenParts();
   Flush();
   Read();

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/http/connection.h"
 #include "server/http/http2_stream.h"
+#include "server/http/write_batch.h"
 #include "server/listen/frame_meter.h"
 
 namespace mpsd {
@@ -28,7 +29,7 @@ namespace mpsd {
 //   frames that cost more than bytes     FrameMeter, by their number in a second
 //   resets that a client provokes        likewise
 //   answers to such frames               nghttp2; and nothing is read while many wait
-//   what is written at once              kWriteBytes
+//   what is written at once              WriteBatch::kFullBytes
 //   a client that takes nothing          the time of a reply
 //   a client that sends nothing          a PING, and the time of its answer
 //   a body that is not taken             kStreamWindowBytes
@@ -64,14 +65,14 @@ class Http2Connection final : public Connection,
   // Runs `todo` on the connection's thread, soon. Any thread may call this.
   void Post(std::function<void()> todo);
 
-  // Writes what is ready, if no write is out.
+  // Has what is ready written, at the end of the thread's round.
   void Flush();
+
+  // Writes what is ready, if no write is out. Called by the thread after Flush().
+  void FlushNow();
 
   // A stream has begun a request.
   void RequestBegins();
-
-  // The same soon, for a caller within nghttp2 or the task.
-  void FlushSoon();
 
   // The server stops, so that no stream lasts.
   bool ends_soon() const {
@@ -102,6 +103,9 @@ class Http2Connection final : public Connection,
   void BytesAreThere(bool failed);
   void DidRead(bool failed, absl::string_view bytes);
   void DidWrite(bool failed, size_t bytes);
+  bool Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void WriteHere() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void RoomIsThere(bool failed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void WriteRest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Drain() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Terminate(uint32_t code) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -130,7 +134,7 @@ class Http2Connection final : public Connection,
   absl::flat_hash_map<int32_t, std::unique_ptr<Http2Stream>> streams_;
   std::vector<int32_t> taken_parts_;
   std::vector<int32_t> grown_;  // streams with new pieces
-  bool flushes_soon_ = false;   // FlushSoon() is on its way
+  bool flushes_ = false;        // FlushNow() is on its way
   uint64_t requests_ = 0;       // that have begun
 
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;
@@ -145,8 +149,7 @@ class Http2Connection final : public Connection,
   bool drains_ ABSL_GUARDED_BY(thread_) = false;  // the client was asked to go
   bool left_ ABSL_GUARDED_BY(thread_) = false;    // the thread was told
   std::string input_ ABSL_GUARDED_BY(thread_);    // before Start() the preface; later for TLS alone
-  std::string output_ ABSL_GUARDED_BY(thread_);
-  size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of `output_`
+  WriteBatch output_ ABSL_GUARDED_BY(thread_);
 };
 
 }  // namespace mpsd

@@ -1,6 +1,7 @@
 #include "server/http/http2_stream.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,9 @@ constexpr absl::string_view kColon = ": ";
 // Behind a piece of this size more are likely to come with the same read, which has so many bytes.
 constexpr size_t kLargePieceBytes = 8 << 10;
 constexpr size_t kPieceRoomBytes = 64 << 10;
+// A body of at least so many bytes is offered to its task with its first bytes.
+constexpr size_t kOfferedBytes = 64 << 10;
+constexpr size_t kBeginningBytes = 1 << 10;
 
 nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value) {
   const auto bytes = [](absl::string_view text) {
@@ -171,9 +175,11 @@ void Http2Stream::AddBody(absl::string_view bytes) {
   if (is_streamed_) return AddPiece(bytes);
   nghttp2_session_consume_stream(connection_->session(), id_, bytes.size());
   if (phase_ != Phase::kBody) return;
+  if (has_beginning_) return AddToRest(bytes);
   if (bytes.size() > context_->options->message_bytes - request_.body.size()) {
     return Serve(BodyEnd::kTooLarge);
   }
+  if (OfferBeginning(bytes)) return;
   if (!context_->bodies->TryTake(connection_->host(), bytes.size())) {
     return Serve(BodyEnd::kTooMany);
   }
@@ -183,6 +189,28 @@ void Http2Stream::AddBody(absl::string_view bytes) {
     if (length > 0) request_.body.Announce(std::min(length, context_->options->message_bytes));
   }
   request_.body.Append(bytes);
+}
+
+// The task of a large body may take it as it comes, once it can see what it is.
+bool Http2Stream::OfferBeginning(absl::string_view bytes) {
+  if (was_offered_ || request_.body.size() + bytes.size() < kBeginningBytes) return false;
+  was_offered_ = true;
+  const std::string begun =
+      request_.body.size() == 0 ? "" : absl::StrCat(request_.body.view(), bytes);
+  const absl::string_view first = begun.empty() ? bytes : begun;
+  const uint64_t length = announced_bytes_ > 0 ? announced_bytes_ : task_->BodyBytes(first);
+  const bool is_offered = length >= kOfferedBytes && length > first.size() &&
+                          length <= context_->options->message_bytes;
+  if (is_offered) rest_ = task_->TakeBeginning(first, length);
+  has_beginning_ = !rest_.empty();
+  if (has_beginning_) DropBody();
+  return has_beginning_;
+}
+
+void Http2Stream::AddToRest(absl::string_view bytes) {
+  if (bytes.size() > rest_.size()) return Serve(BodyEnd::kMalformed);
+  std::memcpy(rest_.data(), bytes.data(), bytes.size());
+  rest_.remove_prefix(bytes.size());
 }
 
 // Bytes that nobody awaits leave the window shut: the stream ends with the reply.
@@ -215,7 +243,7 @@ void Http2Stream::EndSoon() {
 
 void Http2Stream::BodyIsThere() {
   if (is_streamed_) return EndPieces(BodyEnd::kWhole);
-  if (phase_ == Phase::kBody) Serve(BodyEnd::kWhole);
+  if (phase_ == Phase::kBody) Serve(rest_.empty() ? BodyEnd::kWhole : BodyEnd::kMalformed);
 }
 
 void Http2Stream::Serve(BodyEnd end) {
@@ -254,7 +282,7 @@ bool Http2Stream::by_control_socket() const { return connection_->by_control_soc
 std::string Http2Stream::TakeBody() {
   if (is_streamed_ && !is_closed_) {
     nghttp2_session_consume_stream(connection_->session(), id_, request_.body.size());
-    connection_->FlushSoon();
+    connection_->Flush();
   }
   return request_.body.Take();
 }
@@ -272,12 +300,14 @@ void Http2Stream::DropBody() {
 
 void Http2Stream::ReplyPart(HttpReply part) {
   reply_ = std::move(part);
-  connection_->Post([this] { BeginPart(); });
+  gives_part_ = true;
+  context_->replies->Push(this);
 }
 
 void Http2Stream::Reply(HttpReply reply) {
   reply_ = std::move(reply);
-  connection_->Post([this] { BeginReply(); });
+  gives_part_ = false;
+  context_->replies->Push(this);
 }
 
 void Http2Stream::Resume() {
@@ -332,17 +362,17 @@ void Http2Stream::SubmitTrailers() {
 void Http2Stream::Submit(bool has_length) {
   context_->metrics->http_replies.Add(reply_.status);
   const std::string status = absl::StrCat(reply_.status);
-  const std::string length = absl::StrCat(reply_.body.size());
+  const std::string length = absl::StrCat(reply_.body_bytes());
+  const bool has_more = reply_.body_bytes() > 0 || !reply_.trailers.empty();
   std::string lines = absl::StrCat(reply_.headers, more_headers_);
   std::vector<nghttp2_nv> headers = {HeaderOf(":status", status),
                                      HeaderOf("content-type", reply_.content_type)};
-  if (has_length && reply_.body.empty() && reply_.trailers.empty()) lines += more_trailers_;
+  if (has_length && !has_more) lines += more_trailers_;
   if (has_length && reply_.tells_length) headers.push_back(HeaderOf("content-length", length));
   AddLines(&lines, &headers);
   nghttp2_data_provider rest{};
   rest.source.ptr = this;
   rest.read_callback = TakeReply;
-  const bool has_more = !reply_.body.empty() || !reply_.trailers.empty();
   const bool has_body = !has_length || (request_.method != "HEAD" && has_more);
   nghttp2_submit_response(connection_->session(), id_, headers.data(), headers.size(),
                           has_body ? &rest : nullptr);
@@ -351,7 +381,7 @@ void Http2Stream::Submit(bool has_length) {
 ssize_t Http2Stream::TakeForWriting(size_t most, uint32_t* flags) {
   // Another thread may be giving the next part.
   if ((owes_reply_ && !part_out_) || was_cut_) return NGHTTP2_ERR_DEFERRED;
-  const size_t rest = reply_.body.size() - written_;
+  const size_t rest = reply_.body_bytes() - written_;
   const size_t taken = std::min(rest, most);
   if (part_out_ && taken == 0) return NGHTTP2_ERR_DEFERRED;
   *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
@@ -367,10 +397,13 @@ void Http2Stream::EndBody(uint32_t* flags) {
   SubmitTrailers();
 }
 
-void Http2Stream::Write(size_t bytes, std::string* out) {
+void Http2Stream::Write(size_t bytes, WriteBatch* out) {
   promised_ = 0;
-  if (!cut_rest_.empty()) return void(out->append(std::exchange(cut_rest_, "")));
-  out->append(reply_.body, written_, bytes);
+  if (!cut_rest_.empty()) return out->Append(std::exchange(cut_rest_, ""));
+  reply_.splices.ForEach(reply_.body, written_, bytes,
+                         [&](absl::string_view piece, bool is_splice) {
+                           is_splice ? out->AppendHeld(piece, reply_.held) : out->Append(piece);
+                         });
   written_ += bytes;
   if (part_out_ && written_ == reply_.body.size()) connection_->PartIsTaken(id_);
 }

@@ -13,6 +13,7 @@
 #include "server/http/connection.h"
 #include "server/http/http_call.h"
 #include "server/http/http_parser.h"
+#include "server/http/write_batch.h"
 
 namespace mpsd {
 
@@ -38,7 +39,7 @@ class Http2Connection;
 //   1. A stream has at most one task. The task gets Over() once, after its reply, and PartTaken()
 //      once after each part.
 //   2. The bytes of the body were taken from the context's `bodies`, until DropBody().
-class Http2Stream final : public HttpCall {
+class Http2Stream final : public HttpCall, private Replying {
  public:
   Http2Stream(Http2Connection* connection, const ConnectionContext* context, int32_t id);
   ~Http2Stream() override;
@@ -66,7 +67,7 @@ class Http2Stream final : public HttpCall {
   // ends here. NGHTTP2_ERR_DEFERRED: the next part is not there yet.
   ssize_t TakeForWriting(size_t most, uint32_t* flags);
   // Appends what was taken so.
-  void Write(size_t bytes, std::string* out);
+  void Write(size_t bytes, WriteBatch* out);
 
   // All bytes of the part are written.
   void PartIsWritten();
@@ -108,11 +109,14 @@ class Http2Stream final : public HttpCall {
     size_t value_bytes = 0;
   };
 
+  void ReplyIsThere() override { gives_part_ ? BeginPart() : BeginReply(); }
   void Enter(Phase phase, int64_t time_ns);
   absl::string_view NameOf(const Line& line) const;
   absl::string_view ValueOf(const Line& line) const;
   HttpFault ReadHead();
   void BeginBody();
+  bool OfferBeginning(absl::string_view bytes);
+  void AddToRest(absl::string_view bytes);
   void AddPiece(absl::string_view bytes);
   void EndPieces(BodyEnd end);
   void GiveUp();
@@ -138,6 +142,9 @@ class Http2Stream final : public HttpCall {
   uint64_t taken_bytes_ = 0;             // taken from the `bodies`
   int64_t until_ns_ = INT64_MAX;         // StreamBody()
   HttpTask* task_ = nullptr;
+  absl::Span<char> rest_;  // where the rest of the body goes, if the task has its beginning
+  bool has_beginning_ = false;
+  bool was_offered_ = false;  // the beginning
   bool is_streamed_ = false;  // the body comes in pieces
   bool body_ended_ = false;   // no further piece comes
   bool was_cut_ = false;      // a part was not taken in time: only trailers follow
@@ -147,7 +154,8 @@ class Http2Stream final : public HttpCall {
   bool is_closed_ = false;    // Closed()
   bool has_parts_ = false;    // the reply
   bool part_out_ = false;     // a part is being written
-  HttpReply reply_;           // written by the thread that replies
+  HttpReply reply_;           // this and the next are written by the thread that replies
+  bool gives_part_ = false;   // `reply_` is a part
   size_t written_ = 0;        // bytes of the reply's body, or of the part
   size_t promised_ = 0;       // bytes that nghttp2 knows of and has not written
   std::string cut_rest_;      // these, of a part that was cut

@@ -21,7 +21,7 @@ enum class BodyEnd {
   kTooLarge,    // more than the server takes
   kTooMany,     // all bodies, or those of one host, use their whole limit
   kTooSlow,     // it did not come in time
-  kMalformed,   // invalid chunks
+  kMalformed,   // invalid chunks, or another length than announced
   kClientLeft,  // the client has closed the connection, or the server cuts it
 };
 
@@ -113,6 +113,14 @@ class HttpTask {
 
   // The length of a body that begins so, if the client has not announced one; 0: nobody knows.
   virtual size_t BodyBytes(absl::string_view /*first*/) const { return 0; }
+
+  // Offers the beginning of a body of so many bytes, unless the client streams it. The task returns
+  // where the rest goes, and takes the beginning; nothing if the body is to be collected. The rest
+  // is written there until Serve(), and the call's own body stays empty. If the body turns out to
+  // have another length, Serve() says kMalformed.
+  virtual absl::Span<char> TakeBeginning(absl::string_view /*first*/, size_t /*bytes*/) {
+    return {};
+  }
 
   // HttpCall::TakeBody() has pieces for the task.
   virtual void BodyGrew() { MPSD_CHECK(false); }

@@ -365,12 +365,14 @@ void HttpConnection::GiveBack() {
 
 void HttpConnection::ReplyPart(HttpReply part) {
   reply_ = std::move(part);
-  asio::post(*context_->io, [self = shared_from_this()] { self->BeginPart(); });
+  gives_part_ = true;
+  context_->replies->Push(this);
 }
 
 void HttpConnection::Reply(HttpReply reply) {
   reply_ = std::move(reply);
-  asio::post(*context_->io, [self = shared_from_this()] { self->BeginReply(); });
+  gives_part_ = false;
+  context_->replies->Push(this);
 }
 
 void HttpConnection::Resume() {
@@ -427,7 +429,10 @@ void HttpConnection::BeginReply() {
     context_->metrics->http_replies.Add(reply_.status);
     reply_.headers += more_headers_;
     reply_head_ = HeadOf(reply_, Next());
-    if (request_.method == "HEAD") reply_.body.clear();
+    if (request_.method == "HEAD") {
+      reply_.body.clear();
+      reply_.splices = Splices();
+    }
     written_ = 0;
   }
   Enter(Phase::kWriting, context_->options->answer_ns);
@@ -441,17 +446,35 @@ HttpNext HttpConnection::Next() {
   return framing_.is_10 ? HttpNext::kKeepAliveOf10 : HttpNext::kKeepAlive;
 }
 
-void HttpConnection::Write() {
-  writing_ = true;
+HttpConnection::Unwritten HttpConnection::Rest() const {
   const size_t head_done = std::min(written_, reply_head_.size());
   const size_t body_done = written_ - head_done;
-  const std::array<asio::const_buffer, 3> rest = {asio::buffer(continue_.data(), continue_.size()),
-                                                  asio::buffer(reply_head_) + head_done,
-                                                  asio::buffer(reply_.body) + body_done};
+  Unwritten rest = {asio::buffer(continue_.data(), continue_.size()),
+                    asio::buffer(reply_head_) + head_done};
+  reply_.splices.ForEach(reply_.body, body_done, reply_.body_bytes() - body_done,
+                         [&rest](absl::string_view piece, bool) {
+                           rest.push_back(asio::buffer(piece.data(), piece.size()));
+                         });
+  return rest;
+}
+
+// TLS takes its time, and plain bytes wait only for a client that takes none.
+void HttpConnection::Write() {
+  writing_ = true;
+  if (!client_.stream->has_tls()) return WriteNow();
   client_.stream->Write(
-      rest, [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
+      Rest(), [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
         self->DidWrite(!!error, bytes);
       });
+}
+
+void HttpConnection::WriteNow() {
+  boost::system::error_code error;
+  const size_t bytes = client_.stream->WriteNow(Rest(), &error);
+  if (error != asio::error::would_block) return DidWrite(!!error, bytes);
+  client_.stream->AwaitRoom([self = shared_from_this()](const boost::system::error_code& failure) {
+    self->DidWrite(!!failure, 0);
+  });
 }
 
 void HttpConnection::DidWrite(bool failed, size_t bytes) {
@@ -463,7 +486,7 @@ void HttpConnection::DidWrite(bool failed, size_t bytes) {
   written_ += bytes - of_continue;
   if (!continue_.empty()) return Write();
   if (phase_ != Phase::kWriting) return;
-  if (written_ < reply_head_.size() + reply_.body.size()) return Write();
+  if (written_ < reply_head_.size() + reply_.body_bytes()) return Write();
   if (part_out_) return PartIsOver(true);
   EndRequest();
   if (told_end_ || leaves_) return Linger();

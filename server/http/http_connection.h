@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
 #include "server/http/connection.h"
 #include "server/http/http_call.h"
 #include "server/http/http_parser.h"
@@ -44,6 +45,7 @@ namespace mpsd {
 //      into.
 class HttpConnection final : public Connection,
                              public HttpCall,
+                             private Replying,
                              public std::enable_shared_from_this<HttpConnection> {
  public:
   // The names of the client's certificate are found out here.
@@ -90,6 +92,8 @@ class HttpConnection final : public Connection,
     kEnded,      // the socket is closed
   };
 
+  using Unwritten = absl::InlinedVector<boost::asio::const_buffer, 4>;
+
   static bool IsBusy(Phase phase) { return phase >= Phase::kBody && phase <= Phase::kWriting; }
 
   void Enter(Phase phase, int64_t time_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -115,12 +119,15 @@ class HttpConnection final : public Connection,
   void Refuse(const HttpFault& fault) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void WriteContinue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
+  void ReplyIsThere() override { gives_part_ ? BeginPart() : BeginReply(); }
   void BeginPart();
   void BeginReply();
   void FramePart(bool is_last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void PartIsOver(bool taken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   HttpNext Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Write() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void WriteNow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  Unwritten Rest() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void DidWrite(bool failed, size_t bytes);
   void WriteFailed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void EndRequest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -165,8 +172,9 @@ class HttpConnection final : public Connection,
   bool has_parts_ ABSL_GUARDED_BY(thread_) = false;   // the reply has parts
   bool part_out_ ABSL_GUARDED_BY(thread_) = false;    // a part is being written
 
-  // Written by the thread that replies. A post lies between, and PartTaken() on the way back.
+  // Written by the thread that replies. The queue lies between, and PartTaken() on the way back.
   HttpReply reply_;
+  bool gives_part_ = false;  // `reply_` is a part
 
   std::string more_headers_;  // for the reply; not written after it is given
   absl::string_view continue_ ABSL_GUARDED_BY(thread_);  // the rest of "100 Continue"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "server/request/splices.h"
 
 namespace mpsd {
 
@@ -18,6 +19,9 @@ inline constexpr char kJsonType[] = "application/json";  // type of a reply's bo
 //   HttpReply reply(429, kJsonType, std::move(json));
 //   reply.AddHeader("Retry-After", "2");
 //   call->Reply(std::move(reply));  // on any thread; from here on the reply is the connection's
+//
+// Large pieces of the body may lie elsewhere, in `splices`, and `held` keeps them. Only a reply
+// without parts may have some.
 //
 // The handler bounds the body: nothing here does. The connection frees the body and `held` on its
 // thread, once the kernel has taken the last byte or the connection has ended. So `held` holds what
@@ -34,10 +38,17 @@ struct HttpReply {
   // Transfer-Encoding.
   void AddHeader(absl::string_view name, absl::string_view value);
 
+  // The length of the body.
+  size_t body_bytes() const { return body.size() + splices.bytes(); }
+
+  // Copies the splices into the body.
+  void Join();
+
   int status = 200;
   const char* content_type = kJsonType;  // a constant
   std::string headers;                   // further header lines, each with its break
   std::string body;
+  Splices splices;           // in `body`
   std::string trailers;      // behind the body, likewise. Only where HttpCall::takes_trailers()
   bool tells_length = true;  // false: by no header, as gRPC has it
   // For a part of a call that streams its body: when the client must have taken the part. 0: the

@@ -52,6 +52,21 @@ class HttpStream {
     return *error ? 0 : socket_.read_some(target, *error);
   }
 
+  // Writes what the socket takes, without waiting. REQUIRES: no write is under way. For plain bytes
+  // alone.
+  template <typename Buffers>
+  size_t WriteNow(const Buffers& buffers, boost::system::error_code* error) {
+    if (!socket_.non_blocking()) socket_.non_blocking(true, *error);
+    return *error ? 0 : socket_.write_some(buffers, *error);
+  }
+
+  // Calls the handler once the socket takes bytes again, or the connection has failed. For plain
+  // bytes alone.
+  template <typename Handler>
+  void AwaitRoom(Handler handler) {
+    socket_.async_wait(boost::asio::socket_base::wait_write, std::move(handler));
+  }
+
   template <typename Buffers, typename Handler>
   void Write(const Buffers& buffers, Handler handler) {
     if (tls_.has_value()) return tls_->async_write_some(buffers, std::move(handler));

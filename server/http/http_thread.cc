@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
+#include "server/http/http2_connection.h"
 #include "server/http/http_connection.h"
 
 namespace mpsd {
@@ -33,6 +34,8 @@ HttpThread::HttpThread(const Services& services, const HandlerMaker& make_handle
               services.metrics,
               services.clock,
               &read_buffer_,
+              &replies_,
+              &unflushed_,
               [this](Connection* connection) {
                 role_.Check();
                 Ended(connection);
@@ -56,14 +59,24 @@ size_t HttpThread::RunSome() {
   return events;
 }
 
+// A connection that was flushed may have more to write than it may at once.
+size_t HttpThread::WriteReplies() {
+  const size_t count = replies_.Take();
+  for (const std::shared_ptr<Http2Connection>& connection : std::exchange(unflushed_, {})) {
+    connection->FlushNow();
+  }
+  return count + unflushed_.size();
+}
+
 void HttpThread::Main() {
   role_.Bind();
   completions_->Wake();
   while (!io_.stopped()) {
     const size_t events = RunSome();
-    if (completions_->Drain() > 0 || events > 0) continue;
-    if (!completions_->Park()) continue;
-    io_.run_one();
+    const size_t completed = completions_->Drain();
+    if (WriteReplies() + completed + events > 0 || !completions_->Park()) continue;
+    if (replies_.FallAsleep()) io_.run_one();
+    replies_.WakeUp();
     completions_->Wake();
   }
   role_.Unbind();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -19,7 +20,8 @@
 namespace mpsd {
 
 // The door's main loop, `http-N`. Between a few events of its connections it looks for completed
-// batches. A connection lives on one thread from start to end. While there are connections, it
+// batches, and takes the replies that have come from any thread. Connections write once a round,
+// whatever they have by then. A connection lives on one thread from start to end. While there are connections, it
 // checks their time limits five times a second.
 //
 // Owned by the HttpServer. Any thread may call Add(), StopKeeping(), EndSoon(), Cut() and
@@ -70,6 +72,7 @@ class HttpThread {
 
   void Main();
   size_t RunSome();
+  size_t WriteReplies() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
   void LookSoon() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
   void Look();
   void Ended(Connection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
@@ -83,6 +86,8 @@ class HttpThread {
   CompletionSource* const completions_;
   const std::unique_ptr<HttpHandler> handler_;
   std::string read_buffer_ = std::string(kReadBytes, '\0');
+  ReplyQueue replies_{&io_};
+  std::vector<std::shared_ptr<Http2Connection>> unflushed_ ABSL_GUARDED_BY(role_);
   ConnectionContext context_;
   std::atomic<uint32_t> count_{0};  // with those that are on their way here
 

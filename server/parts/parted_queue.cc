@@ -13,11 +13,13 @@ PartedQueue::~PartedQueue() {
   MPSD_CHECK(runs_.empty());
 }
 
+bool PartedQueue::IsCut(const Request& request) {
+  const ModelSpec& spec = request.model->spec;
+  return spec.batches() && request.rows > spec.max_batch_size;
+}
+
 absl::Status PartedQueue::Reserve(Request* request, RowTargets* targets) {
-  const ModelSpec& spec = request->model->spec;
-  if (!spec.batches() || request->rows <= spec.max_batch_size) {
-    return pool_->Reserve(request, targets);
-  }
+  if (!IsCut(*request)) return pool_->Reserve(request, targets);
   RunKeeper* const keeper = this;
   const auto run = std::make_shared<PartedRun>(request, pool_.get(), keeper, answers_);
   {

@@ -30,6 +30,9 @@ class PartedQueue final : public RequestQueue, private RunKeeper {
   ~PartedQueue() override;
 
   // RequestQueue.
+  bool TakesArriving(const Request& request) const override {
+    return !IsCut(request) && pool_->TakesArriving(request);
+  }
   absl::Status Reserve(Request* request, RowTargets* targets) override
       ABSL_LOCKS_EXCLUDED(entry_mu_, mu_);
   void Commit(Request* request) override { pool_->Commit(request); }
@@ -40,6 +43,9 @@ class PartedQueue final : public RequestQueue, private RunKeeper {
   size_t ForgiveContents() override { return pool_->ForgiveContents(); }
 
  private:
+  // Whether the request has more rows than a batch.
+  static bool IsCut(const Request& request);
+
   // RunKeeper.
   void Leave(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
 

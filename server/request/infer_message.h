@@ -18,6 +18,7 @@ namespace mpsd {
 struct Payload {
   absl::InlinedVector<absl::string_view, 2> pieces;
   uint64_t bytes = 0;
+  uint64_t arriving_bytes = 0;  // the last ones of `bytes`, which no piece has yet
 
   void Append(absl::string_view piece) {
     bytes += piece.size();
@@ -89,6 +90,14 @@ class InferHandler {
   // Admits or refuses the request, whose reply is given exactly once, now or later, on any thread.
   // Never blocks.
   virtual Handled Handle(const InferMessage& message, struct Request* request) = 0;
+
+  // Admits a request while the end of its last payload is still arriving: Payload::arriving_bytes.
+  // The bytes that are there were copied into the request's rows. The caller writes the others to
+  // Request::rest, then calls RequestQueue::Commit(). False: the request is as it was, and comes
+  // again by Handle() once it is whole. Never blocks.
+  virtual bool AdmitArriving(const InferMessage& /*message*/, struct Request* /*request*/) {
+    return false;
+  }
 
   // Has another thread encode the texts into request->tokens. Never blocks. The waiter gets an
   // error, which the caller gives as the reply. Until TextsDone() the message and its bytes stay

@@ -16,6 +16,8 @@ void Request::ForgetModel() {
   ForgetTexts();
   cache_key.reset();
   filler = nullptr;
+  is_arriving = false;
+  rest = {};
   sequence = nullptr;
   priority = 0;
   level = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "proto/base/check.h"
 #include "proto/base/datatype.h"
 #include "proto/base/shape.h"
@@ -148,6 +149,7 @@ struct Request {
   int64_t final_deadline_ns = 0;  // the answer's, during the wait; 0: deadline_ns is both
   RequestState state = RequestState::kNew;
   bool cancelled = false;      // by the client, while its rows were being filled
+  bool is_arriving = false;    // the end of its last payload is still to come, until Commit()
   bool is_tried = false;       // admitted although expected to be late (Foreseen)
   bool is_unforeseen = false;  // admitted while nothing was known of batches of its shape
   bool suspect = false;    // runs alone: its worker crashed, or its batch's outputs were too large
@@ -158,6 +160,7 @@ struct Request {
   absl::Status given_up;   // not OK: its ending once the current answer is taken
   RowPlace place;
   absl::InlinedVector<char*, 4> rows_at;  // first row of each input, while rows are live
+  absl::Span<char> rest;                  // in the rows: where a payload's end goes that arrives
   uint64_t content = 0;                   // SampleContent(), once the rows are filled
   StageTimes times;                       // written before the reply is given
   StageSums sums;                         // written before the reply is given
@@ -248,6 +251,11 @@ struct RefusedContent {
 class RequestQueue {
  public:
   virtual ~RequestQueue() = default;
+
+  // Whether Reserve() takes a request whose payload is still arriving. Its rows are held until
+  // Commit(), as long as the client takes. Such requests together get only a part of the queue's
+  // bytes, and count as waiting from Commit() on. So a slow client takes nothing from others.
+  virtual bool TakesArriving(const Request& /*request*/) const { return false; }
 
   // Reserves rows for the request. RESOURCE_EXHAUSTED "Exceeds maximum queue size" if the queue is
   // full. ABORTED if it is closed, because another generation has replaced its model: the caller

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "proto/base/limits.h"
 #include "proto/encoding/protobuf_writer.h"
 
 namespace mpsd {
@@ -76,18 +77,22 @@ void PutContentsHead(const AnswerOutput& output, std::string* out) {
   PutVarint(output.bytes.size(), out);
 }
 
-void AppendContents(const Answer& answer, std::string* out) {
+void AppendContents(const Answer& answer, std::string* out, Splices* splices) {
   for (const AnswerOutput& output : answer.outputs) {
     PutContentsHead(output, out);
-    out->append(output.bytes.data(), output.bytes.size());
+    if (splices != nullptr && output.bytes.size() > kCopiedReplyBytes) {
+      splices->Add(out->size(), output.bytes);
+    } else {
+      out->append(output.bytes.data(), output.bytes.size());
+    }
   }
 }
 
 }  // namespace
 
-void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out) {
+void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out, Splices* splices) {
   PutHead(head, answer, out);
-  AppendContents(answer, out);
+  AppendContents(answer, out, splices);
 }
 
 void AppendStreamReply(const ReplyHead& head, const Answer& answer, std::string* out) {
@@ -101,7 +106,7 @@ void AppendStreamReply(const ReplyHead& head, const Answer& answer, std::string*
   PutVarint(bytes, out);
   out->reserve(out->size() + bytes);
   out->append(text);
-  AppendContents(answer, out);
+  AppendContents(answer, out, nullptr);
 }
 
 void AppendStreamError(absl::string_view text, absl::string_view id, std::string* out) {

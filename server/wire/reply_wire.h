@@ -5,6 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "server/request/reply.h"
+#include "server/request/splices.h"
 #include "server/wire/reply_head.h"
 
 namespace mpsd {
@@ -15,11 +16,13 @@ namespace mpsd {
 //
 //   | head, and for each output name, datatype, shape | raw contents | raw contents | …
 //
-// Each function appends to `out` and copies every output. The caller bounds the copies
+// Each function appends to `out` and copies the outputs. The caller bounds the copies
 // (UnreadCopies). Pure.
 
-// A ModelInferResponse.
-void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out);
+// A ModelInferResponse. Outputs over kCopiedReplyBytes are not copied if there are `splices`: these
+// get views of them, in `out`.
+void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out,
+                 Splices* splices = nullptr);
 
 // The same as a ModelStreamInferResponse, whose second field is the answer.
 void AppendStreamReply(const ReplyHead& head, const Answer& answer, std::string* out);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "proto/base/limits.h"
 #include "proto/encoding/protobuf_reader.h"
@@ -35,7 +36,43 @@ absl::string_view View(const std::string& text) { return text; }
 absl::Status RequestWire::Read(absl::string_view bytes, uint64_t message_bytes,
                                InferMessage* message) {
   Clear();
-  if (absl::Status status = Split(bytes); !status.ok()) return status;
+  if (!Split(bytes).empty()) return Malformed();
+  return Parse(message_bytes, message);
+}
+
+bool RequestWire::ReadBeginning(absl::string_view bytes, uint64_t whole_bytes,
+                                uint64_t message_bytes, InferMessage* message) {
+  Clear();
+  const absl::string_view rest = Split(bytes);
+  if (!TakeArriving(rest, whole_bytes - bytes.size()) || !Parse(message_bytes, message).ok()) {
+    return false;
+  }
+  // The elements of BYTES are checked before a request is admitted.
+  return message->region_inputs == 0 && message->inputs.size() == raw_count_ &&
+         message->inputs.back().datatype != DataTypeName(DataType::kBytes);
+}
+
+bool RequestWire::TakeArriving(absl::string_view bytes, uint64_t missing_bytes) {
+  constexpr char kKey = kRawContentsField << 3 | static_cast<char>(WireType::kLengthDelimited);
+  if (raw_count_ >= kMaxTensors || !absl::ConsumePrefix(&bytes, absl::string_view(&kKey, 1))) {
+    return false;
+  }
+  Varint length;
+  bool is_read = false;
+  while (!is_read && !bytes.empty() && !length.too_long()) {
+    is_read = length.Take(static_cast<uint8_t>(bytes.front()));
+    bytes.remove_prefix(1);
+  }
+  if (!is_read || length.value() != bytes.size() + missing_bytes) return false;
+  Payload& payload = raw_.emplace_back();
+  payload.Append(bytes);
+  payload.bytes += missing_bytes;
+  payload.arriving_bytes = missing_bytes;
+  ++raw_count_;
+  return true;
+}
+
+absl::Status RequestWire::Parse(uint64_t message_bytes, InferMessage* message) {
   is_large_ = fields_.size() > kKeptFieldBytes;
   if (absl::Status status = CheckSize(message_bytes); !status.ok()) return status;
   if (!parsed_.ParseFromString(fields_)) return Malformed();
@@ -83,11 +120,12 @@ void RequestWire::DropFields() {
   if (is_large_) parsed_ = inference::ModelInferRequest();
 }
 
-absl::Status RequestWire::Split(absl::string_view bytes) {
+absl::string_view RequestWire::Split(absl::string_view bytes) {
   uint32_t inputs = 0;
   uint32_t outputs = 0;
   ProtobufReader reader(bytes);
   while (reader.Next()) {
+    bytes.remove_prefix(reader.whole().size());
     if (HasBytes(reader, kRawContentsField)) {
       if (++raw_count_ <= kMaxTensors + 1) raw_.emplace_back().Append(reader.text());
       continue;
@@ -98,7 +136,7 @@ absl::Status RequestWire::Split(absl::string_view bytes) {
     if (HasBytes(reader, kOutputsField) && ++outputs > kMaxTensors + 1) continue;
     fields_.append(reader.whole().data(), reader.whole().size());
   }
-  return reader.malformed() ? Malformed() : absl::OkStatus();
+  return bytes;
 }
 
 void RequestWire::Describe(InferMessage* message) {

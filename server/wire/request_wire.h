@@ -44,6 +44,13 @@ class RequestWire {
   // kMaxRequestFieldBytes, or typed contents would take more than `message_bytes` of memory.
   absl::Status Read(absl::string_view bytes, uint64_t message_bytes, InferMessage* message);
 
+  // The same for a message of which `bytes` are only the beginning; the whole has `whole_bytes`.
+  // Reads it if everything is there except the end of the last raw contents, with which the message
+  // ends. The last input's payload then has arriving bytes. False for any other beginning: once the
+  // message is whole, Read() reads it.
+  bool ReadBeginning(absl::string_view bytes, uint64_t whole_bytes, uint64_t message_bytes,
+                     InferMessage* message);
+
   // Inputs in the client's memory have no payload yet: RequestRegions sets it. Valid as long as the
   // message.
   TensorForms forms() const { return forms_.View(); }
@@ -60,8 +67,13 @@ class RequestWire {
   void DropFields();
 
  private:
-  // Sorts the top level of the message into `fields_` and `raw_`.
-  absl::Status Split(absl::string_view bytes);
+  // Sorts the top level of the message into `fields_` and `raw_`. Returns the bytes from the first
+  // field on that cannot be read; none if there is no such field.
+  absl::string_view Split(absl::string_view bytes);
+  // Takes the raw contents that begin so, and of which `missing_bytes` are missing. False if these
+  // are not the last bytes.
+  bool TakeArriving(absl::string_view bytes, uint64_t missing_bytes);
+  absl::Status Parse(uint64_t message_bytes, InferMessage* message);
   absl::Status CheckSize(uint64_t message_bytes) const;
   void Describe(InferMessage* message);
   void DescribeInput(const inference::ModelInferRequest::InferInputTensor& input,

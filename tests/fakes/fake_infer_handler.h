@@ -22,7 +22,7 @@ namespace mpsd {
 class FakeRequestQueue final : public RequestQueue {
  public:
   absl::Status Reserve(Request*, RowTargets*) override { return absl::AbortedError("closed"); }
-  void Commit(Request*) override {}
+  void Commit(Request* request) override { committed.push_back(request); }
   void Close() override {}
 
   std::vector<RefusedContent> RefusedContents() override { return refused_contents; }
@@ -49,6 +49,7 @@ class FakeRequestQueue final : public RequestQueue {
   std::vector<RefusedContent> refused_contents;
   int continued = 0;
   int cancelled = 0;
+  std::vector<Request*> committed;  // those that came bit by bit
 };
 
 // The bytes of `values`, which the answer's output "y" points to.
@@ -83,6 +84,13 @@ class FakeInferHandler final : public InferHandler {
     if (answers_at_once) request->reply.Send(FakeAnswer(answer));
     return copies ? Handled::kCopied : Handled::kLater;
   }
+  bool AdmitArriving(const InferMessage& message, Request* request) override {
+    if (rest.empty()) return false;
+    copies = true;
+    Handle(message, request);
+    request->rest = absl::MakeSpan(rest);
+    return true;
+  }
   void EncodeTexts(const InferMessage&, Request*, TextWaiter* waiter) override {
     texts = waiter;
     waiters.push_back(waiter);
@@ -112,6 +120,7 @@ class FakeInferHandler final : public InferHandler {
   }
 
   absl::Status refusal;              // of every request
+  std::string rest;                  // of arriving requests; empty: they must be whole
   bool copies = true;                // the payloads, before Handle() returns
   bool awaits_texts = false;         // every request does
   TextWaiter* texts = nullptr;       // who awaits them, the last one

@@ -30,6 +30,10 @@ class FakeTransport final : public ExchangeTransport {
     return absl::OkStatus();
   }
 
+  bool ReadBeginning(InferMessage* message, TensorForms* forms) override {
+    return reads_beginning && Read(message, forms).ok();
+  }
+
   absl::Status MayUse(absl::string_view name) override {
     Note(absl::StrCat("may use ", name));
     return may_use;
@@ -66,6 +70,7 @@ class FakeTransport final : public ExchangeTransport {
   std::vector<ClassRequest> classes;
   std::vector<RegionUse> regions;
   absl::Status read_status;
+  bool reads_beginning = true;
 
   absl::Status may_use;
   uint32_t tenant = 0;

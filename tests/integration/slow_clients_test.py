@@ -16,9 +16,9 @@ from tritonclient.grpc import service_pb2
 import calls
 from certificates import Authority
 from daemon import Daemon, wait_until
-from models import synthetic
+from models import synthetic, tensor
 from raw_http2 import ACK, DATA, END_STREAM, GOAWAY, HEADERS, INFER, PING, SETTINGS, \
-    STREAM_INFER, Connection, message_prefix
+    STREAM_INFER, WINDOW_UPDATE, Connection, message_prefix
 from tricklers import Tricklers
 
 MANY = 500
@@ -43,6 +43,81 @@ def good_calls(test, stub, count=200):
     for i, outcome in enumerate(calls.infer_all(stub, messages)):
         test.assertEqual(outcome.code, calls.OK, outcome.text)
         test.assertTrue((calls.arrays(outcome.response)["OUTPUT0"] == i).all(), i)
+
+
+class Arriving(unittest.TestCase):
+    """Large requests are admitted before their tensors are whole."""
+    WIDTH = 1 << 17  # of a row: 512 KiB
+
+    def setUp(self):
+        model = synthetic("wide", [tensor("x", [self.WIDTH])], max_batch_size=4)
+        limits = {"drain_timeout": "1s"}
+        self.daemon = self.enterContext(Daemon([model, synthetic("m")], limits=limits))
+        self.stub = self.enterContext(calls.stub(self.daemon.address))
+        row = calls.row_of(7, self.WIDTH)
+        message = calls.request("wide", {"x": row}).SerializeToString()
+        self.bytes = message_prefix(len(message)) + message
+
+    def begin(self):
+        """Half of a request is there."""
+        connection = self.enterContext(Connection(self.daemon.address))
+        connection.call({})
+        for stream in (0, 1):  # room for the answer
+            connection.send_frames(Connection.frame(WINDOW_UPDATE, 0, stream, b"\0\x10\0\0"))
+        connection.send(self.bytes[:len(self.bytes) // 2])
+        return connection
+
+    def others_are_served(self):
+        for value in range(8):
+            request = calls.request("wide", {"x": calls.row_of(value, self.WIDTH)})
+            outcome = calls.infer(self.stub, request, limit_s=LIMIT_S)
+            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            self.assertTrue((calls.arrays(outcome.response)["OUTPUT0"] == value).all())
+
+    def nothing_is_left(self):
+        wait_until(lambda: self.daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "no open call")
+        self.assertEqual(self.daemon.metric("mpsd_queued_requests", model="wide"), 0)
+
+    def test_halves_keep_nobody_waiting(self):
+        halves = [self.begin() for _ in range(20)]
+        self.others_are_served()
+        for half in halves:
+            half.send(self.bytes[len(self.bytes) // 2:], last=True)
+        for half in halves:
+            half.wait_for_end()
+            self.assertEqual(half.headers.get("grpc-status"), "0", half.headers)
+            answer = service_pb2.ModelInferResponse.FromString(half.received[5:])
+            self.assertTrue((calls.arrays(answer)["OUTPUT0"] == 7).all())
+        self.nothing_is_left()
+
+    def test_clients_that_leave_leave_nothing(self):
+        for half in [self.begin() for _ in range(20)]:
+            half.close()
+        self.others_are_served()
+        self.nothing_is_left()
+
+    def test_a_body_of_another_length_is_refused(self):
+        for rest in (self.bytes[len(self.bytes) // 2:-1], self.bytes[len(self.bytes) // 2:] + b"x"):
+            half = self.begin()
+            half.send(rest, last=True)
+            half.wait_for_end()
+            self.assertEqual(half.headers.get("grpc-status"), "3", half.headers)
+        self.others_are_served()
+        self.nothing_is_left()
+
+    def test_a_model_may_go_meanwhile(self):
+        half = self.begin()
+        self.daemon.write_config([synthetic("m")])
+        self.assertTrue(self.daemon.reload()["ok"])
+        half.send(self.bytes[len(self.bytes) // 2:], last=True)
+        half.wait_for_end()
+        self.assertIn(half.headers.get("grpc-status"), ("0", "5", "14"), half.headers)
+        self.nothing_is_left()
+
+    def test_a_stop_does_not_wait_for_the_rest(self):
+        self.begin()
+        self.daemon.terminate()
+        self.assertEqual(self.daemon.wait(), 0)
 
 
 class Trickling(unittest.TestCase):

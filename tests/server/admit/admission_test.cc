@@ -21,8 +21,11 @@ namespace {
 // A queue that gives memory of its own, or refuses.
 class FakeQueue final : public RequestQueue {
  public:
+  bool TakesArriving(const Request&) const override { return takes_arriving; }
   absl::Status Reserve(Request* request, RowTargets* targets) override {
     if (!refusal.ok()) return refusal;
+    was_arriving = request->is_arriving;
+    request->queue = this;
     if (has_no_room) {
       targets->later = true;
       return absl::OkStatus();
@@ -49,6 +52,8 @@ class FakeQueue final : public RequestQueue {
 
   absl::Status refusal;
   bool has_no_room = false;
+  bool takes_arriving = true;
+  bool was_arriving = false;  // the last request
   std::string memory;
   int commits = 0;
 };
@@ -125,6 +130,58 @@ TEST_F(AdmissionTest, ARequestThatAnotherGenerationTakesCountsOnce) {
   EXPECT_TRUE(Handle().ok()) << "the bucket owes nothing";
 }
 
+// The last three bytes of the last input have not come.
+class ArrivingAdmissionTest : public AdmissionTest {
+ protected:
+  ArrivingAdmissionTest() { message_.Arrives(3); }
+
+  bool Admit() {
+    RecordingReplySink sink;
+    request_.Reset();
+    request_.reply = Reply(&sink);
+    request_.deadline_ns = clock_.NowNs() + kNsPerSecond;
+    const bool is_admitted = admission_.AdmitArriving(*message_, &request_);
+    EXPECT_TRUE(request_.reply.owed());
+    EXPECT_EQ(is_admitted, request_.queue == &queue_);
+    EXPECT_EQ(queue_.commits, 0);
+    request_.reply.Fail(absl::OkStatus());
+    return is_admitted;
+  }
+};
+
+TEST_F(ArrivingAdmissionTest, HasRowsForWhatIsStillToCome) {
+  ASSERT_TRUE(Admit());
+  EXPECT_TRUE(queue_.was_arriving);
+  EXPECT_EQ(queue_.memory, "xxx\7xxx\7x???");
+  ASSERT_EQ(request_.rest.size(), 3U);
+  std::memcpy(request_.rest.data(), "yyy", 3);
+  EXPECT_EQ(queue_.memory, "xxx\7xxx\7xyyy");
+}
+
+TEST_F(ArrivingAdmissionTest, WhatCannotBeAdmittedSoIsLeftAsItWas) {
+  queue_.takes_arriving = false;
+  EXPECT_FALSE(Admit());
+  queue_.takes_arriving = true;
+  queue_.refusal = absl::ResourceExhaustedError("full");
+  EXPECT_FALSE(Admit());
+  queue_.refusal = absl::OkStatus();
+  models_.stage = ServingStage::kExiting;
+  EXPECT_FALSE(Admit());
+  models_.stage = ServingStage::kServing;
+  message_->model = "unknown";
+  EXPECT_FALSE(Admit());
+  message_->model = "m";
+  EXPECT_TRUE(Admit());
+  EXPECT_EQ(model_->metrics.requests_by_code[0], 0U);
+}
+
+TEST_F(ArrivingAdmissionTest, NothingIsPaddedThatHasNotCome) {
+  MessageBuilder message;
+  message.Raw("B", "UINT8", {2, 2}, 4).Raw("A", "UINT8", {2, 3}, 6).Arrives(3);
+  message_ = std::move(message);
+  EXPECT_FALSE(Admit());
+}
+
 // Gives or keeps what the test says.
 class FakeCache final : public AnswerCache {
  public:
@@ -153,6 +210,16 @@ TEST_F(CachedAdmissionTest, AKeptAnswerEndsTheRequestBeforeTheQueue) {
   EXPECT_TRUE(copied_);
   EXPECT_EQ(cache_.rows, 2u);
   EXPECT_EQ(queue_.commits, 0);
+}
+
+TEST_F(CachedAdmissionTest, TheContentOfAnArrivingRequestIsNotKnown) {
+  message_.Arrives(3);
+  RecordingReplySink sink;
+  request_.reply = Reply(&sink);
+  request_.deadline_ns = clock_.NowNs() + kNsPerSecond;
+  EXPECT_FALSE(admission_.AdmitArriving(*message_, &request_));
+  EXPECT_EQ(cache_.asked, 0);
+  request_.reply.Fail(absl::OkStatus());
 }
 
 TEST_F(CachedAdmissionTest, WithoutOneTheRequestIsAdmitted) {

@@ -24,6 +24,14 @@ class MessageBuilder {
     return *this;
   }
 
+  // The last bytes of the last input are still on their way.
+  MessageBuilder& Arrives(uint64_t bytes) {
+    Payload& payload = message_.inputs.back().payload;
+    payload.pieces.back().remove_suffix(bytes);
+    payload.arriving_bytes = bytes;
+    return *this;
+  }
+
   // An input of BYTES with these elements as raw contents, of the shape [n,1].
   MessageBuilder& Strings(const std::string& name, const std::vector<std::string>& elements) {
     InputMessage& input = Declare(name, "BYTES", {static_cast<int64_t>(elements.size()), 1});

@@ -119,6 +119,33 @@ TEST_F(PoolQueueTest, NoMoreBytesThanItsLimit) {
   EXPECT_TRUE(Admit(NewRequest(), kRowBytes).ok()) << "to the last byte";
 }
 
+TEST_F(PoolQueueTest, AnArrivingRequestCountsFromItsCommitOn) {
+  AddMemory();
+  Request* const request = NewRequest(2);
+  request->is_arriving = true;
+  ASSERT_TRUE(Admit(request).ok());
+  EXPECT_EQ(queue_.ledger()->requests(), 0U);
+  EXPECT_EQ(queue_.CheckInvariants().rows, 2U) << "it has its rows";
+  EXPECT_EQ(model_.metrics.queued_requests, 0);
+  queue_.Commit(request);
+  EXPECT_EQ(queue_.ledger()->requests(), 1U);
+  EXPECT_EQ(model_.metrics.queued_bytes, kRowBytes);
+  queue_.Remove(request);
+}
+
+TEST_F(PoolQueueTest, ArrivingRequestsLeaveRoomForOthers) {
+  AddMemory();
+  const auto arrive = [this](uint64_t bytes) {
+    Request* const request = NewRequest();
+    request->is_arriving = true;
+    return Admit(request, bytes);
+  };
+  ASSERT_TRUE(arrive(kMaxBytes / 2 - kRowBytes).ok());
+  EXPECT_FALSE(arrive(kRowBytes + 1).ok());
+  EXPECT_TRUE(arrive(kRowBytes).ok()) << "to the last byte of their part";
+  EXPECT_TRUE(Admit(NewRequest(), kMaxBytes).ok()) << "they take nothing from others";
+}
+
 class TenantQueueTest : public PoolQueueTest {
  protected:
   absl::Status AdmitOf(uint32_t tenant, uint64_t bytes = kRowBytes, uint32_t rows = 1) {

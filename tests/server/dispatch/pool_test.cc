@@ -621,5 +621,30 @@ TEST_F(PoolTest, AClosedPoolEndsWhatIsInsideAndTakesNothing) {
   EXPECT_EQ(inside->Answer(), Rows(1));
 }
 
+// The client that is slow, or leaves, holds no batch back.
+TEST_F(PoolTest, AnArrivingRequestHoldsNobodyBack) {
+  MakePool();
+  FakeWorker* const worker = AddWorker();
+  FakeCall* const slow = NewCall();
+  FakeCall* const leaving = NewCall();
+  RowTargets targets[2];
+  for (FakeCall* const call : {slow, leaving}) {
+    call->request.is_arriving = true;
+    ASSERT_TRUE(pool_->TakesArriving(call->request));
+    ASSERT_TRUE(pool_->Reserve(&call->request, &targets[call == leaving]).ok());
+  }
+  FakeCall* const other = Submit(3);
+  Serve(worker);
+  EXPECT_EQ(other->Answer(), Rows(3));
+  slow->Fill(targets[0], 5);
+  pool_->Commit(&slow->request);
+  Serve(worker);
+  EXPECT_EQ(slow->Answer(), Rows(5));
+  pool_->Cancel(&leaving->request);
+  EXPECT_EQ(leaving->endings(), 0);
+  pool_->Commit(&leaving->request);
+  EXPECT_EQ(leaving->endings(), 1);
+}
+
 }  // namespace
 }  // namespace mpsd

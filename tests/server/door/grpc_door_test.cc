@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
 #include "server/door/grpc_form.h"
+#include "tests/fakes/fake_answer_memory.h"
 #include "tests/server/door/door_fixture.h"
 #include "tests/server/inflate/compressed.h"
 
@@ -78,6 +79,88 @@ class GrpcDoorTest : public HttpDoorTest {
 
   size_t answered_ = 0;
 };
+
+// Answers whose memory a worker owns. Lives on the test's thread.
+class LargeAnswerTest : public HttpDoorTest {
+ protected:
+  LargeAnswerTest() : values_(5000, 1.5F) {
+    answer_ = FakeAnswer(values_);
+    answer_.memory = &memory_;
+  }
+
+  // The request's reply is there, and not written yet.
+  HttpTask* Ask(const std::string& line, const std::string& headers, const std::string& body,
+                bool is_http2) {
+    call_ = std::make_unique<FakeHttpCall>(line, headers, body);
+    call_->speaks_http2 = is_http2;
+    HttpTask* const task = door_->Arrived(call_.get());
+    task->Serve(BodyEnd::kWhole);
+    handler_.last()->reply.Send(answer_);
+    return task;
+  }
+  HttpTask* AskByGrpc(const std::string& kind = "") {
+    inference::ModelInferRequest request;
+    request.set_model_name("m");
+    const std::string body = GrpcReply(absl::StrCat(GrpcBody(), request.SerializeAsString())).body;
+    return Ask("POST /inference.GRPCInferenceService/ModelInfer",
+               absl::StrCat("content-type: application/grpc", kind, "\r\n"), body, kind.empty());
+  }
+
+  // The client has taken the reply, or has left.
+  void Over(HttpTask* task) {
+    task->Over();
+    call_->reply.reset();
+    EXPECT_EQ(memory_.references, 0);
+    EXPECT_TRUE(unread_.Take("ipv4:127.0.0.1:5", 64 << 10, 0).has_value());
+  }
+
+  const std::vector<float> values_;
+  FakeAnswerMemory memory_;
+  mpsd::Answer answer_;
+};
+
+TEST_F(LargeAnswerTest, StaysInItsMemoryUntilItIsTaken) {
+  HttpTask* const task = AskByGrpc();
+  HttpReply& reply = *call_->reply;
+  EXPECT_EQ(memory_.references, 1);
+  EXPECT_EQ(reply.splices.bytes(), values_.size() * sizeof(float));
+  reply.Join();
+  EXPECT_EQ(GrpcLength(reply.body), reply.body.size() - kGrpcPrefixBytes);
+  inference::ModelInferResponse response;
+  ASSERT_TRUE(response.ParseFromString(reply.body.substr(kGrpcPrefixBytes)));
+  EXPECT_EQ(response.raw_output_contents(0), answer_.outputs[0].bytes);
+  Over(task);
+}
+
+TEST_F(LargeAnswerTest, SoDoesABinaryOneOfHttp) {
+  const std::string json =
+      R"({"parameters":{"binary_data_output":true},"inputs":[{"name":"x","shape":[1],)"
+      R"("datatype":"FP32","data":[1]}]})";
+  HttpTask* const task = Ask("POST /v2/models/m/infer", "", json, /*is_http2=*/false);
+  HttpReply& reply = *call_->reply;
+  EXPECT_EQ(memory_.references, 1);
+  EXPECT_EQ(reply.splices.bytes(), values_.size() * sizeof(float));
+  const size_t json_bytes = reply.body.size();
+  reply.Join();
+  EXPECT_EQ(reply.body.substr(json_bytes), answer_.outputs[0].bytes);
+  Over(task);
+}
+
+TEST_F(LargeAnswerTest, IsCopiedWhereTooMuchIsUnread) {
+  memory_.can_pin = false;
+  HttpTask* const task = AskByGrpc();
+  EXPECT_EQ(memory_.references, 0);
+  EXPECT_TRUE(call_->reply->splices.empty());
+  EXPECT_FALSE(unread_.Take("ipv4:127.0.0.1:5", 64 << 10, 0).has_value());
+  Over(task);
+}
+
+TEST_F(LargeAnswerTest, IsCopiedForTheWeb) {
+  HttpTask* const task = AskByGrpc("-web");
+  EXPECT_EQ(memory_.references, 0);
+  EXPECT_TRUE(call_->reply->splices.empty());
+  Over(task);
+}
 
 constexpr char kInfer[] = "/inference.GRPCInferenceService/ModelInfer";
 constexpr char kReady[] = "/inference.GRPCInferenceService/ModelReady";

@@ -101,6 +101,53 @@ TEST_F(InferExchangeTest, TakesARequestFromItsBytesToItsAnswer) {
   call_.exchange.Clear();
 }
 
+TEST_F(InferExchangeTest, ARequestMayBeAdmittedByItsBeginning) {
+  handler_.rest = "????";
+  call_.tenant = 3;
+  Begin(&call_);
+  const absl::Span<char> rest = call_.exchange.AdmitBeginning();
+  EXPECT_EQ(rest.data(), handler_.rest.data());
+  EXPECT_EQ(rest.size(), 4U);
+  EXPECT_TRUE(call_.exchange.is_arriving());
+  EXPECT_EQ(handler_.last()->tenant, 3u);
+  EXPECT_THAT(call_.TakeNotes(), ElementsAre("read"));
+  EXPECT_THAT(handler_.queue.committed, IsEmpty());
+  call_.exchange.RestIsThere(absl::OkStatus());
+  EXPECT_FALSE(call_.exchange.is_arriving());
+  EXPECT_THAT(handler_.queue.committed, ElementsAre(handler_.last()));
+  EXPECT_THAT(call_.TakeNotes(), ElementsAre("drop payloads"));
+  handler_.last()->reply.Send(FakeAnswer({1, 2}));
+  EXPECT_THAT(call_.TakeNotes(), ElementsAre("write last", "send last"));
+  EXPECT_EQ(CountOf("m", kOk), 1u);
+  call_.exchange.Clear();
+}
+
+TEST_F(InferExchangeTest, ARequestWhoseRestDoesNotComeSaysWhy) {
+  handler_.rest = "????";
+  Begin(&call_);
+  ASSERT_FALSE(call_.exchange.AdmitBeginning().empty());
+  call_.TakeNotes();
+  call_.exchange.RestIsThere(absl::DeadlineExceededError("too slow"));
+  EXPECT_EQ(handler_.queue.cancelled, 1);
+  EXPECT_THAT(call_.TakeNotes(),
+              ElementsAre("send error DEADLINE_EXCEEDED: too slow", "drop payloads"));
+  call_.exchange.Clear();
+}
+
+TEST_F(InferExchangeTest, ARequestThatMustBeWholeIsAsItWas) {
+  Begin(&call_);
+  EXPECT_TRUE(call_.exchange.AdmitBeginning().empty()) << "the handler takes none";
+  handler_.rest = "????";
+  call_.reads_beginning = false;
+  EXPECT_TRUE(call_.exchange.AdmitBeginning().empty());
+  EXPECT_FALSE(call_.exchange.is_arriving());
+  call_.TakeNotes();
+  call_.exchange.Admit(call_.exchange.Read());
+  EXPECT_THAT(call_.TakeNotes(), ElementsAre("read", "may use m", "drop payloads"));
+  handler_.last()->reply.Send(FakeAnswer({1, 2}));
+  call_.exchange.Clear();
+}
+
 TEST_F(InferExchangeTest, EqualTextsGetARowEach) {
   Serve(&call_);
   call_.TakeNotes();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "tests/server/http/http2_client.h"
 #include "tests/server/http/http_server_fixture.h"
@@ -124,6 +125,35 @@ TEST_F(Http2Test, ASlowClientGetsNoMoreThanItsWindow) {
   client.Reset(stream);
   served_.left.WaitForNotification();
   AwaitRest(2);
+}
+
+TEST_F(Http2Test, ASplicedReplyIsWhole) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = client.Begin("GET", "/spliced");
+  while (!client.answer(stream).is_over) {
+    const size_t had = client.answer(stream).body.size();
+    client.AwaitThat(
+        [&] { return client.answer(stream).is_over || client.answer(stream).body.size() > had; });
+    client.Consume(stream, client.answer(stream).body.size() - had);
+  }
+  EXPECT_EQ(client.answer(stream).headers.at("content-length"), absl::StrCat(kSplicedBytes + 2));
+  EXPECT_EQ(client.answer(stream).body, absl::StrCat("<", std::string(kSplicedBytes, 's'), ">"));
+  EXPECT_EQ(client.Await(client.Begin("HEAD", "/spliced")).body, "");
+  AwaitRest(2);
+  while (served_.freed < 2) std::this_thread::yield();
+}
+
+// The socket may still have to take the bytes of a stream that is gone.
+TEST_F(Http2Test, ASplicedReplyIsFreedAfterAReset) {
+  Start();
+  Http2Client client(ConnectFd());
+  const int32_t stream = client.Begin("GET", "/spliced");
+  client.AwaitThat([&] { return client.answer(stream).body.size() == 65535; });
+  client.Reset(stream);
+  AwaitRest(1);
+  while (served_.freed < 1) std::this_thread::yield();
+  EXPECT_EQ(client.Await(client.Begin("HEAD", "/a")).headers.at(":status"), "200");
 }
 
 TEST_F(Http2Test, AResetTellsTheTask) {
@@ -450,6 +480,45 @@ TEST_F(Http2Test, AStopWithoutGraceCutsTheRequest) {
   while (server_.body_bytes() == 0) std::this_thread::yield();
   server_.Stop(0);
   AwaitRest(2);
+}
+
+// A body for "/beginning" that says its length.
+std::string ToldBody(size_t bytes) {
+  std::string body = absl::StrFormat("%08d", bytes);
+  while (body.size() < bytes) body.push_back(static_cast<char>('a' + body.size() % 23));
+  return body;
+}
+
+TEST_F(Http2Test, ATaskMayTakeTheBeginningOfItsBody) {
+  options_.message_bytes = 1 << 20;
+  Start();
+  Http2Client client(ConnectFd());
+  const std::string body = ToldBody(200'000);
+  // However it is cut.
+  for (const size_t cut : {1, 7, 500, 2000, 100'000, 199'999}) {
+    const int32_t stream = client.Begin("POST", "/beginning", body.substr(0, cut), {}, false);
+    client.SendMore(stream, body.substr(cut), true);
+    EXPECT_EQ(client.Await(stream).headers.at(":status"), "200") << cut;
+    EXPECT_EQ(client.answer(stream).body, absl::StrCat(absl::HashOf(body))) << cut;
+  }
+  AwaitRest(6);
+}
+
+TEST_F(Http2Test, TheRestOfABodyHasTheLengthThatItsBeginningTells) {
+  options_.message_bytes = 1 << 20;
+  Start();
+  Http2Client client(ConnectFd());
+  const std::string body = ToldBody(100'000);
+  for (const std::string& other : {body + "x", body.substr(0, body.size() - 1)}) {
+    const int32_t stream = client.Begin("POST", "/beginning", other);
+    EXPECT_EQ(client.Await(stream).headers.at(":status"), "400");
+  }
+  const int32_t reset = client.Begin("POST", "/beginning", body.substr(0, 50'000), {}, false);
+  EXPECT_EQ(client.Await(client.Begin("GET", "/a")).body, "GET /a ");
+  client.Reset(reset);
+  AwaitRest(4);
+  EXPECT_EQ(Ends(), (std::vector<BodyEnd>{BodyEnd::kMalformed, BodyEnd::kMalformed, BodyEnd::kWhole,
+                                          BodyEnd::kClientLeft}));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
@@ -39,11 +40,14 @@ struct Served {
   HttpCall* holding ABSL_GUARDED_BY(mu) = nullptr;
   std::vector<BodyEnd> ends ABSL_GUARDED_BY(mu);
   std::atomic<int> over{0};
+  std::atomic<int> freed{0};  // what replies held
   // For "/pieces".
   std::atomic<bool> holds_back{false};
   int64_t until_ns = INT64_MAX;
   int64_t taken_by_ns = 0;
 };
+
+inline constexpr size_t kSplicedBytes = 768 << 10;
 
 // Answers each request with its method, path and body; one for "/hold" when the test says so.
 // Lives on its connection's thread.
@@ -80,8 +84,21 @@ class EchoTask final : public HttpTask {
   }
   void Answer() {
     const HttpRequest& request = call_->request();
+    if (request.path == "/spliced") return AnswerSpliced();
     Reply({200, "text/plain",
            absl::StrCat(request.method, " ", request.path, " ", request.body.view())});
+  }
+  // A large text in brackets. The text lies elsewhere.
+  void AnswerSpliced() {
+    HttpReply reply(200, "text/plain", "<>");
+    std::shared_ptr<std::string> held(new std::string(kSplicedBytes, 's'),
+                                      [served = served_](std::string* bytes) {
+                                        delete bytes;
+                                        served->freed.fetch_add(1);
+                                      });
+    reply.splices.Add(1, *held);
+    reply.held = std::move(held);
+    Reply(std::move(reply));
   }
 
   HttpCall* const call_;
@@ -118,6 +135,42 @@ class PartsTask final : public HttpTask {
   HttpCall* const call_;
   Served* const served_;
   size_t parts_ = 0;
+};
+
+// Takes the beginning of its body, and answers with the hash of the whole body. Lives on its connection's thread.
+class BeginningTask final : public HttpTask {
+ public:
+  BeginningTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+
+  // The first bytes tell the length.
+  size_t BodyBytes(absl::string_view first) const override {
+    size_t bytes = 0;
+    return absl::SimpleAtoi(first.substr(0, 8), &bytes) ? bytes : 0;
+  }
+  absl::Span<char> TakeBeginning(absl::string_view first, size_t bytes) override {
+    EXPECT_LT(first.size(), bytes);
+    body_ = std::string(first);
+    body_.resize(bytes, '?');
+    return absl::MakeSpan(body_).subspan(first.size());
+  }
+  void Serve(BodyEnd end) override {
+    EXPECT_EQ(call_->TakeBody(), "");
+    call_->Reply(
+        {end == BodyEnd::kWhole ? 200 : 400, "text/plain", absl::StrCat(absl::HashOf(body_))});
+    absl::MutexLock lock(&served_->mu);
+    served_->ends.push_back(end);
+  }
+  void Resumed() override {}
+  void ClientLeft() override {}
+  void Over() override {
+    served_->over.fetch_add(1);
+    delete this;
+  }
+
+ private:
+  HttpCall* const call_;
+  Served* const served_;
+  std::string body_;
 };
 
 // Gives large parts until the client has left. Lives on its connection's thread.
@@ -229,6 +282,7 @@ class EchoHandler final : public HttpHandler {
     }
     if (call->request().path == "/parts") return new PartsTask(call, served_);
     if (call->request().path == "/endless") return new EndlessTask(call, served_);
+    if (call->request().path == "/beginning") return new BeginningTask(call, served_);
     if (call->request().path == "/pieces") return new PiecesTask(call, served_);
     return new EchoTask(call, served_);
   }

@@ -56,6 +56,21 @@ TEST_F(HttpServerTest, AnotherServerTakesItsSocketsOver) {
   EXPECT_TRUE(absl::StrContains(before.ReadAll(), "Connection: close"));
 }
 
+TEST_F(HttpServerTest, ASplicedReplyIsWhole) {
+  Start();
+  Client client = Connect();
+  for (int i = 1; i <= 2; ++i) {
+    client.Send("GET /spliced HTTP/1.1\r\nHost: h\r\n\r\n");
+    const std::string reply = client.ReadReply();
+    EXPECT_TRUE(
+        absl::EndsWith(reply, absl::StrCat("\r\n\r\n<", std::string(kSplicedBytes, 's'), ">")));
+    while (served_.freed < i) std::this_thread::yield();
+  }
+  client.Send("HEAD /spliced HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(absl::StrContains(client.ReadAll(),
+                                absl::StrCat("Content-Length: ", kSplicedBytes + 2, "\r\n")));
+}
+
 TEST_F(HttpServerTest, EachReplyCountsOnceByItsCode) {
   const auto count = [this](int code) {
     for (size_t i = 0; i < HttpReplies::kCodes.size(); ++i) {

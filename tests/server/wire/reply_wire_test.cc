@@ -101,6 +101,24 @@ TEST_F(ReplyWireTest, RandomAnswersAreReadByProtobuf) {
   }
 }
 
+TEST_F(ReplyWireTest, LargeOutputsMayStayWhereTheyAre) {
+  const std::string large(kCopiedReplyBytes + 1, 'y');
+  const std::string small(kCopiedReplyBytes, 'z');
+  Add("A", DataType::kUint8, {static_cast<int64_t>(large.size())}, large);
+  Add("B", DataType::kUint8, {static_cast<int64_t>(small.size())}, small);
+  Add("C", DataType::kUint8, {static_cast<int64_t>(large.size())}, large);
+  std::string text;
+  Splices splices;
+  AppendReply({"m", "1", "17"}, answer_, &text, &splices);
+  EXPECT_EQ(splices.bytes(), 2 * large.size());
+  std::string joined;
+  splices.ForEach(text, 0, text.size() + splices.bytes(), [&](absl::string_view piece, bool is) {
+    EXPECT_EQ(is, piece.data() == large.data());
+    joined.append(piece.data(), piece.size());
+  });
+  EXPECT_EQ(joined, Write({"m", "1", "17"}));
+}
+
 TEST_F(ReplyWireTest, AStreamsAnswerIsTheSameInAnEnvelope) {
   const std::string bytes(kCopiedReplyBytes + 1, 'y');
   Add("OUT", DataType::kUint8, {static_cast<int64_t>(bytes.size())}, bytes);

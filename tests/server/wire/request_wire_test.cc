@@ -477,5 +477,90 @@ TEST_F(RequestWireTest, ClassesDoNotGoIntoRegions) {
   EXPECT_EQ(message_.parameter_error, "output 'X' cannot be both classes and in shared memory");
 }
 
+// What Read() says of the whole message, and what ReadBeginning() says of each beginning of it.
+class BeginningTest : public RequestWireTest {
+ protected:
+  BeginningTest() {
+    request_.set_model_name("m");
+    request_.set_id("seventeen");
+    Add("A", "INT32", "abcd");
+    Add("B", "FP32", "0123456789abcdef");
+  }
+
+  void Add(const std::string& name, const std::string& datatype, const std::string& raw) {
+    auto* input = request_.add_inputs();
+    input->set_name(name);
+    input->set_datatype(datatype);
+    input->add_shape(4);
+    request_.add_raw_input_contents(raw);
+  }
+
+  bool ReadsBeginning(size_t bytes) {
+    bytes_ = request_.SerializeAsString();
+    return wire_.ReadBeginning(absl::string_view(bytes_).substr(0, bytes), bytes_.size(),
+                               message_bytes_, &message_);
+  }
+
+  // Whether no beginning can be read.
+  bool NeedsAll() {
+    const size_t whole = request_.SerializeAsString().size();
+    for (size_t bytes = 0; bytes <= whole; ++bytes) {
+      if (ReadsBeginning(bytes)) return false;
+    }
+    return true;
+  }
+};
+
+TEST_F(BeginningTest, ABeginningIsReadOnceTheLastTensorHasBegun) {
+  const size_t whole = request_.SerializeAsString().size();
+  for (size_t bytes = 0; bytes <= whole; ++bytes) {
+    const bool has_all_but_the_end = bytes >= whole - 16 && bytes < whole;
+    ASSERT_EQ(ReadsBeginning(bytes), has_all_but_the_end) << bytes;
+    if (!has_all_but_the_end) continue;
+    EXPECT_EQ(message_.model, "m");
+    EXPECT_EQ(message_.id, "seventeen");
+    ASSERT_THAT(message_.inputs, SizeIs(2));
+    EXPECT_EQ(Joined(message_.inputs[0].payload), "abcd");
+    EXPECT_EQ(message_.inputs[0].payload.arriving_bytes, 0U);
+    const Payload& last = message_.inputs[1].payload;
+    EXPECT_EQ(last.bytes, 16U);
+    EXPECT_EQ(last.arriving_bytes, whole - bytes);
+    EXPECT_EQ(last.pieces.empty() ? "" : last.pieces[0],
+              std::string("0123456789abcdef").substr(0, 16 - last.arriving_bytes));
+  }
+  ASSERT_TRUE(ReadBytes(request_.SerializeAsString()).ok());
+  EXPECT_EQ(message_.inputs[1].payload.arriving_bytes, 0U);
+}
+
+TEST_F(BeginningTest, SomeMessagesMustBeWhole) {
+  const ModelInferRequest good = request_;
+  request_.mutable_inputs(1)->set_datatype("BYTES");
+  EXPECT_TRUE(NeedsAll());
+  request_ = good;
+  request_.add_raw_input_contents("more than inputs");
+  EXPECT_TRUE(NeedsAll());
+  request_ = good;
+  Add("C", "FP32", "");
+  request_.mutable_raw_input_contents()->RemoveLast();
+  EXPECT_TRUE(NeedsAll()) << "fewer than inputs";
+  request_ = good;
+  auto* const parameters = request_.mutable_inputs(0)->mutable_parameters();
+  (*parameters)["shared_memory_region"].set_string_param("r");
+  (*parameters)["shared_memory_byte_size"].set_int64_param(4);
+  EXPECT_TRUE(NeedsAll());
+}
+
+// The bytes behind the tensor may say anything.
+TEST_F(BeginningTest, NothingMayFollowTheLastTensor) {
+  const std::string bytes = request_.SerializeAsString();
+  const auto reads = [&](uint64_t whole_bytes) {
+    return wire_.ReadBeginning(absl::string_view(bytes).substr(0, bytes.size() - 8), whole_bytes,
+                               message_bytes_, &message_);
+  };
+  EXPECT_TRUE(reads(bytes.size()));
+  EXPECT_FALSE(reads(bytes.size() + 1));
+  EXPECT_FALSE(reads(bytes.size() - 1));
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -1,0 +1,80 @@
+// ReplyQueue: replies on their way to the thread that writes them.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <cstddef>
+#include <utility>
+
+namespace mpsd {
+
+// A request whose reply, or a part of it, is on its way. Implemented by the connections.
+class Replying {
+ public:
+  virtual ~Replying() = default;
+
+  // Called on the connection's thread.
+  virtual void ReplyIsThere() = 0;
+
+ private:
+  friend class ReplyQueue;
+  Replying* next_ = nullptr;
+};
+
+// Any thread brings replies. The thread of the connections takes all of them together, between the
+// events of its sockets. Only a thread that sleeps is woken, and once for all that have come.
+//
+//   Take …  →  FallAsleep → the sleep → WakeUp  →  Take …
+//
+// Owned by an HttpThread. Push() is thread-safe, the rest lives on that thread.
+class ReplyQueue {
+ public:
+  // The thread sleeps in `io`, which outlives the queue.
+  explicit ReplyQueue(boost::asio::io_context* io) : io_(io) {}
+
+  // Whoever replies must not touch the request afterwards. REQUIRES: it is not in the queue.
+  void Push(Replying* replying) {
+    Replying* first = first_.load(std::memory_order_relaxed);
+    do {
+      replying->next_ = first;
+    } while (!first_.compare_exchange_weak(first, replying, std::memory_order_seq_cst,
+                                           std::memory_order_relaxed));
+    if (first == nullptr && sleeps_.load(std::memory_order_seq_cst)) {
+      boost::asio::post(*io_, [] {});
+    }
+  }
+
+  // Has each request that came take its reply, in the order of their coming. Returns their number.
+  size_t Take() {
+    if (first_.load(std::memory_order_relaxed) == nullptr) return 0;
+    size_t count = 0;
+    Replying* in_order = nullptr;
+    Replying* latest = first_.exchange(nullptr, std::memory_order_acquire);
+    while (latest != nullptr) {
+      Replying* const earlier = std::exchange(latest->next_, in_order);
+      in_order = std::exchange(latest, earlier);
+      ++count;
+    }
+    // A request may come again as soon as it has taken its reply.
+    while (in_order != nullptr) {
+      Replying* const next = std::exchange(in_order->next_, nullptr);
+      std::exchange(in_order, next)->ReplyIsThere();
+    }
+    return count;
+  }
+
+  // False if replies have come meanwhile: then the thread must not sleep.
+  bool FallAsleep() {
+    sleeps_.store(true, std::memory_order_seq_cst);
+    return first_.load(std::memory_order_seq_cst) == nullptr;
+  }
+  void WakeUp() { sleeps_.store(false, std::memory_order_relaxed); }
+
+ private:
+  boost::asio::io_context* const io_;
+  std::atomic<Replying*> first_{nullptr};  // the one that came last
+  std::atomic<bool> sleeps_{false};
+};
+
+}  // namespace mpsd

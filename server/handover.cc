@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,7 +136,7 @@ absl::StatusOr<std::optional<Predecessor>> Predecessor::FromEnvironment() {
 }
 
 absl::Status Predecessor::TellReady() const {
-  if (send(channel_.get(), &kReadyByte, 1, MSG_NOSIGNAL) == 1) return absl::OkStatus();
+  if (write(channel_.get(), &kReadyByte, 1) == 1) return absl::OkStatus();
   return absl::ErrnoToStatus(errno, "the old daemon cannot be told");
 }
 

@@ -5,7 +5,7 @@ set(proto_out ${PROJECT_BINARY_DIR}/proto)
 file(MAKE_DIRECTORY ${proto_out})
 set(proto_sources "")
 
-foreach(name inference model_config health control reflection)
+foreach(name inference model_config health control reflection orca orca_load_report)
   set(generated ${proto_out}/${name}.pb.cc ${proto_out}/${name}.grpc.pb.cc)
   add_custom_command(
     OUTPUT ${generated} ${proto_out}/${name}.pb.h ${proto_out}/${name}.grpc.pb.h
@@ -13,7 +13,8 @@ foreach(name inference model_config health control reflection)
       --grpc_out=${PROJECT_BINARY_DIR} --plugin=protoc-gen-grpc=${MPSD_GRPC_PLUGIN}
       ${CMAKE_CURRENT_SOURCE_DIR}/${name}.proto
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/inference.proto
-      ${CMAKE_CURRENT_SOURCE_DIR}/model_config.proto ${CMAKE_CURRENT_SOURCE_DIR}/${name}.proto
+      ${CMAKE_CURRENT_SOURCE_DIR}/model_config.proto
+      ${CMAKE_CURRENT_SOURCE_DIR}/orca_load_report.proto ${CMAKE_CURRENT_SOURCE_DIR}/${name}.proto
     COMMENT "Generating proto/${name}.pb.cc"
     VERBATIM)
   # A file of messages has names of its own at its top level; one of stubs has none.

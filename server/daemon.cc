@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@
 #include "server/config/config_reader.h"
 #include "server/config/config_warnings.h"
 #include "server/config/limit_keys.h"
+#include "server/control/load_methods.h"
 #include "server/control/model_methods.h"
 #include "server/control/model_states.h"
 #include "server/control/reflection_methods.h"
@@ -41,6 +43,7 @@
 #include "server/door/http_door.h"
 #include "server/embedders/usual_model.h"
 #include "server/entry/method_table.h"
+#include "server/handover.h"
 #include "server/heap.h"
 #include "server/heap_trimmer.h"
 #include "server/http/http_server.h"
@@ -64,13 +67,16 @@
 #include "server/start_progress.h"
 #include "server/steps/step_context.h"
 #include "server/supervise/process/cuda_service.h"
+#include "server/supervise/process/folder_tree.h"
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/http/health_source.h"
+#include "server/telemetry/load_sampler.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/log/request_log.h"
 #include "server/telemetry/log/trace_log.h"
 #include "server/telemetry/metrics_page.h"
+#include "server/telemetry/process_stats.h"
 #include "server/texts/text_threads.h"
 
 namespace mpsd {
@@ -116,6 +122,9 @@ class DirectoryHealth final : public HealthSource {
   const ModelDirectory* const models_;
 };
 
+// How often a daemon looks whether its successor is ready.
+constexpr int64_t kSuccessorLookNs = 50 * kNsPerMs;
+
 // For a person who started the daemon by hand, or reads the service manager's log.
 void Say(const std::string& text) {
   std::fputs(text.c_str(), stdout);
@@ -135,17 +144,50 @@ std::vector<std::pair<std::string, double>> LimitsInForce(const LimitsConfig& co
   return limits;
 }
 
+HostSample SampleHost(const ModelDirectory& models, const WorkerStatusSource& workers) {
+  HostSample host;
+  host.cores = platform::UsableCores();
+  host.available_bytes = platform::AvailableMemoryBytes();
+  const ProcessStats own = ReadProcessStats();
+  host.cpu_seconds = own.cpu_seconds;
+  host.used_bytes = own.resident_bytes;
+  for (const ModelStateSample& model : ModelStates(models, workers)) {
+    for (const RuntimeSample& worker : model.runtimes) {
+      host.cpu_seconds += worker.cpu_seconds;
+      host.used_bytes += worker.resident_bytes;
+    }
+  }
+  return host;
+}
+
 // The part of a path that clients may see.
 std::string FileNameOf(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
+// Folders of the state folder for the workers' files. The workers of an old daemon still run in one
+// of them. A daemon that takes over uses the other.
+constexpr const char* kWorkerFolders[] = {"workers", "workers.other"};
+
+// Held by a daemon before its parts are made. Outlives the daemon.
+struct DaemonHold {
+  InstanceLock lock;
+  std::optional<Predecessor> predecessor;  // only if this daemon takes over
+
+  const char* worker_folder() const {
+    const bool is_taken =
+        predecessor.has_value() && predecessor->worker_folder() == kWorkerFolders[0];
+    return kWorkerFolders[is_taken ? 1 : 0];
+  }
+};
+
 // Owns all parts, in the order in which they are made; they end in the reverse order.
 class Daemon {
  public:
-  Daemon(const Config& config, ConfigSource source, std::unique_ptr<LogFile> log_file,
-         std::string worker_binary)
+  Daemon(const Config& config, ConfigSource source, const DaemonHold* hold,
+         std::unique_ptr<LogFile> log_file, std::string worker_binary)
       : config_(config),
+        hold_(hold),
         limits_(LimitsWithin(config.limits, platform::AvailableMemoryBytes())),
         logger_(std::move(log_file), LevelOf(config), clock_, &metrics_),
         page_(&metrics_, {{"version", MPSD_VERSION}}),
@@ -156,7 +198,8 @@ class Daemon {
         answers_(clock_),
         completions_(&plane_),
         supervisor_(std::make_unique<LocalWorkerHost>(
-                        worker_binary, absl::StrCat(config.state_dir, "/workers"), &logger_),
+                        worker_binary, absl::StrCat(config.state_dir, "/", hold->worker_folder()),
+                        &logger_),
                     config.limits.shared_memory_bytes, &plane_, clock_, &logger_,
                     ClientsMemoryBytes(limits_)),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
@@ -185,6 +228,7 @@ class Daemon {
     models_.strict = config.strict_readiness;
     page_.AddAccess(&access_metrics_);
     page_.SetModelStates([this] { return ModelStates(models_, supervisor_); });
+    load_.SetHost([this] { return SampleHost(models_, supervisor_); });
     page_.SetResources([this] { return resources_.Samples(); });
   }
 
@@ -216,6 +260,12 @@ class Daemon {
   int Serve(const SignalWaiter& signals);
   absl::Status WaitUntilSettled(const SignalWaiter& signals);
   void ServeUntilAskedToEnd(const SignalWaiter& signals);
+  absl::Status TakeOver();
+  void BeginHandover();
+  absl::Status CheckHandover() const;
+  absl::Status StartSuccessor();
+  bool HasHandedOver();
+  void LeaveToSuccessor(const SignalWaiter& signals);
   void Reload();
   absl::StatusOr<Config> ReadAgain() const;
   Config UntilRestart(Config config) const;
@@ -223,6 +273,7 @@ class Daemon {
   void DrainAndStop(const SignalWaiter& signals);
 
   const Config& config_;
+  const DaemonHold* const hold_;
   const LimitsConfig limits_;  // the config's, as far as the memory allows
   const Clock* const clock_ = Clock::Real();
   ServerMetrics metrics_;
@@ -230,6 +281,7 @@ class Daemon {
   Logger logger_;
   RefusalLog refusals_{&access_metrics_, &logger_, clock_};
   MetricsPage page_;
+  LoadSampler load_{&page_, clock_};
   ResponseCache kept_answers_;
   ResourceTable resources_;
   SequenceContext sequences_;  // outlives the models, whose sequences use it
@@ -266,6 +318,7 @@ class Daemon {
   DescriptorNeeds needs_;
   uint64_t descriptors_ = UINT64_MAX;
   std::vector<std::string> host_warnings_;  // for the status
+  std::unique_ptr<Successor> successor_;    // while it starts, and once it is ready
   std::atomic<int64_t> lame_duck_ns_;
   std::atomic<int64_t> drain_timeout_ns_;
 };
@@ -307,6 +360,7 @@ void Daemon::AddMethods() {
   AddHealthMethods(&models_, &methods_);
   AddReflectionMethods(ReflectionOf(config_), &methods_);
   AddStatusMethods(&models_, &supervisor_, &reloader_, status, clock_, &methods_);
+  AddLoadMethods(&load_, &methods_);
   AddForgiveMethod(&models_, &logger_, &methods_);
   AddRepositoryMethods(&reloader_, &methods_);
 }
@@ -324,6 +378,7 @@ absl::Status Daemon::Listen() {
     group.connections = ConnectionsThatFit(group.connections, needs_, descriptors_);
   }
   options.logger = &logger_;
+  if (hold_->predecessor.has_value()) options.inherited = hold_->predecessor->sockets();
   texts_.Start(options.threads);
   bounds_.inflaters.Start(options.threads);
   page_.OnCollect([this] {
@@ -359,6 +414,7 @@ std::unique_ptr<HttpHandler> Daemon::MakeDoor(const ThreadRole* thread) {
   if (config_.limits.compressed_requests) context.inflaters = &bounds_.inflaters;
   context.inflate_bounds = bounds_.inflate_bounds;
   context.page = &page_;
+  context.load = &load_;
   context.health = &health_;
   context.message_bytes = limits_.message_bytes;
   context.json_bytes = config_.limits.http_json_bytes;
@@ -492,13 +548,16 @@ int Daemon::Serve(const SignalWaiter& signals) {
   }
   AddMethods();
   reloader_.Start();
-  if (absl::Status status = Listen(); !status.ok()) {
+  const bool takes_over = hold_->predecessor.has_value();
+  absl::Status status = takes_over ? absl::OkStatus() : Listen();
+  if (!status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
     return absl::IsInvalidArgument(status) ? kExitConfig : kExitCannotListen;
   }
   models_.stage = ServingStage::kServing;
-  absl::Status status = supervisor_.Start();
+  status = supervisor_.Start();
   if (status.ok()) status = WaitUntilSettled(signals);
+  if (status.ok() && takes_over) status = TakeOver();
   if (!status.ok()) {
     std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
     DrainAndStop(signals);
@@ -532,14 +591,96 @@ absl::Status Daemon::WaitUntilSettled(const SignalWaiter& signals) {
 
 void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
   reloader_.Begin();
-  for (int seen = 0; signals.requests() == 0;) {
-    signals.WaitForNews(seen, absl::Nanoseconds(HeapTrimmer::kLookNs));
+  for (SignalWaiter::News seen; signals.requests() == 0;) {
+    const int64_t look_ns = successor_ == nullptr ? HeapTrimmer::kLookNs : kSuccessorLookNs;
+    signals.WaitForNews(seen, absl::Nanoseconds(look_ns));
     heap_.Look(plane_.inside());
     keep_awake_.Look(plane_.inside());
     memory_.Look();
-    if (signals.hangups() == seen) continue;
-    seen = signals.hangups();
-    Reload();
+    if (HasHandedOver()) return LeaveToSuccessor(signals);
+    const SignalWaiter::News before = std::exchange(seen, signals.news());
+    if (seen.handovers != before.handovers) BeginHandover();
+    if (seen.hangups != before.hangups) Reload();
+  }
+  successor_ = nullptr;
+}
+
+// Nobody calls this daemon before.
+absl::Status Daemon::TakeOver() {
+  if (!models_.IsReady()) {
+    return absl::FailedPreconditionError("not every model is ready, so the old daemon serves on");
+  }
+  absl::Status status = Listen();
+  if (status.ok()) status = hold_->lock.NameHolder();
+  if (status.ok()) status = hold_->predecessor->TellReady();
+  return status;
+}
+
+void Daemon::BeginHandover() {
+  absl::Status status = CheckHandover();
+  if (status.ok()) status = StartSuccessor();
+  if (!status.ok()) {
+    logger_.Log(LogLevel::kWarn, "handover_refused", {{"reason", std::string(status.message())}});
+    return;
+  }
+  logger_.Log(LogLevel::kInfo, "handover_begun", {{"pid", successor_->pid()}});
+}
+
+absl::Status Daemon::CheckHandover() const {
+  if (successor_ != nullptr) {
+    return absl::AbortedError(
+        absl::StrCat("process ", successor_->pid(), " is to take over already"));
+  }
+  if (config_.cuda_mps) {
+    return absl::FailedPreconditionError("with cuda_mps two daemons cannot run beside each other");
+  }
+  const absl::StatusOr<Config> fresh = source_();
+  if (!fresh.ok()) return fresh.status();
+  if (fresh->state_dir != config_.state_dir) {
+    return absl::FailedPreconditionError("state_dir changes with a restart only");
+  }
+  const HostSample host = SampleHost(models_, supervisor_);
+  if (host.used_bytes <= host.available_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("a second daemon needs about ", BytesText(host.used_bytes), ", and only ",
+                   BytesText(host.available_bytes), " are available"));
+}
+
+absl::Status Daemon::StartSuccessor() {
+  std::vector<HandedSocket> sockets;
+  for (const HttpServer::Listener& listener : http_.listeners()) {
+    const ListeningSocket& socket = *listener.socket;
+    sockets.push_back({listener.asked, socket.address, socket.family, socket.fd.get()});
+  }
+  auto successor = Successor::Start(platform::Arguments(), hold_->lock.fd(), sockets,
+                                    hold_->worker_folder(), clock_->NowNs());
+  if (successor.ok()) successor_ = *std::move(successor);
+  return successor.status();
+}
+
+bool Daemon::HasHandedOver() {
+  if (successor_ == nullptr) return false;
+  const Successor::State state = successor_->Look(clock_->NowNs());
+  if (state == Successor::State::kFailed) {
+    logger_.Log(LogLevel::kWarn, "handover_failed", {{"reason", successor_->reason()}});
+    successor_ = nullptr;
+  }
+  return state == Successor::State::kReady;
+}
+
+// Clients find the successor with their next connection, and are answered here until then.
+void Daemon::LeaveToSuccessor(const SignalWaiter& signals) {
+  logger_.Log(LogLevel::kInfo, "handed_over", {{"pid", successor_->pid()}});
+  notifier_.HandedOver(successor_->pid()).IgnoreError();
+  http_.StopAccepting();
+  http_.StopKeeping();
+  const int64_t until_ns = clock_->NowNs() + drain_timeout_ns_.load();
+  const auto connections = [this] {
+    return http_.connection_count(kGrpcGroup) + http_.connection_count(kControlGroup) +
+           http_.connection_count(kHttpGroup);
+  };
+  while (connections() > 0 && clock_->NowNs() < until_ns) {
+    if (signals.WaitFor(1, absl::Milliseconds(5))) return;
   }
 }
 
@@ -583,7 +724,7 @@ void Daemon::Apply(const Config& config) {
 void Daemon::DrainAndStop(const SignalWaiter& signals) {
   const bool lame_duck = signals.requests() == 1 && lame_duck_ns_ > 0;
   models_.stage = lame_duck ? ServingStage::kLameDuck : ServingStage::kExiting;
-  notifier_.Stopping("draining").IgnoreError();
+  if (successor_ == nullptr) notifier_.Stopping("draining").IgnoreError();
   http_.StopKeeping();
   reloader_.Stop();
   const int64_t inside = plane_.inside();
@@ -611,6 +752,12 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   logger_.Log(LogLevel::kInfo, "stopped");
 }
 
+// The files of a daemon that had taken over and was killed. The supervisor removes those in the
+// first folder.
+void RemoveLeftovers(const Config& config) {
+  RemoveTree(absl::StrCat(config.state_dir, "/", kWorkerFolders[1])).IgnoreError();
+}
+
 absl::StatusOr<std::string> RunnableWorker() {
   absl::StatusOr<std::string> worker = WorkerProgram();
   if (worker.ok() && access(worker->c_str(), X_OK) != 0) {
@@ -635,11 +782,17 @@ int Complain(const absl::Status& status, int exit_code) {
 int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& signals) {
   platform::HideMemory();
   ShareHeap();
-  absl::StatusOr<InstanceLock> lock = InstanceLock::Take(config.state_dir);
+  absl::StatusOr<std::optional<Predecessor>> predecessor = Predecessor::FromEnvironment();
+  if (!predecessor.ok()) return Complain(predecessor.status(), kExitConfig);
+  absl::StatusOr<InstanceLock> lock = predecessor->has_value()
+                                          ? InstanceLock::Adopt((*predecessor)->TakeLock())
+                                          : InstanceLock::Take(config.state_dir);
   if (!lock.ok()) {
     return Complain(lock.status(),
                     absl::IsAlreadyExists(lock.status()) ? kExitRunsAlready : kExitConfig);
   }
+  const DaemonHold hold{*std::move(lock), *std::move(predecessor)};
+  if (!hold.predecessor.has_value()) RemoveLeftovers(config);
   absl::StatusOr<std::string> worker = RunnableWorker();
   if (!worker.ok()) return Complain(worker.status(), kExitConfig);
   absl::StatusOr<std::unique_ptr<LogFile>> log_file = LogFile::Open(config.log.file);
@@ -647,7 +800,7 @@ int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& sig
   RaiseOwnDescriptorLimit();
   SetMpsFallback(config.mps_fallback);
   if (config.cuda_mps) CudaService::SetEnvironment(CudaServiceFolder(config));
-  Daemon daemon(config, std::move(source), *std::move(log_file), *std::move(worker));
+  Daemon daemon(config, std::move(source), &hold, *std::move(log_file), *std::move(worker));
   if (absl::Status opened = daemon.OpenFiles(); !opened.ok()) return Complain(opened, kExitConfig);
   return daemon.Run(signals);
 }

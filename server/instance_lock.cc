@@ -59,12 +59,18 @@ absl::StatusOr<InstanceLock> InstanceLock::Take(const std::string& state_dir) {
         absl::StrCat("mpsd runs already: process ", absl::StripSuffix(pid, "\n"), " holds ", path,
                      "; end it, or give this one a state_dir of its own"));
   }
+  InstanceLock lock(std::move(fd));
+  if (absl::Status named = lock.NameHolder(); !named.ok()) return Named(path, named);
+  return lock;
+}
+
+absl::Status InstanceLock::NameHolder() const {
   const std::string pid = absl::StrCat(getpid(), "\n");
-  if (ftruncate(fd.get(), 0) != 0 ||
-      pwrite(fd.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
+  if (ftruncate(fd_.get(), 0) == 0 &&
+      pwrite(fd_.get(), pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size())) {
+    return absl::OkStatus();
   }
-  return InstanceLock(std::move(fd));
+  return absl::ErrnoToStatus(errno, "cannot write the lock");
 }
 
 }  // namespace mpsd

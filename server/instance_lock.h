@@ -12,6 +12,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "proto/base/fd.h"
@@ -28,6 +29,14 @@ class InstanceLock {
   // for another holder. ALREADY_EXISTS names the process with the lock; other errors have the path,
   // and are for the operator.
   static absl::StatusOr<InstanceLock> Take(const std::string& state_dir);
+
+  // The lock of a daemon that hands over, by its descriptor. Both hold the lock until it ends.
+  static InstanceLock Adopt(UniqueFd fd) { return InstanceLock(std::move(fd)); }
+
+  // Writes this process's number into the file. Take() has done so.
+  absl::Status NameHolder() const;
+
+  int fd() const { return fd_.get(); }
 
  private:
   explicit InstanceLock(UniqueFd fd) : fd_(std::move(fd)) {}

@@ -46,6 +46,10 @@ absl::Status ServiceNotifier::Reloading(const Clock& clock) const {
   return Send(absl::StrCat("RELOADING=1\nMONOTONIC_USEC=", clock.NowNs() / kNsPerUs));
 }
 
+absl::Status ServiceNotifier::HandedOver(int64_t pid) const {
+  return Send(absl::StrCat("READY=1\nMAINPID=", pid, "\nSTATUS=serving"));
+}
+
 absl::Status ServiceNotifier::Stopping(absl::string_view status) const {
   return Send(absl::StrCat("STOPPING=1\n", StatusLine(status)));
 }

@@ -39,6 +39,9 @@ class ServiceNotifier {
   // A reload has begun; Ready() ends it. `clock` is the host's monotonic one.
   absl::Status Reloading(const Clock& clock) const;
 
+  // Another process speaks for the unit from now on.
+  absl::Status HandedOver(int64_t pid) const;
+
   // The daemon drains and will exit.
   absl::Status Stopping(absl::string_view status) const;
 

@@ -32,15 +32,15 @@ int SignalWaiter::requests() const {
   return requests_;
 }
 
-int SignalWaiter::hangups() const {
+SignalWaiter::News SignalWaiter::news() const {
   absl::MutexLock lock(&mu_);
-  return hangups_;
+  return news_;
 }
 
-void SignalWaiter::WaitForNews(int seen, absl::Duration limit) const {
+void SignalWaiter::WaitForNews(News seen, absl::Duration limit) const {
   absl::MutexLock lock(&mu_);
   const auto news = [this, seen]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return requests_ > 0 || hangups_ != seen;
+    return requests_ > 0 || news_ != seen;
   };
   mu_.AwaitWithTimeout(absl::Condition(&news), limit);
 }
@@ -69,7 +69,8 @@ void SignalWaiter::Main() {
     }
     absl::MutexLock lock(&mu_);
     if (done_) return;
-    if (signal == SIGHUP) ++hangups_;
+    if (signal == SIGHUP) ++news_.hangups;
+    if (signal == SIGUSR2) ++news_.handovers;
     if (signal == SIGTERM || signal == SIGINT) ++requests_;
   }
 }

@@ -22,10 +22,11 @@
 
 namespace mpsd {
 
-// Its own thread takes SIGTERM and SIGINT (end), SIGHUP (read the config again) and SIGUSR1 (open
-// the rotated log again). Made and owned by main, before any other thread, so that every thread
-// inherits the blocked signals and no signal is lost while the config is read. One in a process.
-// Its methods are const, since waiting does not change it. Thread-safe.
+// Its own thread takes SIGTERM and SIGINT (end), SIGHUP (read the config again), SIGUSR1 (open the
+// rotated log again) and SIGUSR2 (hand over to a new daemon). Made and owned by main, before any
+// other thread, so that every thread inherits the blocked signals and no signal is lost while the
+// config is read. One in a process. Its methods are const, since waiting does not change it.
+// Thread-safe.
 class SignalWaiter {
  public:
   // Blocks the signals in the calling thread and in all that it starts later.
@@ -40,12 +41,17 @@ class SignalWaiter {
   // previous function is not called any more; blocks while it runs.
   void OnReopen(std::function<void()> reopen) const;
 
-  // How often SIGHUP asked to read the config again.
-  int hangups() const;
+  // How often SIGHUP asked to read the config again, and SIGUSR2 to hand over.
+  struct News {
+    int hangups = 0;
+    int handovers = 0;
+    bool operator==(const News&) const = default;
+  };
+  News news() const;
 
-  // Blocks until the daemon is asked to end, or hangups() differs from `seen`, at most for `limit`.
+  // Blocks until the daemon is asked to end, or news() differs from `seen`, at most for `limit`.
   // Returns at once if that is so already, so that no signal is missed between two calls.
-  void WaitForNews(int seen, absl::Duration limit) const;
+  void WaitForNews(News seen, absl::Duration limit) const;
 
   // Blocks until the daemon was asked to end that often, at most for `limit`. Returns whether it
   // was.
@@ -54,10 +60,10 @@ class SignalWaiter {
  private:
   void Main();
 
-  sigset_t signals_;  // with SIGUSR2, by which the destructor wakes the thread
+  sigset_t signals_;
   mutable absl::Mutex mu_;
   int requests_ ABSL_GUARDED_BY(mu_) = 0;
-  int hangups_ ABSL_GUARDED_BY(mu_) = 0;
+  News news_ ABSL_GUARDED_BY(mu_);
   bool done_ ABSL_GUARDED_BY(mu_) = false;
 
   mutable absl::Mutex reopen_mu_;  // held during the call

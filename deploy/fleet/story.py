@@ -45,12 +45,13 @@ def free_ports(count):
 class Host(Daemon):
     """A daemon that has the same ports after a restart."""
 
-    def __init__(self):
-        super().__init__([MODEL], limits={"lame_duck": "2s"})
+    def __init__(self, model=None):
+        model = model or MODEL
+        super().__init__([model], limits={"lame_duck": "2s"})
         self.grpc_port, self.http_port = free_ports(2)
         self.config["listen"] = {"grpc": [f"127.0.0.1:{self.grpc_port}"],
                                  "http": f"127.0.0.1:{self.http_port}"}
-        self.write_config([MODEL])
+        self.write_config([model])
 
     def answered(self):
         return self.metric("mpsd_requests_total", code="OK")
@@ -82,9 +83,37 @@ class Envoy:
         if retry_cut:
             text = text.replace("retry_on: ", "retry_on: reset,")
         config = folder / "envoy.yaml"
-        config.write_text(text)
+        config.write_text(self.changed(text))
         self.command = [program, "-c", config, "--log-level", "error", "--use-dynamic-base-id"]
         self.servers = {"gRPC": f"127.0.0.1:{self.port}", "HTTP": f"http://127.0.0.1:{self.port}"}
+
+    def changed(self, text):
+        return text
+
+
+class WeighingEnvoy(Envoy):
+    """Shares calls by the load reports that come with answers."""
+    OUT_OF_BAND = "false"
+
+    def changed(self, text):
+        kind = "client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin"
+        text = text.replace("lb_policy: ROUND_ROBIN", f"""load_balancing_policy:
+        policies:
+          - typed_extension_config:
+              name: weighing
+              typed_config:
+                "@type": type.googleapis.com/envoy.extensions.load_balancing_policies.{kind}
+                blackout_period: 1s
+                weight_update_period: 1s
+                enable_oob_load_report: {self.OUT_OF_BAND}""")
+        return text.replace('domains: ["*"]', """domains: ["*"]
+                      request_headers_to_add:
+                        - header: {key: endpoint-load-metrics-format, value: TEXT}""")
+
+
+class OutOfBandEnvoy(WeighingEnvoy):
+    """Shares calls by load reports of which it has a stream from each host."""
+    OUT_OF_BAND = "true"
 
 
 class HAProxy:

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kNoDeadlineNs = 30'000'000'000;
 constexpr int64_t kRowNs = 100'000;  // charge of a tenant for each row
+constexpr int64_t kLoadLookNs = 1'000'000'000;
 
 }  // namespace
 
@@ -17,7 +18,8 @@ SimulatedPool::SimulatedPool(const Scheduler* scheduler, TrueCurve curve, const 
       options_(options),
       random_(options.seed),
       lanes_(options.lanes),
-      standing_(options.target_ns) {
+      standing_(options.target_ns),
+      replicas_(options.slo_ns) {
   worker_views_ = {{0, 0, true}};
 }
 
@@ -41,6 +43,19 @@ SimulatedOutcome SimulatedPool::Run(const SimulatedLoad& load) {
   return outcome_;
 }
 
+void SimulatedPool::NoteOffered() {
+  replicas_.Arrived(&curve_, 1, options_.max_batch_rows);
+  if (now_ns_ - needs_ns_ < kLoadLookNs) return;
+  needs_ns_ = now_ns_;
+  needs_ = replicas_.At(now_ns_, options_.lanes);
+}
+
+uint64_t SimulatedPool::Waits() const {
+  uint64_t waits = 0;
+  for (const auto& [rank, line] : ranks_) waits += line.size();
+  return waits;
+}
+
 void SimulatedPool::Arrive(uint32_t run) {
   if (run != run_) return;
   ++outcome_.offered;
@@ -53,6 +68,7 @@ void SimulatedPool::Arrive(uint32_t run) {
 
 void SimulatedPool::Admit(Waiting request) {
   returns_.Arrived(now_ns_);
+  NoteOffered();
   const int64_t wait_ns = load_.deadline_ns > 0 ? StandingQueue::kAnyNs : standing_.LongestWaitNs();
   const Arrival arrival = {.curve = options_.knows ? &curve_ : nullptr,
                            .rows_ahead = RowsBefore(request),

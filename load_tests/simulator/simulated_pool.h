@@ -15,6 +15,7 @@
 
 #include "server/schedule/admission_forecast.h"
 #include "server/schedule/admission_margin.h"
+#include "server/schedule/replica_forecast.h"
 #include "server/schedule/scheduler.h"
 #include "server/schedule/standing_queue.h"
 #include "server/schedule/tenant_shares.h"
@@ -75,6 +76,7 @@ class SimulatedPool {
     uint32_t max_batch_rows = 64;
     uint64_t queue_requests = 512;
     bool refuses = true;     // refuses late requests in advance
+    int64_t slo_ns = 0;      // for ReplicasNeeded(); 0: none
     int64_t target_ns = 0;   // StandingQueue's target, for requests without a deadline
     bool knows = true;       // knows the curve; without it the scheduler is eager
     bool is_fair = true;     // shares lane time between tenants
@@ -89,6 +91,10 @@ class SimulatedPool {
 
   // Requests that wait or run at the end stay for the next run; their clients do not.
   SimulatedOutcome Run(const SimulatedLoad& load);
+
+  // The pool's gauges, after a run: requests in its line, and ReplicaForecast::At().
+  uint64_t Waits() const;
+  double ReplicasNeeded() const { return needs_.replicas; }
 
  private:
   struct Waiting {
@@ -108,6 +114,7 @@ class SimulatedPool {
 
   void Arrive(uint32_t run);
   void Admit(Waiting request);
+  void NoteOffered();
   void Dispatch();
   void WakeAt(int64_t when_ns);
   void Start(uint32_t lane, uint32_t max_rows);
@@ -145,6 +152,9 @@ class SimulatedPool {
   ReturnForecast returns_;
   AdmissionMargin margin_;
   StandingQueue standing_;
+  ReplicaForecast replicas_;
+  ReplicaForecast::Needs needs_;
+  int64_t needs_ns_ = 0;  // when they were asked for
   TenantShares shares_;
   int64_t end_ns_ = 0;
   int64_t door_free_ns_ = 0;

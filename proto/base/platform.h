@@ -156,6 +156,9 @@ void NameThread(const char* name);
 uint64_t AvailableMemoryBytes();
 uint64_t ResidentMemoryBytes(pid_t pid);
 
+// Processor time of all threads of a process since its start; 0: not known.
+double CpuSeconds(pid_t pid);
+
 // The cores that affinity and cgroup quota leave to this process; at least 1.
 uint32_t UsableCores();
 
@@ -166,6 +169,9 @@ bool MayHaveGpu();
 int64_t ModifiedNs(const struct stat& status);
 
 absl::StatusOr<std::string> ExecutablePath();
+
+// The arguments of this process, without its program; empty if the system does not tell them.
+std::vector<std::string> Arguments();
 
 // A path by which this process can reopen the file behind a descriptor, even if the file was
 // renamed or removed. Empty if the system has no such path that a sandbox can allow.

@@ -479,6 +479,23 @@ uint64_t ResidentMemoryBytes(pid_t pid) {
   return pages * PageBytes();
 }
 
+// The program's name, in brackets, may have blanks: the fields are counted from behind it.
+double CpuSeconds(pid_t pid) {
+  const std::string text = ReadSmallFile(absl::StrCat("/proc/", pid, "/stat"));
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  const std::vector<absl::string_view> fields =
+      absl::StrSplit(absl::string_view(text).substr(name_end + 1), ' ', absl::SkipEmpty());
+  constexpr size_t kUserTicks = 11;
+  uint64_t user = 0;
+  uint64_t system = 0;
+  if (fields.size() < kUserTicks + 2 || !absl::SimpleAtoi(fields[kUserTicks], &user) ||
+      !absl::SimpleAtoi(fields[kUserTicks + 1], &system)) {
+    return 0;
+  }
+  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 uint32_t UsableCores() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -523,6 +540,14 @@ absl::StatusOr<std::string> ExecutablePath() {
   const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
   if (length < 0) return Errno("cannot read /proc/self/exe");
   return std::string(path, static_cast<size_t>(length));
+}
+
+std::vector<std::string> Arguments() {
+  std::vector<std::string> words =
+      absl::StrSplit(ReadSmallFile("/proc/self/cmdline"), absl::ByChar('\0'));
+  if (!words.empty()) words.pop_back();  // each word has an end
+  if (!words.empty()) words.erase(words.begin());
+  return words;
 }
 
 std::string PathOfOpenFile(int fd) { return absl::StrCat("/proc/self/fd/", fd); }

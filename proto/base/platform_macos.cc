@@ -1,9 +1,11 @@
 // The platform on macOS 14.4 and later. Cross-compiled in CI and not yet run on a Mac.
+#include <crt_externs.h>
 #include <fcntl.h>
 #include <libproc.h>
 #include <limits.h>
 #include <mach-o/dyld.h>
 #include <mach/mach.h>
+#include <mach/mach_time.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -498,11 +500,26 @@ uint64_t ResidentMemoryBytes(pid_t pid) {
   return usage.ri_phys_footprint;
 }
 
+double CpuSeconds(pid_t pid) {
+  rusage_info_v4 usage{};
+  if (proc_pid_rusage(pid, RUSAGE_INFO_V4, reinterpret_cast<rusage_info_t*>(&usage)) != 0) return 0;
+  mach_timebase_info_data_t base{};
+  mach_timebase_info(&base);
+  const auto ticks = static_cast<double>(usage.ri_user_time + usage.ri_system_time);
+  return ticks * base.numer / base.denom * 1e-9;
+}
+
 uint32_t UsableCores() {
   // Inference belongs on the performance cores; an Intel Mac does not distinguish cores.
   uint64_t cores = ReadSysctl("hw.perflevel0.logicalcpu");
   if (cores == 0) cores = ReadSysctl("hw.ncpu");
   return static_cast<uint32_t>(std::max<uint64_t>(cores, 1));
+}
+
+std::vector<std::string> Arguments() {
+  const int count = *_NSGetArgc();
+  char** const words = *_NSGetArgv();
+  return std::vector<std::string>(words + std::min(count, 1), words + count);
 }
 
 bool MayHaveGpu() { return true; }

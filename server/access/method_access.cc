@@ -48,6 +48,7 @@ constexpr MethodAccess kMethods[] = {
     {"/v1/models", kMayInfer, Scope::kModel},
     {"/v2/health/live", kProbe, Scope::kServer},
     {"/v2/health/ready", kProbe, Scope::kServer},
+    {"/xds.service.orca.v3.OpenRcaService/StreamCoreMetrics", Role::kMetrics, Scope::kAllModels},
 };
 
 constexpr bool IsBefore(const MethodAccess& a, const MethodAccess& b) { return a.name < b.name; }

@@ -48,8 +48,8 @@ namespace mpsd {
 // returns kAwaitsTexts, with request->model set to the generation whose tokenizer is needed, and
 // TextThreads encode them. If another generation has taken over meanwhile, they are encoded again.
 //
-// A small request waits before Reserve() in the bunch of its thread, if it has one. EnterAll() takes
-// the last three steps for all of them together.
+// A small request waits before Reserve() in the bunch of its thread, if it has one. EnterAll()
+// takes the last three steps for all of them together.
 //
 // AdmitArriving() takes the same steps before the last payload is whole, up to Fill(), which copies
 // what is there. It refuses nobody: a request that cannot be admitted so is handled when it is

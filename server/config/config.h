@@ -118,6 +118,7 @@ struct ModelConfig {
   uint64_t queue_bytes = kDefaultQueueBytes;  // limit on waiting bytes; holds the largest message
   LaneNeeds lane_needs;                       // resources shared with other models' lanes
   int64_t queue_target_ns = 0;                // longest wait in a standing queue; 0: any
+  int64_t slo_ns = 0;                         // promised time of 99 of 100 requests; 0: any
   TextPolicy text;                            // set for a folder with a tokenizer
   std::vector<ModelTask> default_for;  // tasks whose requests it answers if they name no model
   FileStamp tokenizer_stamp;           // StampOfTokenizer() of `text.tokenizer`

@@ -19,7 +19,7 @@
 namespace mpsd {
 namespace {
 
-constexpr std::array<std::string_view, 33> kModelKeys = {"name",
+constexpr std::array<std::string_view, 34> kModelKeys = {"name",
                                                          "version",
                                                          "path",
                                                          "format",
@@ -51,6 +51,7 @@ constexpr std::array<std::string_view, 33> kModelKeys = {"name",
                                                          "max_request_rows",
                                                          "rate_limiter",
                                                          "weight",
+                                                         "slo",
                                                          "sequences"};
 constexpr std::array<std::string_view, 3> kPlacementKeys = {"processes", "lanes", "threads"};
 constexpr std::array<std::string_view, 2> kBatchingKeys = {"max_delay", "preferred_sizes"};
@@ -62,6 +63,7 @@ constexpr std::array<std::string_view, 8> kQueueKeys = {"requests",
                                                         "priorities",
                                                         "default_priority",
                                                         "target"};
+constexpr std::array<std::string_view, 1> kSloKeys = {"p99"};
 constexpr std::array<std::string_view, 4> kPolicyKeys = {"requests", "timeout", "timeout_action",
                                                          "allow_timeout_override"};
 constexpr std::array<std::string_view, 2> kRateKeys = {"resources", "priority"};
@@ -72,9 +74,10 @@ constexpr std::array<std::string_view, 2> kCircuitKeys = {"deaths", "period"};
 constexpr std::array<std::string_view, 3> kRecycleKeys = {"resident_memory", "requests", "age"};
 
 // Keys that people often write one level too high.
-constexpr std::array<JsonObject::Inner, 7> kModelObjects = {{{"placement", kPlacementKeys},
+constexpr std::array<JsonObject::Inner, 8> kModelObjects = {{{"placement", kPlacementKeys},
                                                              {"batching", kBatchingKeys},
                                                              {"queue", kQueueKeys},
+                                                             {"slo", kSloKeys},
                                                              {"text", kTextKeys},
                                                              {"circuit", kCircuitKeys},
                                                              {"recycle", kRecycleKeys},
@@ -249,6 +252,16 @@ void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig*
   MPSD_CHECK(written != nullptr);
   object.Fail("bytes", absl::StrCat("must be at least limits.message, ",
                                     BytesText(limits.message_bytes), ", not ", JsonText(*written)));
+}
+
+// A sequence waits in front of the pool for its lane, so the pool does not see what is offered.
+void ReadSlo(const JsonObject& model, ModelConfig* config) {
+  const nlohmann::json* json = model.Find("slo");
+  if (json == nullptr) return;
+  const JsonObject object(*json, model.PathOf("slo"), kSloKeys, model.errors());
+  object.GetDuration("p99", kMaxQueueTimeoutNs, &config->slo_ns);
+  if (config->slo_ns == 0 || !config->sequences.has_value()) return;
+  model.Fail("slo", "is not for a model with sequences; scale such a model by mpsd_open_sequences");
 }
 
 void ReadNeed(const JsonObject& object, LaneNeeds* needs) {
@@ -455,6 +468,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadDefaultFor(object, &model.default_for);
   ReadResponseCache(object, &model);
   ReadSequences(object, &model);
+  ReadSlo(object, &model);
   ReadParameters(object, &model);
   return model;
 }

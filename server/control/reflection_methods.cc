@@ -12,6 +12,7 @@
 #include "proto/control.pb.h"
 #include "proto/health.pb.h"
 #include "proto/inference.pb.h"
+#include "proto/orca.pb.h"
 #include "proto/reflection.pb.h"
 
 namespace mpsd {
@@ -21,9 +22,12 @@ namespace reflection_pb = grpc::reflection::v1;
 using google::protobuf::DescriptorPool;
 using google::protobuf::FileDescriptor;
 
-constexpr const char* kServices[] = {
-    "inference.GRPCInferenceService", "grpc.health.v1.Health", "mpsd.control.v1.Control",
-    "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"};
+constexpr const char* kServices[] = {"inference.GRPCInferenceService",
+                                     "grpc.health.v1.Health",
+                                     "mpsd.control.v1.Control",
+                                     "grpc.reflection.v1.ServerReflection",
+                                     "xds.service.orca.v3.OpenRcaService",
+                                     "grpc.reflection.v1alpha.ServerReflection"};
 
 constexpr const char* kPackage = "grpc.reflection.v1";
 constexpr const char* kOlderPackage = "grpc.reflection.v1alpha";
@@ -116,6 +120,7 @@ void AnswerReflection(const DescriptorPool& pool,
 void LinkDescriptors() {
   MPSD_CHECK(mpsd::control::v1::StatusRequest::descriptor() != nullptr);
   MPSD_CHECK(grpc::health::v1::HealthCheckRequest::descriptor() != nullptr);
+  MPSD_CHECK(xds::service::orca::v3::OrcaLoadReportRequest::descriptor() != nullptr);
   MPSD_CHECK(inference::ServerLiveRequest::descriptor() != nullptr);
 }
 

@@ -34,6 +34,7 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       slow_workers(&inflight),
       answering(&queue),
       standing(options.queue_target_ns),
+      replicas(options.slo_ns),
       dispatcher(model, scheduler.get(), clock, &queue, &inflight, &returns, &margin, &standing,
                  &saturation, &estimate, &claims, options.held_requests),
       intake(model, clock, &queue, &inflight, &claims, &slow_workers, &answering, &returns, &margin,
@@ -41,7 +42,10 @@ PoolParts::PoolParts(ServedModel* served, const PoolOptions& given, const Clock*
       loss(model, clock, &queue, &inflight, &claims, &quarantine),
       link_gauges(&model->metrics),
       inside_share(&model->metrics.inside_requests),
-      saturation_share(&model->metrics.saturation_permille) {
+      saturation_share(&model->metrics.saturation_permille),
+      load_share(&model->metrics.load_permille),
+      replicas_share(&model->metrics.replicas_needed_permille),
+      replicas_known_share(&model->metrics.replicas_known) {
   MPSD_CHECK(options.lane_depth >= 1 && options.lane_depth <= kMaxLaneDepth);
   MPSD_CHECK(options.lane_needs.empty() || options.resources != nullptr);
 }
@@ -65,8 +69,11 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
                                 : Foresee(arrival, snapshot, now_ns);
   request->is_tried = foreseen.late_ns > 0;
   request->is_unforeseen = !IsKnown(arrival.curve);
+  if (request->is_arriving && !foreseen.is_let_in()) {
+    return absl::ResourceExhaustedError("asked again once it is whole");
+  }
+  replicas.Arrived(arrival.curve, arrival.rows, arrival.most_rows);
   if (foreseen.is_let_in()) return absl::OkStatus();
-  if (request->is_arriving) return absl::ResourceExhaustedError("asked again once it is whole");
   returns.Arrived(now_ns);
   model->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);
   return NoLaneInTime(standing.stands() && is_patient
@@ -78,6 +85,11 @@ absl::Status PoolParts::RefusalInAdvance(Request* request) {
 void PoolParts::NoteLoad(int64_t now_ns) {
   inside_share.Set(inside.get());
   saturation_share.Set(std::lround(1000 * saturation.At(now_ns)));
+  const auto lanes = static_cast<uint32_t>(inflight.lanes().size());
+  const ReplicaForecast::Needs needs = replicas.At(now_ns, lanes);
+  load_share.Set(std::lround(1000 * std::max(needs.load, 0.0)));
+  replicas_share.Set(std::lround(1000 * std::max(needs.replicas, 0.0)));
+  replicas_known_share.Set(needs.replicas < 0 ? 0 : 1);
 }
 
 void PoolParts::CheckInvariants() const {

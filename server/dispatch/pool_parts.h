@@ -28,6 +28,7 @@
 #include "server/request/served_model.h"
 #include "server/resources/resource_table.h"
 #include "server/schedule/admission_margin.h"
+#include "server/schedule/replica_forecast.h"
 #include "server/schedule/return_forecast.h"
 #include "server/schedule/saturation.h"
 #include "server/schedule/scheduler.h"
@@ -43,6 +44,7 @@ struct PoolOptions {
   std::vector<uint32_t> queue_requests = {kDefaultQueueRequests};  // by priority level
   uint64_t queue_bytes = kDefaultQueueBytes;                       // bytes of payload
   int64_t queue_target_ns = 0;  // target of StandingQueue; 0: none
+  int64_t slo_ns = 0;           // promised time of 99 of 100 requests; 0: any
   uint32_t held_requests = 0;   // no batch before this many wait for the first time
   // When an answer of this size comes, workers get memory for one.
   uint64_t max_answer_bytes = kDefaultQueueBytes;
@@ -62,10 +64,10 @@ struct PoolOptions {
 //
 // Other members: `answering` has requests (of decoupled models) with one of several answers on its
 // way. The forecasts are `returns` (which clients come back), `margin` (trust in forecasts),
-// `standing` (whether the queue drains) and `estimate` (size of answers). `saturation` is for
-// operators. The member `slow_workers`
-// finds slow workers. The member `claims` has the shared resources that batches hold. The member
-// `quarantine` remembers requests that have crashed a worker ("struck").
+// `standing` (whether the queue drains) and `estimate` (size of answers). `saturation` and
+// `replicas` are for operators. The member `slow_workers` finds slow workers. The member `claims`
+// has the shared resources that batches hold. The member `quarantine` remembers requests that have
+// crashed a worker ("struck").
 //
 // Invariants, which CheckInvariants() checks:
 //  1. A request that is inside is in exactly one part: queue, inflight or answering.
@@ -86,7 +88,7 @@ struct PoolParts {
   // drain. Such a request is refused at once, because it would take time from others.
   absl::Status RefusalInAdvance(Request* request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
-  // Brings the gauges of `inside` and `saturation` up to date.
+  // Brings the gauges of `inside`, `saturation` and `replicas` up to date.
   void NoteLoad(int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   // CHECKs the invariants above and those of the parts. Locks `mu`. Slow: for tests.
@@ -114,6 +116,7 @@ struct PoolParts {
   AdmissionMargin margin ABSL_GUARDED_BY(mu);
   StandingQueue standing ABSL_GUARDED_BY(mu);
   Saturation saturation ABSL_GUARDED_BY(mu);
+  ReplicaForecast replicas ABSL_GUARDED_BY(mu);
   OutputEstimate estimate ABSL_GUARDED_BY(mu);
   Dispatcher dispatcher ABSL_GUARDED_BY(mu);
   CompletionIntake intake ABSL_GUARDED_BY(mu);
@@ -121,6 +124,9 @@ struct PoolParts {
   LinkGauges link_gauges ABSL_GUARDED_BY(mu);
   GaugeShare inside_share ABSL_GUARDED_BY(mu);
   GaugeShare saturation_share ABSL_GUARDED_BY(mu);
+  GaugeShare load_share ABSL_GUARDED_BY(mu);
+  GaugeShare replicas_share ABSL_GUARDED_BY(mu);
+  GaugeShare replicas_known_share ABSL_GUARDED_BY(mu);
   bool closed ABSL_GUARDED_BY(mu) = false;                     // admits no more requests
   int64_t worker_expected_ns ABSL_GUARDED_BY(mu) = INT64_MIN;  // while no worker is attached
   std::vector<Request*> taken ABSL_GUARDED_BY(mu);             // scratch

@@ -16,6 +16,7 @@
 #include "server/page/status_page.h"
 #include "server/request/served_model.h"
 #include "server/telemetry/http/health_source.h"
+#include "server/telemetry/load_sampler.h"
 #include "server/telemetry/metrics_page.h"
 #include "server/wire/status_map.h"
 #include "server/wire/unread_copies.h"
@@ -31,7 +32,7 @@ namespace mpsd {
 //   open_stream_calls                                GrpcStreamTask, beside those that infer
 //   watchers                                         GrpcLastingTask
 //   methods, open_other_calls                        MethodTask; TokenizeTask the calls alone
-//   page, health, origins                            HttpDoor itself, without a task
+//   page, load, health, origins                      HttpDoor itself, without a task
 //   front_page                                       HttpDoor and MethodTask
 //   models, gate, style, the rest                    several of these
 //
@@ -53,6 +54,7 @@ struct DoorContext {
   InflaterThreads* inflaters = nullptr;  // null: compressed bodies are refused
   InflateBounds inflate_bounds;
   const MetricsPage* page = nullptr;
+  LoadSampler* load = nullptr;  // null: no load reports
   HealthSource* health = nullptr;
   const StatusPage* front_page = nullptr;
   MethodWatchers* watchers = nullptr;

@@ -73,6 +73,7 @@ void GrpcLastingTask::Ask(std::string request) {
   if (!status.ok()) return End(status);
   request_ = std::move(request);
   has_request_ = is_watched();
+  if (is_periodic()) pause_ns_ = entry_.method->pause(request_);
   if (is_watched()) return Watch();
   std::string response;
   status = Respond(&response);
@@ -85,6 +86,7 @@ absl::Status GrpcLastingTask::Respond(std::string* response) {
 
 // The state is read first: a change after it wakes the call.
 void GrpcLastingTask::Watch() {
+  if (is_periodic()) return WatchTime();
   const uint64_t state = entry_.method->state();
   std::string response;
   const absl::Status status = Respond(&response);
@@ -94,6 +96,16 @@ void GrpcLastingTask::Watch() {
   }
   last_response_ = std::move(response);
   Send(last_response_);
+}
+
+// A client that takes its responses late gets as many fewer.
+void GrpcLastingTask::WatchTime() {
+  const int64_t now_ns = context_->exchange.clock->NowNs();
+  if (now_ns < next_ns_) return context_->watchers->AddUntil(this, next_ns_);
+  next_ns_ = now_ns + pause_ns_;
+  std::string response;
+  const absl::Status status = Respond(&response);
+  status.ok() ? Send(response) : End(status);
 }
 
 void GrpcLastingTask::Send(absl::string_view response) {

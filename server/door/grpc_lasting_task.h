@@ -20,7 +20,7 @@ namespace mpsd {
 // gate.
 //
 //   a watched method   the first message is the request. Its response is sent at once, and again
-//                      whenever it differs
+//                      whenever it differs. A periodic method's is sent again after each pause
 //   a conversation     each message gets a response, in order. The next one is read once the
 //                      client has taken the response to the one before
 //
@@ -59,11 +59,13 @@ class GrpcLastingTask final : public HttpTask, public MethodWatcher {
   ~GrpcLastingTask() = default;
 
   bool is_watched() const { return entry_.method->kind == MethodTable::Kind::kWatched; }
+  bool is_periodic() const { return entry_.method->pause != nullptr; }
   void ReadOn();
   void EndOfBody();
   void TakeMessage(GrpcPiece message);
   void Ask(std::string request);
   void Watch();
+  void WatchTime();
   absl::Status Respond(std::string* response);
   void Send(absl::string_view response);
   void End(const absl::Status& status);
@@ -78,6 +80,8 @@ class GrpcLastingTask final : public HttpTask, public MethodWatcher {
   GrpcPiece compressed_;       // while it is inflated
   std::string request_;        // the latest one
   std::string last_response_;  // to a watched method
+  int64_t pause_ns_ = 0;       // from one periodic response to the next
+  int64_t next_ns_ = 0;        // when its next response is due
   bool body_ended_ = false;
   bool has_request_ = false;  // the watched method's is known
   bool inflates_ = false;

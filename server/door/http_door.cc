@@ -13,6 +13,7 @@
 #include "server/door/grpc_method_task.h"
 #include "server/door/grpc_stream_task.h"
 #include "server/door/grpc_web.h"
+#include "server/door/load_lines.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
 #include "server/door/text_page.h"
@@ -95,6 +96,7 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
   const HttpRequest& request = call->request();
   const GrpcKind kind = GrpcKindOf(*call);
   if (RefusesPage(call, /*is_grpc=*/kind == GrpcKind::kOwn)) return nullptr;
+  AddLoadReport(kind, context_.load, /*names=*/!context_.gate->in_force(), call);
   if (kind != GrpcKind::kNone) return CallOfGrpc(call, kind);
   const Route route = RouteOf(request.method, request.path);
   if (IsInference(route.kind)) return Infer(call, route);

@@ -42,7 +42,7 @@ class HttpDoor final : public HttpHandler {
 
   HttpTask* Arrived(HttpCall* call) override;
   size_t RoundIsOver() override;
-  void Look() override { watchers_.Look(); }
+  void Look() override { watchers_.Look(context_.exchange.clock->NowNs()); }
   HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) override;
 
  private:

@@ -50,6 +50,8 @@ class HttpGate {
     return !gate_->in_force() || gate_->MayUse(method, grant, model) == Verdict::kAllowed;
   }
 
+  bool in_force() const { return gate_->in_force(); }
+
  private:
   absl::Status MayUseInForce(const HttpCall& call, const MethodAccess& method,
                              absl::string_view model, Grant* grant) const;

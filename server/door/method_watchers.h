@@ -27,15 +27,19 @@ class MethodWatchers {
   // made its response. REQUIRES: `watcher` does not wait already.
   void Add(MethodWatcher* watcher, const MethodTable::Method* method, uint64_t state);
 
+  // Wakes `watcher` at a look from `from_ns` on. REQUIRES: as above.
+  void AddUntil(MethodWatcher* watcher, int64_t from_ns);
+
   // Does nothing if `watcher` does not wait.
   void Remove(MethodWatcher* watcher) { waits_.erase(watcher); }
 
-  void Look();
+  void Look(int64_t now_ns);
 
  private:
   struct Wait {
-    const MethodTable::Method* method = nullptr;
+    const MethodTable::Method* method = nullptr;  // null: waits for a time
     uint64_t state = 0;
+    int64_t from_ns = 0;
   };
 
   absl::flat_hash_map<MethodWatcher*, Wait> waits_;

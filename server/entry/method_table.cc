@@ -18,6 +18,10 @@ void MethodTable::AddWatched(const std::string& name, State state, Unary unary) 
   AddMethod(name, {Kind::kWatched, std::move(unary), nullptr, std::move(state)});
 }
 
+void MethodTable::AddPeriodic(const std::string& name, Pause pause, Unary unary) {
+  AddMethod(name, {Kind::kWatched, std::move(unary), nullptr, nullptr, std::move(pause)});
+}
+
 void MethodTable::AddDeferred(const std::string& name, Deferred deferred) {
   AddMethod(name, {Kind::kDeferred, nullptr, std::move(deferred), nullptr});
 }

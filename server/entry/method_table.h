@@ -55,6 +55,9 @@ class MethodTable {
   // have different numbers. Must be cheap: it is called all the time.
   using State = std::function<uint64_t()>;
 
+  // How long it takes from one response of a periodic method to the next, by its request.
+  using Pause = std::function<int64_t(absl::string_view request)>;
+
   // Gives a deferred method's answer. Called exactly once a call, from any thread.
   using Answer = std::function<void(const absl::Status& status, std::string response)>;
   using Deferred =
@@ -62,7 +65,7 @@ class MethodTable {
 
   enum class Kind {
     kUnary,         // one response
-    kWatched,       // a first response, and another whenever it changes
+    kWatched,       // a first response, and another whenever it changes, or after each pause
     kConversation,  // one response for each request of a stream, in order
     kDeferred,      // one response, at any time after the method returned
   };
@@ -71,7 +74,8 @@ class MethodTable {
     Kind kind = Kind::kUnary;
     Unary unary;
     Deferred deferred;
-    State state;  // for a watched method
+    State state;  // for a watched method; null for a periodic one
+    Pause pause;  // for a periodic method
   };
 
   // Adds the method "/package.Service/Name". REQUIRES: the name is new, and the kind is kUnary or
@@ -81,6 +85,10 @@ class MethodTable {
   // The same for a watched method. Its caller gets another response if `state` has changed and the
   // response differs.
   void AddWatched(const std::string& name, State state, Unary unary);
+
+  // The same for a periodic method, which is watched too. Its caller gets another response after
+  // each pause, also an equal one.
+  void AddPeriodic(const std::string& name, Pause pause, Unary unary);
 
   // The same for a method that answers later. `deferred` calls its `answer` exactly once: the call
   // lives until then.

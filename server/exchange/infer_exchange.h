@@ -49,7 +49,8 @@ struct Arrival {
 // the ending. Owned by its call, which does only the transport's part, and reused for request after
 // request. Depends on no particular transport, model or worker.
 //
-//   Begin → Read → Admit, or AdmitBeginning → RestIsThere → (Resumed)* → SendPart, any number of times → one ending → Clear
+//   Begin → Read → Admit → (Resumed)* → SendPart, any number of times → one ending → Clear
+//           or AdmitBeginning → RestIsThere
 //
 // Lives on its call's thread, which calls Begin(), CheckAwaited(), Read(), Admit(), Resumed(),
 // ClientLeft() and Clear(); the exchange CHECKs that. Any thread may call Continue(), StopAnswers()

@@ -352,6 +352,7 @@ void Http2Stream::BeginReply() {
 
 // Trailers need no window, and end the stream even in the middle of a part.
 void Http2Stream::SubmitTrailers() {
+  reply_.trailers += more_trailers_;
   std::vector<nghttp2_nv> trailers;
   AddLines(&reply_.trailers, &trailers);
   nghttp2_submit_trailer(connection_->session(), id_, trailers.data(), trailers.size());
@@ -362,15 +363,16 @@ void Http2Stream::Submit(bool has_length) {
   context_->metrics->http_replies.Add(reply_.status);
   const std::string status = absl::StrCat(reply_.status);
   const std::string length = absl::StrCat(reply_.body_bytes());
+  const bool has_more = reply_.body_bytes() > 0 || !reply_.trailers.empty();
   std::string lines = absl::StrCat(reply_.headers, more_headers_);
   std::vector<nghttp2_nv> headers = {HeaderOf(":status", status),
                                      HeaderOf("content-type", reply_.content_type)};
+  if (has_length && !has_more) lines += more_trailers_;
   if (has_length && reply_.tells_length) headers.push_back(HeaderOf("content-length", length));
   AddLines(&lines, &headers);
   nghttp2_data_provider rest{};
   rest.source.ptr = this;
   rest.read_callback = TakeReply;
-  const bool has_more = reply_.body_bytes() > 0 || !reply_.trailers.empty();
   const bool has_body = !has_length || (request_.method != "HEAD" && has_more);
   nghttp2_submit_response(connection_->session(), id_, headers.data(), headers.size(),
                           has_body ? &rest : nullptr);

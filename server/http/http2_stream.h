@@ -92,6 +92,9 @@ class Http2Stream final : public HttpCall, private Replying {
   void AddHeaders(absl::string_view lines) override {
     more_headers_.append(lines.data(), lines.size());
   }
+  void AddTrailers(absl::string_view lines) override {
+    more_trailers_.append(lines.data(), lines.size());
+  }
   void ReplyPart(HttpReply part) override;
   void Reply(HttpReply reply) override;
   void Resume() override;
@@ -157,6 +160,7 @@ class Http2Stream final : public HttpCall, private Replying {
   size_t promised_ = 0;       // bytes that nghttp2 knows of and has not written
   std::string cut_rest_;      // these, of a part that was cut
   std::string more_headers_;  // further ones, for the reply
+  std::string more_trailers_;
 };
 
 }  // namespace mpsd

@@ -72,6 +72,10 @@ class HttpCall {
   // reply, on the connection's thread.
   virtual void AddHeaders(absl::string_view lines) = 0;
 
+  // The same for the trailers, or the headers of a reply without a body. A reply with a body and
+  // without trailers gets none. REQUIRES: takes_trailers().
+  virtual void AddTrailers(absl::string_view /*lines*/) { MPSD_CHECK(false); }
+
   // Begins or continues an answer of unknown length. The first part has the whole answer's status,
   // type and headers; of later parts only the body counts. Reply() ends the answer with a last
   // part, which may be empty. HttpTask::PartTaken() follows each part; neither another part nor

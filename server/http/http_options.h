@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/http/inherited_sockets.h"
 #include "server/listen/certificate_source.h"
 
 namespace mpsd {
@@ -34,6 +35,7 @@ struct HttpGroup {
 // A value. No time except `keepalive_ns` is 0.
 struct HttpServerOptions {
   std::vector<HttpGroup> groups;
+  std::shared_ptr<InheritedSockets> inherited;      // null: all sockets are opened anew
   std::shared_ptr<CertificateSource> certificates;  // REQUIRES: not null if TLS is used
   bool client_must_show_certificate = false;
   uint32_t threads = 1;           // for all addresses without a thread of their own

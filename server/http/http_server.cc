@@ -84,8 +84,9 @@ struct HttpListenerContext {
 // of them.
 class HttpListener {
  public:
-  HttpListener(ListeningSocket socket, HttpListenerContext context)
-      : socket_(std::move(socket)),
+  HttpListener(std::string asked, ListeningSocket socket, HttpListenerContext context)
+      : asked_(std::move(asked)),
+        socket_(std::move(socket)),
         context_(std::move(context)),
         waiter_(*thread()->io(), socket_.fd.get()),
         descriptor_look_(*thread()->io()) {}
@@ -103,14 +104,18 @@ class HttpListener {
                        });
   }
 
-  // On thread(). Pending waits end with an error.
-  void Close() {
+  const std::string& asked() const { return asked_; }
+  const ListeningSocket& socket() const { return socket_; }
+
+  // On thread(). Pending waits end with an error. The path of a Unix socket goes, unless another
+  // process listens there.
+  void Close(bool keeps_path) {
     closed_ = true;
     boost::system::error_code ignored;
     waiter_.cancel(ignored);
     descriptor_look_.cancel();
     absl::string_view path = socket_.address;
-    if (absl::ConsumePrefix(&path, "unix:")) unlink(std::string(path).c_str());
+    if (!keeps_path && absl::ConsumePrefix(&path, "unix:")) unlink(std::string(path).c_str());
   }
 
  private:
@@ -155,6 +160,7 @@ class HttpListener {
     thread.Add(fd.Release(), socket_.family, std::move(tls), std::move(client));
   }
 
+  const std::string asked_;  // address as the options have it
   const ListeningSocket socket_;
   const HttpListenerContext context_;
   asio::posix::stream_descriptor waiter_;  // borrows the descriptor
@@ -172,19 +178,27 @@ struct HttpServer::Impl {
     return shared;
   }
 
+  absl::StatusOr<std::vector<ListeningSocket>> SocketsOf(const HttpAddress& address) const {
+    if (options.inherited != nullptr) {
+      std::vector<ListeningSocket> taken = options.inherited->Take(address.address);
+      if (!taken.empty()) return taken;
+    }
+    if (absl::Status free = ProbeAddress(address.address); !free.ok()) return free;
+    const bool is_control = address.kind == HttpAddress::Kind::kControl;
+    return is_control ? OpenControlSocket(address.address) : OpenListeningSockets(address.address);
+  }
+
   absl::Status Listen(const HttpAddress& address, HttpServerGroup* group,
                       const std::shared_ptr<TlsContexts>& tls, std::vector<std::string>* places) {
     const bool is_control = address.kind == HttpAddress::Kind::kControl;
-    absl::Status free = ProbeAddress(address.address);
-    if (!free.ok()) return CannotListen(address, free);
-    absl::StatusOr<std::vector<ListeningSocket>> sockets =
-        is_control ? OpenControlSocket(address.address) : OpenListeningSockets(address.address);
+    absl::StatusOr<std::vector<ListeningSocket>> sockets = SocketsOf(address);
     if (!sockets.ok()) return CannotListen(address, sockets.status());
     places->push_back(sockets->front().address);
     HttpListenerContext context{group, nullptr, ThreadsOf(address), &options, clock, is_control};
     if (address.kind == HttpAddress::Kind::kTls) context.tls = tls;
     for (ListeningSocket& socket : *sockets) {
-      listeners.push_back(std::make_unique<HttpListener>(std::move(socket), context));
+      listeners.push_back(
+          std::make_unique<HttpListener>(address.address, std::move(socket), context));
     }
     return absl::OkStatus();
   }
@@ -220,10 +234,10 @@ struct HttpServer::Impl {
   }
 
   // Returns when the listener is closed.
-  static void Close(HttpListener* listener) {
+  static void Close(HttpListener* listener, bool keeps_path) {
     absl::Notification done;
-    asio::post(*listener->thread()->io(), [&] {
-      listener->Close();
+    asio::post(*listener->thread()->io(), [&, keeps_path] {
+      listener->Close(keeps_path);
       done.Notify();
     });
     done.WaitForNotification();
@@ -242,6 +256,7 @@ struct HttpServer::Impl {
   std::vector<std::unique_ptr<HttpListener>> listeners;
   std::vector<std::vector<std::string>> bound;  // by group
   bool runs = false;
+  bool accepts = true;  // false: another process does
 };
 
 HttpServer::HttpServer(HandlerMaker make_handler, CompletionSource* completions,
@@ -295,10 +310,25 @@ void HttpServer::StopKeeping() {
   for (const std::unique_ptr<HttpThread>& thread : impl_->threads) thread->StopKeeping();
 }
 
+std::vector<HttpServer::Listener> HttpServer::listeners() const {
+  std::vector<Listener> listeners;
+  for (const std::unique_ptr<HttpListener>& listener : impl_->listeners) {
+    listeners.push_back({listener->asked(), &listener->socket()});
+  }
+  return listeners;
+}
+
+// The listeners stay until the threads end, which may still have a look of theirs before them.
+void HttpServer::StopAccepting() {
+  if (!impl_->runs) return;
+  for (const auto& listener : impl_->listeners) impl_->Close(listener.get(), /*keeps_path=*/true);
+  impl_->accepts = false;
+}
+
 void HttpServer::Stop(int64_t grace_ns) {
   Impl& impl = *impl_;
   if (!std::exchange(impl.runs, false)) return;
-  for (const std::unique_ptr<HttpListener>& listener : impl.listeners) impl.Close(listener.get());
+  for (const auto& listener : impl.listeners) impl.Close(listener.get(), !impl.accepts);
   for (const std::unique_ptr<HttpThread>& thread : impl.threads) thread->EndSoon();
   const int64_t until_ns = impl.clock->NowNs() + grace_ns;
   while (ConnectionCount(impl.threads) > 0 && impl.clock->NowNs() < until_ns) {

@@ -11,6 +11,7 @@
 #include "server/entry/completion_source.h"
 #include "server/http/http_call.h"
 #include "server/http/http_options.h"
+#include "server/http/listening_socket.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
@@ -63,6 +64,16 @@ class HttpServer {
   // Ends the connection with this client, which does not read its answers. Clients of Unix sockets
   // have no address, and stay. Thread-safe, except during Start() and Stop().
   void CutReader(const std::string& peer);
+
+  // The sockets, for a process that is to accept at them too. Valid until Stop().
+  struct Listener {
+    std::string asked;  // address as the options have it
+    const ListeningSocket* socket;
+  };
+  std::vector<Listener> listeners() const;
+
+  // Leaves newcomers to another process, which accepts at the same sockets already.
+  void StopAccepting();
 
   // From now on each reply is the last of its connection, so that clients go elsewhere. Connections
   // and requests still come, because probes need answers.

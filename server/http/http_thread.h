@@ -21,8 +21,8 @@ namespace mpsd {
 
 // The door's main loop, `http-N`. Between a few events of its connections it looks for completed
 // batches, and takes the replies that have come from any thread. Connections write once a round,
-// whatever they have by then. A connection lives on one thread from start to end. While there are connections, it
-// checks their time limits five times a second.
+// whatever they have by then. A connection lives on one thread from start to end. While there are
+// connections, it checks their time limits five times a second.
 //
 // Owned by the HttpServer. Any thread may call Add(), StopKeeping(), EndSoon(), Cut() and
 // Shutdown(), which take effect on this one.

@@ -9,7 +9,8 @@
 
 namespace mpsd {
 
-// A request whose reply, or a part of it, is on its way. Implemented by the connections.
+// A request whose reply, or a part of it, is on its way. Implemented by the connections. Lives on
+// its connection's thread, but for the place in the queue.
 class Replying {
  public:
   virtual ~Replying() = default;

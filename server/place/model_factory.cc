@@ -182,6 +182,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   options.max_delay_ns = model.batching.max_delay_ns;
   options.preferred_rows = model.batching.preferred_sizes;
   options.queue_target_ns = model.queue_target_ns;
+  options.slo_ns = model.slo_ns;
   options.queue_requests.clear();
   for (const QueuePolicy& level : model.queue.levels) {
     options.queue_requests.push_back(level.requests);

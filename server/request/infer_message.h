@@ -63,8 +63,8 @@ struct InferMessage {
 // The state of a request after an InferHandler had it.
 enum class Handled : uint8_t {
   kCopied,  // admitted or ended: nobody reads the payloads any more
-  kLater,  // waits for memory or for its bunch: the caller keeps message and bytes unchanged until the reply
-  // long texts: the caller calls EncodeTexts(), then Handle() again; it owes the reply
+  // waits for memory or for its bunch: the caller keeps message and bytes unchanged until the reply
+  kLater,
   kAwaitsTexts,
 };
 
@@ -99,8 +99,8 @@ class InferHandler {
     return false;
   }
 
-  // Has the bunch's requests enter their queues, if there are any. Handle() puts requests into their
-  // thread's bunch, and then says kLater. Never blocks.
+  // Has the bunch's requests enter their queues, if there are any. Handle() puts requests into
+  // their thread's bunch, and then says kLater. Never blocks.
   virtual void EnterAll(struct RequestBunch* /*bunch*/) {}
 
   // Has another thread encode the texts into request->tokens. Never blocks. The waiter gets an

@@ -240,9 +240,9 @@ struct EnteringRequest {
   absl::Status status;
 };
 
-// Requests of one thread's round that were checked. Each queue gets its own ones together: its mutex
-// is taken twice for all of them, and one dispatch sees them all. They are small: their payloads
-// wait in the transport's memory until InferHandler::EnterAll(). Lives on its thread.
+// Requests of one thread's round that were checked. Each queue gets its own ones together: its
+// mutex is taken twice for all of them, and one dispatch sees them all. They are small: their
+// payloads wait in the transport's memory until InferHandler::EnterAll(). Lives on its thread.
 struct RequestBunch {
   static constexpr size_t kMost = 16;
   static constexpr uint64_t kMostBytes = 16 << 10;  // a request's

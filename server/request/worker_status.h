@@ -23,6 +23,7 @@ struct WorkerInfo {
   std::string device;     // the process's, by its word; until then as ordered
   WorkerRuntime runtime;  // the current or last process's
   uint64_t resident_bytes = 0;
+  double cpu_seconds = 0;     // processor time of the current process
   double slowness = 1;        // its batches' time as a multiple of the others'; 1: not slow
   uint64_t restarts = 0;      // starts of a process after the first
   int64_t uptime_ms = 0;      // age of the current process

@@ -41,6 +41,9 @@ class LatencyCurve {
   // largest of them, since the curve never falls; else the mean.
   int64_t LeastNs(uint32_t rows) const;
 
+  // The most rows that were seen in one batch.
+  uint32_t MostRows() const { return static_cast<uint32_t>(points_.back().rows); }
+
   // The most rows, up to `max_rows`, whose batch seldom takes longer than `within_ns`; 0 if one row
   // does.
   uint32_t RowsWithin(int64_t within_ns, uint32_t max_rows) const;

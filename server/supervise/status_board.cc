@@ -154,6 +154,7 @@ std::vector<WorkerInfo> StatusBoard::WorkersOf(const Entry& entry) const {
     }
     if (info.pid == 0) continue;
     info.resident_bytes = platform::ResidentMemoryBytes(static_cast<pid_t>(info.pid));
+    info.cpu_seconds = platform::CpuSeconds(static_cast<pid_t>(info.pid));
     info.uptime_ms = (now_ns - note.started_ns) / kNsPerMs;
   }
   return workers;

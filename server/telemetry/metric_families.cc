@@ -503,14 +503,26 @@ std::vector<MetricFamily> LoadFamilies(absl::Span<const ModelMetrics* const> mod
   MetricFamily of_models =
       Family("mpsd_model_saturation", "How near a model is to refusing requests; 1: it does.",
              MetricType::Gauge);
+  MetricFamily needed =
+      Family("mpsd_replicas_needed",
+             "Hosts like this one that a model's requests need within its SLO.", MetricType::Gauge);
+  MetricFamily load =
+      Family("mpsd_model_load", "Offered rows as a share of the most that a model's lanes answer.",
+             MetricType::Gauge);
   for (const ModelMetrics* model : models) {
+    load.metric.push_back(GaugeMetric(ToDouble(model->load_permille) / 1000, LabelsOf(*model)));
     queued += ToDouble(model->queued_requests);
     inside += ToDouble(model->inside_requests);
     saturation = std::max(saturation, SaturationOf(*model));
     of_models.metric.push_back(GaugeMetric(SaturationOf(*model), LabelsOf(*model)));
+    if (model->replicas_known == 0) continue;
+    needed.metric.push_back(
+        GaugeMetric(ToDouble(model->replicas_needed_permille) / 1000, LabelsOf(*model)));
   }
   return {
       of_models,
+      load,
+      needed,
       SingleGauge("mpsd_saturation", "mpsd_model_saturation of the model that has the most.",
                   saturation),
       SingleGauge("mpsd_queued_requests", "mpsd_queue_requests of all models.", queued),

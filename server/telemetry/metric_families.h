@@ -53,8 +53,8 @@ namespace mpsd {
 std::vector<prometheus::MetricFamily> ModelFamilies(absl::Span<const ModelMetrics* const> models);
 
 // For those who add and remove hosts: mpsd_saturation, mpsd_queued_requests and
-// mpsd_running_requests, which have no labels and are always there, and the saturation of each
-// model.
+// mpsd_running_requests, which have no labels and are always there. The saturation and the load of
+// each model. mpsd_replicas_needed of each model with an SLO, once known.
 std::vector<prometheus::MetricFamily> LoadFamilies(absl::Span<const ModelMetrics* const> models);
 
 // mpsd_model_state: a gauge for each version and state, 1 for the current one.

@@ -71,10 +71,10 @@ class MetricsPage final : public prometheus::Collectable {
 
   std::string Text() const;
 
- private:
   // The models that still have an owner; forgets the others.
   std::vector<std::shared_ptr<const ModelMetrics>> Models() const ABSL_LOCKS_EXCLUDED(mu_);
 
+ private:
   const ServerMetrics* const server_;
   const std::vector<std::pair<std::string, std::string>> build_;
   const double start_time_seconds_;  // since the Unix epoch

@@ -166,8 +166,11 @@ struct ModelMetrics {
   alignas(128) std::atomic<int64_t> queued_requests{0};
   std::atomic<int64_t> queued_bytes{0};
   std::atomic<int64_t> running_batches{0};
-  std::atomic<int64_t> inside_requests{0};      // queued, running or being answered
-  std::atomic<int64_t> saturation_permille{0};  // Saturation (server/schedule)
+  std::atomic<int64_t> inside_requests{0};           // queued, running or being answered
+  std::atomic<int64_t> saturation_permille{0};       // Saturation (server/schedule)
+  std::atomic<int64_t> load_permille{0};             // ReplicaForecast; 0: not known
+  std::atomic<int64_t> replicas_needed_permille{0};  // ReplicaForecast, if replicas_known
+  std::atomic<int64_t> replicas_known{0};            // pools that know theirs
   std::atomic<int64_t> workers_configured{0};
   std::atomic<int64_t> workers_ready{0};
   std::atomic<int64_t> input_slabs_leased{0};

@@ -27,6 +27,7 @@ struct RuntimeSample {
   std::string input_memory;     // "none", "in_place", "copied"
   double slowness = 1;          // its batches' time as a multiple of the others'
   uint64_t resident_bytes = 0;  // 0: no process
+  double cpu_seconds = 0;       // processor time of the process
 };
 
 struct ModelStateSample {

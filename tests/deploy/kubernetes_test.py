@@ -192,12 +192,17 @@ class Chart(unittest.TestCase):
             self.assertNotIn("replicas", deployment["spec"])
 
     def test_the_metrics_are_ones_that_mpsd_has(self):
-        named = set()
-        for kind in ("hpa", "keda"):
-            text = json.dumps(self.render(f"autoscaling.kind={kind}"))
-            named |= set(metrics_names_test.NAME.findall(text))
-        self.assertEqual(named, {"mpsd_queue_requests"})
-        self.assertLessEqual(named, metrics_names_test.names_of_source())
+        for by, name in (("queue", "mpsd_queue_requests"), ("slo", "mpsd_replicas_needed")):
+            for kind in ("hpa", "keda"):
+                text = json.dumps(self.render(f"autoscaling.kind={kind}", f"autoscaling.by={by}"))
+                self.assertEqual(set(metrics_names_test.NAME.findall(text)), {name})
+            self.assertIn(name, metrics_names_test.names_of_source())
+
+    def test_by_the_slo_a_pod_is_one_replica(self):
+        keda = only(self.render("autoscaling.kind=keda", "autoscaling.by=slo"), "ScaledObject")
+        (trigger,) = keda["spec"]["triggers"]
+        self.assertEqual(trigger["metadata"]["threshold"], "1")
+        self.assertIn("max(sum by (model) (mpsd_replicas_needed{", trigger["metadata"]["query"])
 
     def test_a_service_of_its_name_sets_no_variables(self):
         self.assertIs(self.pod()["enableServiceLinks"], False)

@@ -46,6 +46,7 @@ METHODS = {
     "/mpsd.control.v1.Control/Forgive", "/mpsd.control.v1.Control/Status",
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+    "/xds.service.orca.v3.OpenRcaService/StreamCoreMetrics",
 }
 NO_METHODS = {"/a.B/C", INFERENCE, INFERENCE + "modelInfer", INFERENCE + "ModelInfer/", "/", "/x"}
 OF_METRICS = ("/metrics", "/metrics/", "/", "/mpsd/status", "/docs")

@@ -17,7 +17,7 @@ class Metrics(unittest.TestCase):
                            max_batch_tokens=512)
         turns = synthetic("turns", [tensor("x", [1])], max_batch_size=4, sequences={})
         sharing = synthetic("sharing", rate_limiter={"resources": [{"name": "R", "count": 1}]})
-        models = [synthetic("m"), tokens, turns, sharing]
+        models = [synthetic("m", slo={"p99": "1s"}), tokens, turns, sharing]
         with Daemon(models) as daemon, calls.stub(daemon.address) as stub:
             calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
             begins = {"sequence_id": 1, "sequence_start": True}
@@ -25,6 +25,7 @@ class Metrics(unittest.TestCase):
                                             parameters=begins))
             ones = np.ones((1, 3), np.int64)
             calls.infer(stub, calls.request("tokens", {"input_ids": ones, "attention_mask": ones}))
+            wait_until(lambda: "mpsd_replicas_needed{" in daemon.get("/metrics")[1], 20, "a need")
             done = subprocess.run(
                 [sys.executable, str(ROOT / "tests/deploy/metrics_names_test.py"),
                  f"http://{daemon.http}/metrics"], capture_output=True, text=True, check=False)
@@ -83,6 +84,15 @@ class Metrics(unittest.TestCase):
             for future in futures:
                 future.cancel()
             wait_until(lambda: daemon.metric("mpsd_saturation") < 0.5, 60, "its end")
+
+    def test_a_promised_latency_tells_the_hosts_that_it_takes(self):
+        model = synthetic("m", parameters={"delay": "20ms"}, slo={"p99": "200ms"})
+        with Daemon([model, synthetic("n")]) as daemon, calls.stub(daemon.address) as stub:
+            self.assertNotIn("mpsd_replicas_needed{", daemon.get("/metrics")[1])
+            for i in range(20):
+                calls.infer(stub, calls.request("m", {"x": calls.row_of(i)}))
+            wait_until(lambda: 0 < daemon.metric("mpsd_replicas_needed", model="m") < 1, 20, "a need")
+            self.assertNotIn('mpsd_replicas_needed{model="n"', daemon.get("/metrics")[1])
 
     def test_workers(self):
         with Daemon([synthetic("m")]) as daemon:

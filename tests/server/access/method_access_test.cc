@@ -52,7 +52,7 @@ TEST(MethodAccess, WhatChangesTheServerTakesControl) {
 TEST(MethodAccess, WhatTellsOfTheServerTakesMetricsOrControl) {
   EXPECT_THAT(MethodsOf(RoleSet(Role::kMetrics) | Role::kControl),
               UnorderedElementsAre("ModelStatistics", "RepositoryIndex", "Status"));
-  EXPECT_THAT(MethodsOf(Role::kMetrics), UnorderedElementsAre("/metrics"));
+  EXPECT_THAT(MethodsOf(Role::kMetrics), UnorderedElementsAre("/metrics", "StreamCoreMetrics"));
 }
 
 TEST(MethodAccess, ProbesTakeHealth) {
@@ -74,7 +74,7 @@ TEST(MethodAccess, EachOfTheOthersTakesInferOrReflection) {
                                    "CudaSharedMemoryUnregister", "/info", "/v1/models"));
   EXPECT_EQ(AccessOf("/docs").roles, RoleSet(Role::kInfer) | Role::kHealth | Role::kMetrics |
                                          Role::kControl | Role::kReflection);
-  EXPECT_EQ(AllMethodAccess().size(), 35u) << "the methods of all these tests";
+  EXPECT_EQ(AllMethodAccess().size(), 36u) << "the methods of all these tests";
 }
 
 }  // namespace

@@ -326,6 +326,18 @@ TEST(Config, AQueueMayHaveATarget) {
   EXPECT_EQ(config->models[0].queue_target_ns, 50 * kNsPerMs);
 }
 
+TEST(Config, AModelMayPromiseALatency) {
+  const absl::StatusOr<Config> config = ParseQueue(R"({}, "slo": {"p99": "50ms"})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->models[0].slo_ns, 50 * kNsPerMs);
+}
+
+TEST(Config, AModelWithSequencesPromisesNoLatency) {
+  const absl::StatusOr<Config> config =
+      ParseQueue(R"({}, "slo": {"p99": "50ms"}, "sequences": {})");
+  EXPECT_THAT(config.status().message(), testing::HasSubstr("scale such a model by"));
+}
+
 TEST(Config, WithoutAWordARequestIsOfTheLastPriority) {
   const absl::StatusOr<Config> config = ParseQueue(R"({"priorities": [{}, {}, {}]})");
   ASSERT_TRUE(config.ok()) << config.status();

@@ -536,6 +536,26 @@ TEST_F(PoolTest, ItsSaturationIsHowFullTheQueueIs) {
   Serve(AddWorker());
 }
 
+TEST_F(PoolTest, WithAnSloItsOfferedRequestsAreHostsOnceABatchHasRun) {
+  PoolOptions options;
+  options.slo_ns = 100 * kNsPerMs;
+  MakePool(options);
+  FakeWorker* worker = AddWorker();
+  Submit(1);
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.replicas_known, 0);
+  clock_.Advance(20 * kNsPerMs);
+  Serve(worker);
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.replicas_known, 1);
+  EXPECT_GT(model_.metrics.replicas_needed_permille, 10);
+  clock_.Advance(20 * ReplicaForecast::kWindowNs);
+  pool_->Tick();
+  EXPECT_EQ(model_.metrics.replicas_needed_permille, 0);
+  pool_.reset();
+  EXPECT_EQ(model_.metrics.replicas_known, 0);
+}
+
 TEST_F(PoolTest, ARequestThatExpiresInTheQueueIsSaturation) {
   MakePool();
   Submit(1);

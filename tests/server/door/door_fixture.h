@@ -45,6 +45,9 @@ class FakeHttpCall final : public HttpCall {
   absl::Span<const std::string> certificate_names() const override { return {}; }
   ConnectionId connection() override { return nullptr; }
   void AddHeaders(absl::string_view lines) override { added.append(lines.data(), lines.size()); }
+  void AddTrailers(absl::string_view lines) override {
+    added_trailers.append(lines.data(), lines.size());
+  }
   void StreamBody(int64_t until_ns) override { streams_until_ns = until_ns; }
   std::string TakeBody() override { return request_.body.Take(); }
   void DropBody() override { dropped = true; }
@@ -71,6 +74,7 @@ class FakeHttpCall final : public HttpCall {
   size_t dropped_bytes = 0;
   bool speaks_http2 = false;
   std::string added;  // headers
+  std::string added_trailers;
   std::vector<HttpReply> parts;
   std::optional<HttpReply> reply;
   bool dropped = false;
@@ -109,6 +113,7 @@ class HttpDoorTest : public testing::Test {
     context_.inflaters = &inflaters_;
     context_.inflate_bounds = {kMessageBytes, &inflated_};
     context_.page = &page_;
+    context_.load = &load_;
     context_.health = &health_;
     context_.message_bytes = kMessageBytes;
     context_.json_bytes = kJsonBytes;
@@ -200,6 +205,7 @@ class HttpDoorTest : public testing::Test {
   HeldBytes inflated_{kMessageBytes, kMessageBytes};
   InflaterThreads inflaters_;
   MetricsPage page_{&metrics_, {{"version", "test"}}};
+  LoadSampler load_{&page_, &clock_};
   NeverAsked health_;
   DoorContext context_;
   std::vector<std::function<void(const absl::Status&)>>

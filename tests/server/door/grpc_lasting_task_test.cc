@@ -84,6 +84,43 @@ TEST_F(GrpcLastingTaskTest, AnErrorEndsAConversation) {
   Over("grpc-status: 5\r\ngrpc-message: no such thing\r\n");
 }
 
+TEST_F(GrpcLastingTaskTest, APeriodicMethodRespondsAfterEachPause) {
+  methods_.AddPeriodic(
+      "/a.B/Tell", [](absl::string_view request) { return request == "slow" ? 2000 : 1000; },
+      [this](const CallerInfo&, absl::string_view, std::string* response) {
+        *response = watched_;
+        return watch_status_;
+      });
+  Open("/a.B/Tell");
+  Send("slow");
+  EXPECT_EQ(Next(), "first");
+  door_->Look();
+  EXPECT_FALSE(HasNext());
+  clock_.Advance(1999);
+  door_->Look();
+  EXPECT_FALSE(HasNext());
+  clock_.Advance(1);
+  door_->Look();
+  EXPECT_EQ(call_->parts.size(), 2U);
+  clock_.Advance(10'000);
+  door_->Look();
+  EXPECT_EQ(call_->parts.size(), 2U) << "the client has not taken the response before";
+  EXPECT_EQ(Next(), "first") << "an equal response is sent too";
+  EXPECT_EQ(Next(), "first");
+  EXPECT_FALSE(HasNext()) << "those that it has missed do not follow";
+  watch_status_ = absl::UnavailableError("over");
+  clock_.Advance(2000);
+  door_->Look();
+  Over("grpc-status: 14");
+}
+
+TEST_F(GrpcLastingTaskTest, TheLoadIsATrailer) {
+  Open(kTalk, "endpoint-load-metrics-format: BIN\r\n");
+  EXPECT_TRUE(absl::StartsWith(call_->added_trailers, "endpoint-load-metrics-bin: "));
+  EXPECT_EQ(call_->added, "");
+  CloseAndEnd();
+}
+
 TEST_F(GrpcLastingTaskTest, AStopEndsAConversation) {
   Open(kTalk);
   Send("one");

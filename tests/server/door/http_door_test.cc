@@ -139,6 +139,34 @@ TEST_F(HttpDoorTest, AClientThatLeavesCancels) {
   task->Over();
 }
 
+TEST_F(HttpDoorTest, WhoAsksForTheLoadIsToldIt) {
+  const auto model = std::make_shared<ModelMetrics>();
+  model->model = "m";
+  model->load_permille = 500;
+  page_.AddModel(model);
+  const std::string asks = "endpoint-load-metrics-format: ";
+  EXPECT_EQ(CodeOf("GET /v2/health/live", asks + "TEXT\r\n"), 200);
+  EXPECT_EQ(call_->added,
+            "endpoint-load-metrics: TEXT application_utilization=0.5,named_metrics.load.m=0.5,"
+            "named_metrics.saturation.m=0,named_metrics.queued.m=0\r\n");
+  EXPECT_EQ(CodeOf("GET /v2/health/live", asks + "json\r\n"), 200);
+  EXPECT_TRUE(absl::StartsWith(call_->added, "endpoint-load-metrics: JSON {\"app")) << call_->added;
+  EXPECT_EQ(CodeOf("GET /v2/health/live", asks + "XML\r\n"), 200);
+  EXPECT_EQ(call_->added, "");
+  EXPECT_EQ(CodeOf("GET /v2/health/live"), 200);
+  EXPECT_EQ(call_->added, "");
+}
+
+TEST_F(HttpDoorTest, WithRulesTheLoadNamesNoModel) {
+  const auto model = std::make_shared<ModelMetrics>();
+  model->model = "secret-model";
+  model->load_permille = 500;
+  page_.AddModel(model);
+  SetRules();
+  CodeOf("GET /v2/health/live", "endpoint-load-metrics-format: TEXT\r\n");
+  EXPECT_EQ(call_->added, "endpoint-load-metrics: TEXT application_utilization=0.5\r\n");
+}
+
 TEST_F(HttpDoorTest, TheCallersTraceAndIdAreEchoed) {
   models_.Publish(handler_.Model("m"));
   const std::string trace = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

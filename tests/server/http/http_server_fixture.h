@@ -137,7 +137,8 @@ class PartsTask final : public HttpTask {
   size_t parts_ = 0;
 };
 
-// Takes the beginning of its body, and answers with the hash of the whole body. Lives on its connection's thread.
+// Takes the beginning of its body, and answers with the hash of the whole body. Lives on its
+// connection's thread.
 class BeginningTask final : public HttpTask {
  public:
   BeginningTask(HttpCall* call, Served* served) : call_(call), served_(served) {}

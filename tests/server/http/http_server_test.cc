@@ -29,6 +29,33 @@ TEST_F(HttpServerTest, AnswersAndKeepsTheConnection) {
   }
 }
 
+TEST_F(HttpServerTest, AnotherServerTakesItsSocketsOver) {
+  Start();
+  Client before = Connect();
+  const std::string address = Address();
+  auto inherited = std::make_shared<InheritedSockets>();
+  ASSERT_EQ(server_.listeners().size(), 1U);
+  for (const HttpServer::Listener& listener : server_.listeners()) {
+    ListeningSocket socket{UniqueFd(dup(listener.socket->fd.get())), listener.socket->family,
+                           listener.socket->address};
+    inherited->Add(listener.asked, std::move(socket));
+  }
+  HttpServer successor(
+      [this](const ThreadRole*) { return std::make_unique<EchoHandler>(&served_); }, &completions_,
+      &metrics_, Clock::Real());
+  options_.inherited = inherited;
+  ASSERT_TRUE(successor.Start(options_).ok());
+  EXPECT_EQ(successor.bound(0)[0], address);
+  server_.StopAccepting();
+  server_.StopKeeping();
+  Client after(address);
+  after.Send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(after.Read(8), "HTTP/1.1");
+  EXPECT_EQ(successor.connection_count(0), 1U);
+  before.Send("GET /b HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(absl::StrContains(before.ReadAll(), "Connection: close"));
+}
+
 TEST_F(HttpServerTest, ASplicedReplyIsWhole) {
   Start();
   Client client = Connect();

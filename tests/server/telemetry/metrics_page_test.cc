@@ -90,6 +90,13 @@ TEST_F(MetricsPageTest, ShowsTheLoadOfAllModelsWithoutLabels) {
   EXPECT_EQ(Value("mpsd_running_requests"), 0) << "the two figures are not of one moment";
 }
 
+TEST_F(MetricsPageTest, ShowsTheHostsThatAnSloNeedsOnceKnown) {
+  model_.replicas_needed_permille = 2500;
+  EXPECT_FALSE(absl::StrContains(page_.Text(), "mpsd_replicas_needed{"));
+  model_.replicas_known = 1;
+  EXPECT_EQ(Value(R"(mpsd_replicas_needed{model="m",version="1"})"), 2.5);
+}
+
 TEST_F(MetricsPageTest, ShowsTheLoadWithoutModels) {
   owner_.reset();
   EXPECT_EQ(Value("mpsd_saturation"), 0);

@@ -1,0 +1,39 @@
+// InheritedSockets: listening sockets that another process opened and has handed over.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "server/http/listening_socket.h"
+
+namespace mpsd {
+
+// Sockets by the address that the config asks for: "localhost:8000" may be two. Given to the
+// HttpServer, which takes those that it needs; the others are closed with this object.
+// Thread-compatible.
+class InheritedSockets {
+ public:
+  void Add(std::string asked, ListeningSocket socket) {
+    sockets_.push_back({std::move(asked), std::move(socket)});
+  }
+
+  // The sockets of this address, which are the caller's now; none if nobody handed them over.
+  std::vector<ListeningSocket> Take(absl::string_view asked) {
+    std::vector<ListeningSocket> taken;
+    for (Entry& entry : sockets_) {
+      if (entry.asked == asked && entry.socket.fd.valid()) taken.push_back(std::move(entry.socket));
+    }
+    return taken;
+  }
+
+ private:
+  struct Entry {
+    std::string asked;
+    ListeningSocket socket;
+  };
+
+  std::vector<Entry> sockets_;
+};
+
+}  // namespace mpsd

@@ -67,7 +67,7 @@
 #include "server/start_progress.h"
 #include "server/steps/step_context.h"
 #include "server/supervise/process/cuda_service.h"
-#include "server/supervise/process/folder_tree.h"
+#include "server/supervise/process/folder_remover.h"
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/http/health_source.h"

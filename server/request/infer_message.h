@@ -65,6 +65,7 @@ enum class Handled : uint8_t {
   kCopied,  // admitted or ended: nobody reads the payloads any more
   // waits for memory or for its bunch: the caller keeps message and bytes unchanged until the reply
   kLater,
+  // long texts: the caller calls EncodeTexts(), then Handle() again; it owes the reply
   kAwaitsTexts,
 };
 

@@ -174,19 +174,19 @@ void Admission::EnterQueue(absl::Span<EnteringRequest> requests) const {
   requests.front().queue->ReserveAll(requests);
   absl::InlinedVector<Request*, RequestBunch::kMost> filled;
   for (const EnteringRequest& entering : requests) {
+    if (!entering.status.ok() || entering.targets.later) continue;
     Request* const request = entering.request;
-    if (!entering.status.ok()) {
-      EnterAgain(entering);
-    } else if (!entering.targets.later) {
-      writer_.Fill(request->model->spec, *request, entering.targets);
-      filled.push_back(request);
-    }
+    writer_.Fill(request->model->spec, *request, entering.targets);
+    filled.push_back(request);
   }
   // The queue behind the one that gave the rows has them.
   if (!filled.empty()) filled.front()->queue->CommitAll(filled);
+  for (const EnteringRequest& entering : requests) {
+    if (!entering.status.ok()) EnterAgain(entering);
+  }
 }
 
-// Its queue has refused it, or has a successor.
+// Its queue has refused it, or has a successor, or had no room before the others' batches.
 void Admission::EnterAgain(const EnteringRequest& entering) const {
   Request* const request = entering.request;
   const InferMessage& message = *entering.message;

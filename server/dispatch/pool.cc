@@ -34,24 +34,31 @@ void Pool::ReserveAll(absl::Span<EnteringRequest> requests) {
   int64_t tick_by_ns = DeferredWork::kNoTick;
   {
     absl::MutexLock lock(&parts_.mu);
+    bool others_enter = false;
     for (EnteringRequest& entering : requests) {
-      entering.status = refuse ? parts_.queue.ledger()->FullError()
-                               : Admit(entering.request, &entering.targets, &tick_by_ns);
+      entering.status =
+          refuse ? parts_.queue.ledger()->FullError() : Admit(&entering, others_enter, &tick_by_ns);
+      others_enter = others_enter || entering.status.ok();
     }
   }
   if (tick_by_ns != DeferredWork::kNoTick) parts_.keeper->WakeBy(tick_by_ns);
 }
 
-absl::Status Pool::Admit(Request* request, RowTargets* targets, int64_t* tick_by_ns) {
+absl::Status Pool::Admit(EnteringRequest* entering, bool others_enter, int64_t* tick_by_ns) {
+  Request* const request = entering->request;
   uint64_t bytes = 0;
   for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
   if (parts_.closed) return absl::AbortedError("the model was replaced");
+  // Those before have no batch yet, and may leave room.
+  if (others_enter && parts_.queue.ledger()->IsFull(*request, bytes)) {
+    return absl::AbortedError("others enter first");
+  }
   if (parts_.inflight.workers().empty() && request->deadline_ns <= parts_.worker_expected_ns) {
     return NoWorkerInTime(parts_.model->name);
   }
   absl::Status status = parts_.RefusalInAdvance(request);
   const double full_share = parts_.queue.ledger()->FullShare(*request);
-  if (status.ok()) status = parts_.queue.Admit(request, bytes, targets, tick_by_ns);
+  if (status.ok()) status = parts_.queue.Admit(request, bytes, &entering->targets, tick_by_ns);
   // An arriving request that finds no room is refused later, if at all.
   const bool is_refused = absl::IsResourceExhausted(status) && !request->is_arriving;
   if (status.ok() || is_refused) {

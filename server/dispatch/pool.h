@@ -63,6 +63,7 @@ class Pool final : public RequestQueue {
   bool TakesArriving(const Request&) const override { return true; }
   bool TakesBunch(const Request&) const override { return true; }
   absl::Status Reserve(Request* request, RowTargets* targets) override;
+  // A request that finds the queue full behind others gets ABORTED: their batches may make room.
   void ReserveAll(absl::Span<EnteringRequest> requests) override;
   void Commit(Request* request) override { CommitAll({&request, 1}); }
   void CommitAll(absl::Span<Request* const> requests) override { carrier_.CommitAll(requests); }
@@ -111,7 +112,7 @@ class Pool final : public RequestQueue {
   void CheckInvariants() const { parts_.CheckInvariants(); }
 
  private:
-  absl::Status Admit(Request* request, RowTargets* targets, int64_t* tick_by_ns)
+  absl::Status Admit(EnteringRequest* entering, bool others_enter, int64_t* tick_by_ns)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.mu);
 
   // Ends all requests with a deadline up to `until_ns`. A partly answered one ends once its answer

@@ -19,7 +19,7 @@ UNIMPLEMENTED = grpc.StatusCode.UNIMPLEMENTED
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 SERVICES = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
             "grpc.reflection.v1alpha.ServerReflection", "inference.GRPCInferenceService",
-            "mpsd.control.v1.Control"]
+            "mpsd.control.v1.Control", "xds.service.orca.v3.OpenRcaService"]
 # Services that no config turns off.
 EXTENSIONS = ["binary_tensor_data", "classification", "logging", "model_configuration",
               "model_repository", "parameters", "schedule_policy", "sequence", "statistics"]

@@ -647,6 +647,23 @@ TEST_F(PoolTest, RequestsThatEnterTogetherAreOneBatch) {
   EXPECT_EQ(calls_[2].Answer(), Rows(2));
 }
 
+TEST_F(PoolTest, OthersThatEnterFirstMayMakeRoom) {
+  PoolOptions options;
+  options.queue_requests = {1};
+  MakePool(options);
+  FakeWorker* const worker = AddWorker();
+  std::vector<EnteringRequest> entering(2);
+  for (EnteringRequest& each : entering) each.request = &NewCall()->request;
+  pool_->ReserveAll(absl::MakeSpan(entering));
+  ASSERT_TRUE(entering[0].status.ok());
+  EXPECT_EQ(entering[1].status.code(), absl::StatusCode::kAborted);
+  calls_[0].Fill(entering[0].targets, 1);
+  pool_->CommitAll({entering[0].request});
+  Enter(&calls_[1], 2);
+  Serve(worker);
+  EXPECT_EQ(calls_[1].Answer(), Rows(2));
+}
+
 // The client that is slow, or leaves, holds no batch back.
 TEST_F(PoolTest, AnArrivingRequestHoldsNobodyBack) {
   MakePool();

@@ -32,6 +32,8 @@ TEST_F(HttpServerTest, AnswersAndKeepsTheConnection) {
 TEST_F(HttpServerTest, AnotherServerTakesItsSocketsOver) {
   Start();
   Client before = Connect();
+  before.Send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+  before.ReadReply();
   const std::string address = Address();
   auto inherited = std::make_shared<InheritedSockets>();
   ASSERT_EQ(server_.listeners().size(), 1U);
@@ -48,10 +50,13 @@ TEST_F(HttpServerTest, AnotherServerTakesItsSocketsOver) {
   EXPECT_EQ(successor.bound(0)[0], address);
   server_.StopAccepting();
   server_.StopKeeping();
-  Client after(address);
-  after.Send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
-  EXPECT_EQ(after.Read(8), "HTTP/1.1");
-  EXPECT_EQ(successor.connection_count(0), 1U);
+  // The first server may still accept some.
+  for (uint32_t of_successor = 0; of_successor == 0;) {
+    Client after(address);
+    after.Send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_EQ(after.Read(8), "HTTP/1.1");
+    of_successor = successor.connection_count(0);
+  }
   before.Send("GET /b HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_TRUE(absl::StrContains(before.ReadAll(), "Connection: close"));
 }

@@ -21,6 +21,7 @@
 #include "proto/base/fd.h"
 #include "proto/inference.pb.h"
 #include "server/door/grpc_form.h"
+#include "server/http/http2_connection.h"
 #include "server/http/http_connection.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/server/door/door_fixture.h"
@@ -298,6 +299,8 @@ class Scene final : public HttpDoorTest {
                            &metrics_,
                            &clock_,
                            &read_buffer_,
+                           &replies_,
+                           &unflushed_,
                            [this](Connection* over) { Drop(over); },
                            [this](Connection* over, std::shared_ptr<Connection> next) {
                              Drop(over);
@@ -392,9 +395,17 @@ class Scene final : public HttpDoorTest {
     while (recv(client_.get(), buffer.data(), buffer.size(), 0) > 0) Run();
   }
 
+  // As an HttpThread does it, until nothing is left to do.
   void Run() {
-    io_.poll();
-    io_.restart();
+    for (size_t done = 1; done > 0;) {
+      done = io_.poll();
+      io_.restart();
+      done += door_->RoundIsOver() + replies_.Take();
+      for (const auto& connection : std::exchange(unflushed_, {})) {
+        connection->FlushNow();
+        ++done;
+      }
+    }
   }
 
   void Pass(int64_t time_ns) {
@@ -432,6 +443,8 @@ class Scene final : public HttpDoorTest {
   HeldBytes bodies_{8192, 4096};
   ConnectionShares shares_;
   std::string read_buffer_ = std::string(1 << 16, '\0');
+  ReplyQueue replies_{&io_};
+  std::vector<std::shared_ptr<Http2Connection>> unflushed_;
   ConnectionContext connection_context_;
   absl::flat_hash_map<Connection*, std::shared_ptr<Connection>> connections_;
   UniqueFd client_;

@@ -61,6 +61,7 @@ size_t HttpThread::RunSome() {
 
 // A connection that was flushed may have more to write than it may at once.
 size_t HttpThread::WriteReplies() {
+  role_.Check();
   const size_t count = replies_.Take();
   for (const std::shared_ptr<Http2Connection>& connection : std::exchange(unflushed_, {})) {
     connection->FlushNow();

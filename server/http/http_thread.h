@@ -72,7 +72,7 @@ class HttpThread {
 
   void Main();
   size_t RunSome();
-  size_t WriteReplies() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  size_t WriteReplies();
   void LookSoon() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
   void Look();
   void Ended(Connection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);

@@ -29,7 +29,8 @@ class Grpcurl(programs.ProgramTest):
         services = self.ask(self.address, "list").split()
         self.assertEqual(services, [
             "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
-            "grpc.reflection.v1alpha.ServerReflection", SERVICE, "mpsd.control.v1.Control"])
+            "grpc.reflection.v1alpha.ServerReflection", SERVICE, "mpsd.control.v1.Control",
+            "xds.service.orca.v3.OpenRcaService"])
         methods = self.ask(self.address, "list", SERVICE).split()
         self.assertEqual(len(methods), 20)
         self.assertIn(f"{SERVICE}.ModelStreamInfer", methods)

@@ -143,7 +143,7 @@ if [ "${#of_worker[@]}" -gt 0 ]; then python3 "$here/imports.py" "${of_worker[@]
 mapfile -t of_front_end < <(find "$build/bin" -mindepth 2 -type f)
 if [ "$target" = worker ] || [ "${#of_front_end[@]}" -eq 0 ]; then exit 0; fi
 # Names in C have no namespace that would tell their library: this system's libraries do.
-for name in ssl crypto z curl nghttp2 grpc gpr; do
+for name in ssl crypto z curl nghttp2 protobuf grpc gpr; do
   names_of_library "$name"
 done >"$build/c_names"
 python3 "$here/imports.py" --front-end "$build/c_names" "${of_front_end[@]}"

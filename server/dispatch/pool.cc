@@ -49,7 +49,7 @@ absl::Status Pool::Admit(EnteringRequest* entering, bool others_enter, int64_t* 
   uint64_t bytes = 0;
   for (const RequestInput& input : request->inputs) bytes += input.Bytes(request->rows);
   if (parts_.closed) return absl::AbortedError("the model was replaced");
-  // Those before have no batch yet, and may leave room.
+  // The others have no batch yet, and may leave room.
   if (others_enter && parts_.queue.ledger()->IsFull(*request, bytes)) {
     return absl::AbortedError("others enter first");
   }

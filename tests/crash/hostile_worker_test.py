@@ -36,7 +36,7 @@ RING_LIES = {
     "index": "completed a batch that it does not have",
     "index_of_no_batch": "completed a batch that it does not have",
     "answers_twice": "completed a batch that it does not have|lies",
-    "answers_for_another_lane": "completed a batch that it does not have|lies",
+    "answers_for_another_lane": "tail is out of bounds|does not have|lies",
     "tail_beyond": "tail is out of bounds", "tail_backwards": "tail is out of bounds",
     "head_beyond": "head is out of bounds",
     "completions_flood": "tail is out of bounds|does not have|lies",

@@ -22,7 +22,7 @@ set(MPSD_EDGES_subword   unicode split absl)
 set(MPSD_EDGES_tokenizer base unicode normalize split subword json absl)
 # -- server: what a request passes, in its order
 set(MPSD_EDGES_access            base absl openssl)
-set(MPSD_EDGES_telemetry         base absl prometheus)
+set(MPSD_EDGES_telemetry         base encoding absl prometheus)
 set(MPSD_EDGES_telemetry_log     base access telemetry absl json spdlog)
 set(MPSD_EDGES_telemetry_http    telemetry absl json)
 set(MPSD_EDGES_graph             base link absl)

@@ -1,22 +1,22 @@
 #include "server/telemetry/orca_report.h"
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/encoding/protobuf_writer.h"
 
 namespace mpsd {
 namespace {
 
-// Field numbers of xds.data.orca.v3.OrcaLoadReport. All are below 16, so a tag is one byte.
-constexpr int kNamedMetrics = 8;
-constexpr int kFixed64 = 1;
-constexpr int kLengthDelimited = 2;
+// Field numbers here stand in xds.data.orca.v3.OrcaLoadReport.
+constexpr uint32_t kNamedMetrics = 8;
 
 struct Figure {
   const char* name;
-  int field;
+  uint32_t field;
   double value;
 };
 
@@ -28,32 +28,19 @@ std::array<Figure, 5> FiguresOf(const OrcaReport& report) {
            {"eps", 7, report.eps}}};
 }
 
-void AppendTag(int field, int type, std::string* bytes) {
-  bytes->push_back(static_cast<char>(field << 3 | type));
-}
-
-void AppendDouble(int field, double value, std::string* bytes) {
-  AppendTag(field, kFixed64, bytes);
+void PutDouble(uint32_t field, double value, std::string* bytes) {
+  PutVarint(FieldKey(field, WireType::kFixed64), bytes);
   char raw[sizeof(value)];
   std::memcpy(raw, &value, sizeof(value));
   bytes->append(raw, sizeof(raw));
 }
 
-void AppendLength(size_t length, std::string* bytes) {
-  for (; length >= 0x80; length >>= 7) bytes->push_back(static_cast<char>(length | 0x80));
-  bytes->push_back(static_cast<char>(length));
-}
-
 // An entry of a map is a message of two fields: the key, and the value.
-void AppendNamed(absl::string_view name, double value, std::string* bytes) {
+void PutNamed(absl::string_view name, double value, std::string* bytes) {
   std::string entry;
-  AppendTag(1, kLengthDelimited, &entry);
-  AppendLength(name.size(), &entry);
-  absl::StrAppend(&entry, name);
-  AppendDouble(2, value, &entry);
-  AppendTag(kNamedMetrics, kLengthDelimited, bytes);
-  AppendLength(entry.size(), bytes);
-  bytes->append(entry);
+  PutText(1, name, &entry);
+  PutDouble(2, value, &entry);
+  PutText(kNamedMetrics, entry, bytes);
 }
 
 }  // namespace
@@ -66,14 +53,14 @@ OrcaForms FormsOf(const OrcaReport& report, bool names) {
     if (figure.value == 0) continue;
     texts.push_back(absl::StrCat(figure.name, "=", figure.value));
     members.push_back(absl::StrCat("\"", figure.name, "\":", figure.value));
-    AppendDouble(figure.field, figure.value, &forms.bytes);
+    PutDouble(figure.field, figure.value, &forms.bytes);
   }
   std::vector<std::string> named;
   for (const auto& [name, value] : report.named_metrics) {
     if (!names) break;
     texts.push_back(absl::StrCat("named_metrics.", name, "=", value));
     named.push_back(absl::StrCat("\"", name, "\":", value));
-    AppendNamed(name, value, &forms.bytes);
+    PutNamed(name, value, &forms.bytes);
   }
   if (!named.empty()) {
     members.push_back(absl::StrCat("\"named_metrics\":{", absl::StrJoin(named, ","), "}"));

@@ -36,7 +36,7 @@ namespace mpsd {
 //   front_page                                       HttpDoor and MethodTask
 //   models, gate, style, the rest                    several of these
 //
-// DoorBounds has the ledgers and bounds. Numbers are those of the config at the start.
+// DoorBounds has the ledgers and bounds. The config at the start gives the numbers.
 // A reload changes the referents' contents (the gate's rules, the models), but none of these
 // fields.
 //

@@ -33,7 +33,7 @@ class ExchangeTransport {
   // except what DropPayloads() and DropFields() end. A status is the client's answer.
   virtual absl::Status Read(InferMessage* message, TensorForms* forms) = 0;
 
-  // Reads the beginning of a request, of which only the end of the last payload is missing. False:
+  // Reads a request that lacks only the end of its last payload. False:
   // it cannot be admitted before it is whole, and Read() will read it.
   virtual bool ReadBeginning(InferMessage* /*message*/, TensorForms* /*forms*/) { return false; }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "proto/base/check.h"
@@ -231,6 +232,11 @@ void HttpConnection::Advance() {
 // Reads a request's head once it is complete. False before, or if it is refused.
 bool HttpConnection::TakeHead() {
   const absl::string_view input = Input();
+  // A client that speaks TLS, say, sends no end of a head.
+  if (!absl::ascii_isgraph(input.front())) {
+    Refuse({400, kWrongForm});
+    return false;
+  }
   const size_t from = searched_ < kHeadEnd.size() ? 0 : searched_ - kHeadEnd.size();
   const size_t found = input.find(kHeadEnd, from);
   searched_ = input.size();
@@ -494,7 +500,9 @@ void HttpConnection::DidWrite(bool failed, size_t bytes) {
   Advance();
 }
 
+// A write that was never out has nobody else who holds the connection.
 void HttpConnection::WriteFailed() {
+  const std::shared_ptr<HttpConnection> self = shared_from_this();
   if (!owes_reply_) EndRequest();
   ClientLeft();
   if (part_out_) PartIsOver(false);

@@ -18,7 +18,6 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
 constexpr HttpFault kSound;
-constexpr char kWrongForm[] = "the request is not HTTP/1.1";
 
 absl::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 

@@ -98,8 +98,11 @@ class Hangs(Watched):
             daemon.wait_all_serving()
             for pid in daemon.workers():
                 os.kill(pid, signal.SIGSTOP)
-            futures = [stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(i)}))
-                       for i in range(4)]
+            futures = []
+            for held in (1, 2):  # requests that come together make one batch
+                futures += [stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(i)}))
+                            for i in range(2)]
+                wait_until(lambda: daemon.metric("mpsd_running_batches") == held, 30, "a batch")
             for future in futures:
                 outcome = calls.outcome_of(future)
                 self.assertEqual(outcome.code, calls.OK, outcome.text)

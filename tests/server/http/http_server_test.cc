@@ -444,6 +444,26 @@ TEST_F(HttpServerTest, ATaskLearnsThatItsClientHasLeft) {
   while (served_.over == 0) std::this_thread::yield();
 }
 
+// The server reads no more of this client, so that only its write finds the client's end.
+TEST_F(HttpServerTest, AReplyMayComeForAClientThatIsGone) {
+  Start();
+  {
+    Client client = Connect();
+    client.Send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n" + std::string(64 << 10, 'x'));
+    served_.held.WaitForNotification();
+  }
+  absl::MutexLock lock(&served_.mu);
+  served_.holding->Reply({200, "text/plain", std::string(32 << 20, 'x')});
+  while (served_.over == 0) std::this_thread::yield();
+}
+
+TEST_F(HttpServerTest, BytesThatBeginNoRequestAreRefusedAtOnce) {
+  options_.head_ns = INT64_MAX;
+  Start();
+  const std::string hello_of_tls("\x16\x03\x01\x02\x00\x01", 6);
+  EXPECT_TRUE(absl::StrContains(Ask(hello_of_tls), "the request is not HTTP/1.1"));
+}
+
 TEST_F(HttpServerTest, ATrickledHeadIsGivenUp) {
   options_.head_ns = 1;
   Start();

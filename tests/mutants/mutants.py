@@ -21,6 +21,7 @@ import re
 
 INCLUDE = '#include "tests/mutants/is_mutant.h"\n'
 NO_EXPRESSION = re.compile(r"(?:if|for|while|return)\b|[<>=/%|?:,.]")
+DECLARATION = re.compile(r"(?:const|auto)\b")
 NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 
 
@@ -114,6 +115,8 @@ def check_form(mutant, tests):
             yield f"{mutant.name}: a bracket of '{text}' stands alone"
     if not mutant.is_statement and NO_EXPRESSION.match(mutant.old):
         yield f"{mutant.name}: '{mutant.old}' is no expression"
+    if mutant.is_statement and DECLARATION.match(mutant.old):
+        yield f"{mutant.name}: '{mutant.old}' declares what the next lines need"
     if mutant.is_statement != (not mutant.new or mutant.new.endswith((";", "}"))):
         yield f"{mutant.name} has a statement on one side and an expression on the other"
 

@@ -36,6 +36,9 @@ def checks_the_form():
     planted(good.replace("a <= b", "a < b"), "changes nothing")
     planted(good.replace("a <= b", "a <= (b"), "a bracket of 'a <= (b' stands alone")
     planted(good.replace("a < b", "< b").replace("a <= b", "> b"), "'< b' is no expression")
+    declares = {**files, "server/a.cc": "void F() {\n  const int a = 1;\n}\n",
+                "tests/mutants/server.txt": "a.a.one\nserver/a.cc a_test\n- const int a = 1;\n+\n"}
+    tree.expect(check, declares, "declares what the next lines need")
     planted(good.replace("a <= b", "return 0;"), "a statement on one side")
     planted(good + "\n" + good, "is there twice", "a second mutant of line 3")
     planted(good.replace("a < b", "«a < b"), "not one part between")

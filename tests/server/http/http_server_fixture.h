@@ -29,7 +29,10 @@ class NoCompletions final : public CompletionSource {
  public:
   size_t Drain() override { return 0; }
   void Wake() override {}
-  bool Park() override { return true; }
+  bool Park(platform::Poller*) override { return true; }
+  bool CoresAreLeft() const override { return true; }
+  void ClearBells() override {}
+  void Leave(platform::Poller*) override {}
 };
 
 // What the test knows of the requests that the handlers got. Thread-safe.

@@ -126,6 +126,29 @@ void InferTask::Serve(BodyEnd body) {
   inflation_.Begin(coding_, **bytes, call_);
 }
 
+absl::Span<char> InferTask::TakeBeginning(absl::string_view first, size_t bytes) {
+  thread_->Check();
+  if (route_.kind != RouteKind::kInfer || coding_ != BodyCoding::kPlain) return {};
+  beginning_ = first;
+  whole_bytes_ = bytes;
+  return AdmitBeginning();
+}
+
+// A body that is refused is collected: then Read() says why.
+bool InferTask::ReadBeginning(InferMessage* message, TensorForms* forms) {
+  const absl::string_view header = call_->request().Header(kHeaderLength);
+  const size_t json_bytes = JsonBytes(header, beginning_.size()).value_or(0);
+  if (header.empty() || json_bytes == 0 || json_bytes > context_->json_bytes) return false;
+  message->model = route_.model;
+  message->version = route_.version;
+  if (!body_.ReadBeginning(std::string(beginning_), json_bytes, whole_bytes_,
+                           context_->message_bytes, message)) {
+    return false;
+  }
+  *forms = body_.forms();
+  return MayBeginWith(message->model);
+}
+
 absl::Span<char> InferTask::AdmitBeginning() {
   thread_->Check();
   if (!exchange_.CheckAwaited(context_->exchange.clock->NowNs()).ok()) return {};

@@ -46,6 +46,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
   bool Begin(HttpCall* call, const Route& route);
 
   // HttpTask.
+  absl::Span<char> TakeBeginning(absl::string_view first, size_t bytes) override;
   void Serve(BodyEnd body) override;
   void Resumed() override;
   void ClientLeft() override;
@@ -154,6 +155,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
   virtual HttpReply ErrorOf(const absl::Status& status) const;
 
   // ExchangeTransport.
+  bool ReadBeginning(InferMessage* message, TensorForms* forms) override;
   absl::Status Read(InferMessage* message, TensorForms* forms) override;
   void Resume() override { call_->Resume(); }
   absl::Status Write(const Answer& answer, bool is_last) override;
@@ -179,6 +181,8 @@ class InferTask : public HttpTask, public ExchangeTransport {
   BodyCoding coding_ ABSL_GUARDED_BY(thread_) = BodyCoding::kPlain;
   bool is_inflated_ ABSL_GUARDED_BY(thread_) = false;
   MessageInflation inflation_ ABSL_GUARDED_BY(thread_);
+  absl::string_view beginning_;  // the body's, while it is offered
+  size_t whole_bytes_ = 0;
   InferBody body_;
 
   // Written by the thread that gives the answer, or before an ending on the task's thread.

@@ -20,9 +20,6 @@ constexpr absl::string_view kColon = ": ";
 // Behind a piece of this size more are likely to come with the same read, which has so many bytes.
 constexpr size_t kLargePieceBytes = 8 << 10;
 constexpr size_t kPieceRoomBytes = 64 << 10;
-// A body of at least so many bytes is offered to its task with its first bytes.
-constexpr size_t kOfferedBytes = 64 << 10;
-constexpr size_t kBeginningBytes = 1 << 10;
 
 nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value) {
   const auto bytes = [](absl::string_view text) {
@@ -193,13 +190,13 @@ void Http2Stream::AddBody(absl::string_view bytes) {
 
 // The task of a large body may take it as it comes, once it can see what it is.
 bool Http2Stream::OfferBeginning(absl::string_view bytes) {
-  if (was_offered_ || request_.body.size() + bytes.size() < kBeginningBytes) return false;
+  if (was_offered_ || request_.body.size() + bytes.size() < HttpTask::kBeginningBytes) return false;
   was_offered_ = true;
   const std::string begun =
       request_.body.size() == 0 ? "" : absl::StrCat(request_.body.view(), bytes);
   const absl::string_view first = begun.empty() ? bytes : begun;
   const uint64_t length = announced_bytes_ > 0 ? announced_bytes_ : task_->BodyBytes(first);
-  const bool is_offered = length >= kOfferedBytes && length > first.size() &&
+  const bool is_offered = length >= HttpTask::kOfferedBytes && length > first.size() &&
                           length <= context_->options->message_bytes;
   if (is_offered) rest_ = task_->TakeBeginning(first, length);
   has_beginning_ = !rest_.empty();

@@ -114,6 +114,10 @@ class HttpTask {
   // The length of a body that begins so, if the client has not announced one; 0: nobody knows.
   virtual size_t BodyBytes(absl::string_view /*first*/) const { return 0; }
 
+  // A body of at least kOfferedBytes is offered once kBeginningBytes of it are there.
+  static constexpr size_t kOfferedBytes = 64 << 10;
+  static constexpr size_t kBeginningBytes = 1 << 10;
+
   // Offers the beginning of a body of so many bytes, unless the client streams it. The task returns
   // where the rest goes, and takes the beginning; nothing if the body is to be collected. The rest
   // is written there until Serve(), and the call's own body stays empty. If the body turns out to

@@ -25,6 +25,8 @@ namespace asio = boost::asio;
 constexpr size_t kInputBytes = 4 << 10;
 // Bytes of one read of a body, so that no connection keeps its thread for long.
 constexpr size_t kReadBytes = 256 << 10;
+// The same while a large body may still be taken by its beginning.
+constexpr size_t kFirstBytes = 8 << 10;
 constexpr absl::string_view kHeadEnd = "\r\n\r\n";
 constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -125,6 +127,7 @@ void HttpConnection::Cut() {
 // Has one read under way if its bytes have a place: the body, else `input_`.
 void HttpConnection::Read() {
   if (reading_ || phase_ == Phase::kEnded) return;
+  if (!rest_.empty()) return AwaitRest();
   if (phase_ == Phase::kBody && !framing_.is_chunked) return ReadBody();
   if (RoomForInput()) ReadInput();
 }
@@ -159,13 +162,37 @@ void HttpConnection::ReadInput() {
 
 void HttpConnection::ReadBody() {
   reading_ = reads_body_ = true;
+  const size_t most = MayOffer() ? kFirstBytes : kReadBytes;
   const absl::Span<char> room =
-      request_.body.Room(std::min<size_t>(kReadBytes, framing_.body_bytes - request_.body.size()));
+      request_.body.Room(std::min<size_t>(most, framing_.body_bytes - request_.body.size()));
   client_.stream->Read(
       asio::buffer(room.data(), room.size()),
       [self = shared_from_this()](const boost::system::error_code& error, size_t bytes) {
         self->DidRead(!!error, bytes, /*into_body=*/true);
       });
+}
+
+// The memory is the task's: nobody reads into it once the task is told of an end.
+void HttpConnection::AwaitRest() {
+  reading_ = true;
+  client_.stream->AwaitBytes([self = shared_from_this()](const boost::system::error_code& error) {
+    self->RestIsReadable(!!error);
+  });
+}
+
+void HttpConnection::RestIsReadable(bool failed) {
+  thread_->Check();
+  reading_ = false;
+  if (phase_ == Phase::kEnded) return LeaveIfDone();
+  if (failed) return ClientLeft();
+  if (rest_.empty()) return Read();
+  boost::system::error_code error;
+  const size_t most = std::min(kReadBytes, rest_.size());
+  const size_t bytes = client_.stream->ReadNow(asio::buffer(rest_.data(), most), &error);
+  if (error && error != asio::error::would_block) return ClientLeft();
+  rest_.remove_prefix(bytes);
+  if (rest_.empty()) Serve(BodyEnd::kWhole);
+  Read();
 }
 
 void HttpConnection::DidRead(bool failed, size_t bytes, bool into_body) {
@@ -261,7 +288,7 @@ bool HttpConnection::TakeHead() {
 void HttpConnection::BeginRequest() {
   Enter(Phase::kBody, context_->options->body_ns);
   owes_reply_ = true;
-  told_left_ = false;
+  told_left_ = was_offered_ = false;
   ends_ = ends_ || ++requests_ >= client_.group->connection_requests;
   task_ = context_->handler->Arrived(this);
   if (task_ != nullptr) return BeginBody();
@@ -285,7 +312,24 @@ bool HttpConnection::ReadWholeBody() {
   const size_t taken = std::min<size_t>(end_ - begin_, framing_.body_bytes - body.size());
   body.Append(Input().substr(0, taken));
   begin_ += taken;
-  return Account() && body.size() == framing_.body_bytes;
+  if (!Account()) return false;
+  if (body.size() == framing_.body_bytes) return true;
+  OfferBeginning();
+  return false;
+}
+
+// The task of a large body may take it as it comes. Bytes of TLS cannot be read into the task's
+// memory without waiting.
+bool HttpConnection::MayOffer() const {
+  return !was_offered_ && framing_.body_bytes >= HttpTask::kOfferedBytes &&
+         !client_.stream->has_tls();
+}
+
+void HttpConnection::OfferBeginning() {
+  if (!MayOffer() || request_.body.size() < HttpTask::kBeginningBytes) return;
+  was_offered_ = true;
+  rest_ = task_->TakeBeginning(request_.body.view(), framing_.body_bytes);
+  if (!rest_.empty()) DropBody();
 }
 
 bool HttpConnection::ReadChunks() {
@@ -326,6 +370,7 @@ bool HttpConnection::Account() {
 
 void HttpConnection::Serve(BodyEnd end) {
   Enter(Phase::kServing, INT64_MAX);
+  rest_ = {};
   if (end != BodyEnd::kWhole) {
     ends_ = true;
     DropBody();

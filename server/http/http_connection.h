@@ -101,6 +101,8 @@ class HttpConnection final : public Connection,
   bool RoomForInput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void ReadInput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void ReadBody() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void AwaitRest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void RestIsReadable(bool failed);
   void DidRead(bool failed, size_t bytes, bool into_body);
   void ClientLeft() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
 
@@ -112,6 +114,8 @@ class HttpConnection final : public Connection,
   void BeginRequest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void BeginBody() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool ReadWholeBody() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  bool MayOffer() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void OfferBeginning() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool ReadChunks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool Account() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void GiveBack() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -166,11 +170,13 @@ class HttpConnection final : public Connection,
   HttpRequest request_;  // constant while a task has it
   std::optional<std::string> retired_body_ ABSL_GUARDED_BY(thread_);  // during a read into it
   uint64_t taken_bytes_ ABSL_GUARDED_BY(thread_) = 0;                 // taken from `bodies`
-  HttpTask* task_ ABSL_GUARDED_BY(thread_) = nullptr;                 // serves the request
-  bool owes_reply_ ABSL_GUARDED_BY(thread_) = false;  // the handler still has to reply
-  bool told_left_ ABSL_GUARDED_BY(thread_) = false;   // ClientLeft() was called
-  bool has_parts_ ABSL_GUARDED_BY(thread_) = false;   // the reply has parts
-  bool part_out_ ABSL_GUARDED_BY(thread_) = false;    // a part is being written
+  bool was_offered_ ABSL_GUARDED_BY(thread_) = false;                 // the body's beginning
+  absl::Span<char> rest_ ABSL_GUARDED_BY(thread_);  // for the rest, if the task has the beginning
+  HttpTask* task_ ABSL_GUARDED_BY(thread_) = nullptr;  // serves the request
+  bool owes_reply_ ABSL_GUARDED_BY(thread_) = false;   // the handler still has to reply
+  bool told_left_ ABSL_GUARDED_BY(thread_) = false;    // ClientLeft() was called
+  bool has_parts_ ABSL_GUARDED_BY(thread_) = false;    // the reply has parts
+  bool part_out_ ABSL_GUARDED_BY(thread_) = false;     // a part is being written
 
   // Written by the thread that replies. The queue lies between, and PartTaken() on the way back.
   HttpReply reply_;

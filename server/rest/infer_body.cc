@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/datatype.h"
@@ -55,8 +56,13 @@ DataTarget TargetOf(const InputFields& fields) {
 // Reads one body. Lives on the call's thread.
 class InferReader {
  public:
-  explicit InferReader(BodyKeeper* keeper)
-      : keeper_(keeper), message_(keeper->message()), binary_(keeper->binary()) {}
+  // So many bytes of the body are still to come; the reader sets `*missing_bytes` to 0 where a
+  // tensor has them.
+  InferReader(BodyKeeper* keeper, uint64_t* missing_bytes)
+      : keeper_(keeper),
+        message_(keeper->message()),
+        binary_(keeper->binary()),
+        missing_bytes_(missing_bytes) {}
 
   absl::Status ReadField(absl::string_view key, ondemand::value value) {
     if (key == "id") return keeper_->KeepText(value, key, &message_->id);
@@ -178,6 +184,13 @@ class InferReader {
   }
 
   absl::Status TakeBinary(uint64_t bytes, InputMessage* input) {
+    if (bytes > binary_.size() && bytes - binary_.size() == *missing_bytes_) {
+      input->payload.Append(binary_);
+      input->payload.arriving_bytes = std::exchange(*missing_bytes_, 0);
+      input->payload.bytes = bytes;
+      binary_ = absl::string_view();
+      return absl::OkStatus();
+    }
     if (bytes > binary_.size()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "unexpected size for input '", input->name, "', expecting ", bytes - binary_.size(),
@@ -252,6 +265,7 @@ class InferReader {
   BodyKeeper* const keeper_;
   InferMessage* const message_;
   absl::string_view binary_;  // not yet taken by an input
+  uint64_t* const missing_bytes_;
   bool has_inputs_ = false;
 };
 
@@ -273,8 +287,26 @@ absl::StatusOr<size_t> JsonBytes(absl::string_view header, size_t body_bytes) {
 
 absl::Status InferBody::Read(std::string body, size_t json_bytes, uint64_t message_bytes,
                              InferMessage* message) {
+  uint64_t missing_bytes = 0;
+  return ReadWith(std::move(body), json_bytes, message_bytes, &missing_bytes, message);
+}
+
+bool InferBody::ReadBeginning(std::string beginning, size_t json_bytes, size_t whole_bytes,
+                              uint64_t message_bytes, InferMessage* message) {
+  uint64_t missing_bytes = whole_bytes - beginning.size();
+  const absl::Status status =
+      ReadWith(std::move(beginning), json_bytes, message_bytes, &missing_bytes, message);
+  if (!status.ok() || missing_bytes > 0 || message->region_inputs > 0) return false;
+  // The elements of BYTES are checked before a request is admitted.
+  return absl::c_none_of(message->inputs, [](const InputMessage& input) {
+    return input.payload.arriving_bytes > 0 && input.datatype == DataTypeName(DataType::kBytes);
+  });
+}
+
+absl::Status InferBody::ReadWith(std::string body, size_t json_bytes, uint64_t message_bytes,
+                                 uint64_t* missing_bytes, InferMessage* message) {
   BodyKeeper keeper(this, std::move(body), json_bytes, message_bytes, message);
-  InferReader reader(&keeper);
+  InferReader reader(&keeper, missing_bytes);
   const absl::Status status = ReadDocument(body_.data(), json_bytes, body_.size(),
                                            [&reader](absl::string_view key, ondemand::value value) {
                                              return reader.ReadField(key, value);

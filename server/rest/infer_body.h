@@ -60,6 +60,12 @@ class InferBody {
   absl::Status Read(std::string body, size_t json_bytes, uint64_t message_bytes,
                     InferMessage* message);
 
+  // Reads the beginning of a body of `whole_bytes` bytes. It lacks no more than the end of the last
+  // binary tensor, which the message has as arriving. False if the body has to be whole: then
+  // Read() reads it anew. REQUIRES: the same as for Read().
+  bool ReadBeginning(std::string beginning, size_t json_bytes, size_t whole_bytes,
+                     uint64_t message_bytes, InferMessage* message);
+
   // Valid as long as the message.
   TensorForms forms() const { return forms_.View(); }
 
@@ -77,6 +83,9 @@ class InferBody {
 
  private:
   friend class BodyKeeper;
+
+  absl::Status ReadWith(std::string body, size_t json_bytes, uint64_t message_bytes,
+                        uint64_t* missing_bytes, InferMessage* message);
 
   struct BinaryChoice {
     absl::string_view output;

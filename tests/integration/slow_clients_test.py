@@ -2,6 +2,7 @@
 import collections
 import contextlib
 import http.client
+import json
 import socket
 import ssl
 import struct
@@ -67,6 +68,20 @@ class Arriving(unittest.TestCase):
         connection.send(self.bytes[:len(self.bytes) // 2])
         return connection
 
+    def begin_http(self):
+        """A socket of HTTP/1.1 that has sent half of a request, and the other half."""
+        row = calls.row_of(7, self.WIDTH).tobytes()
+        text = json.dumps({
+            "inputs": [{"name": "x", "shape": [1, self.WIDTH], "datatype": "FP32",
+                        "parameters": {"binary_data_size": len(row)}}],
+            "outputs": [{"name": "OUTPUT0", "parameters": {"binary_data": True}}]}).encode()
+        host, port = self.daemon.http.split(":")
+        client = self.enterContext(socket.create_connection((host, int(port)), timeout=LIMIT_S))
+        client.sendall(b"POST /v2/models/wide/infer HTTP/1.1\r\nHost: localhost\r\n"
+                       b"Inference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n"
+                       % (len(text), len(text) + len(row)) + text + row[:len(row) // 2])
+        return client, row[len(row) // 2:]
+
     def others_are_served(self):
         for value in range(8):
             request = calls.request("wide", {"x": calls.row_of(value, self.WIDTH)})
@@ -88,6 +103,26 @@ class Arriving(unittest.TestCase):
             self.assertEqual(half.headers.get("grpc-status"), "0", half.headers)
             answer = service_pb2.ModelInferResponse.FromString(half.received[5:])
             self.assertTrue((calls.arrays(answer)["OUTPUT0"] == 7).all())
+        self.nothing_is_left()
+
+    def test_halves_of_http_keep_nobody_waiting(self):
+        halves = [self.begin_http() for _ in range(20)]
+        self.others_are_served()
+        for client, rest in halves:
+            client.sendall(rest)
+        for client, _ in halves:
+            reply = http.client.HTTPResponse(client)
+            reply.begin()
+            body = reply.read()
+            self.assertEqual(reply.status, 200, body)
+            head = int(reply.getheader("Inference-Header-Content-Length"))
+            self.assertEqual(body[head:], calls.row_of(7, self.WIDTH).tobytes())
+        self.nothing_is_left()
+
+    def test_clients_of_http_that_leave_leave_nothing(self):
+        for client, _ in [self.begin_http() for _ in range(20)]:
+            client.close()
+        self.others_are_served()
         self.nothing_is_left()
 
     def test_clients_that_leave_leave_nothing(self):

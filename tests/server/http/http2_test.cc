@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "tests/server/http/http2_client.h"
 #include "tests/server/http/http_server_fixture.h"
@@ -480,13 +479,6 @@ TEST_F(Http2Test, AStopWithoutGraceCutsTheRequest) {
   while (server_.body_bytes() == 0) std::this_thread::yield();
   server_.Stop(0);
   AwaitRest(2);
-}
-
-// A body for "/beginning" that says its length.
-std::string ToldBody(size_t bytes) {
-  std::string body = absl::StrFormat("%08d", bytes);
-  while (body.size() < bytes) body.push_back(static_cast<char>('a' + body.size() % 23));
-  return body;
 }
 
 TEST_F(Http2Test, ATaskMayTakeTheBeginningOfItsBody) {

@@ -17,6 +17,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "proto/base/fd.h"
@@ -42,6 +43,7 @@ struct Served {
   absl::Mutex mu;
   HttpCall* holding ABSL_GUARDED_BY(mu) = nullptr;
   std::vector<BodyEnd> ends ABSL_GUARDED_BY(mu);
+  std::atomic<int> begun{0};  // tasks that took the beginning of their body
   std::atomic<int> over{0};
   std::atomic<int> freed{0};  // memory that replies held
   // For "/pieces".
@@ -140,6 +142,13 @@ class PartsTask final : public HttpTask {
   size_t parts_ = 0;
 };
 
+// A body for "/beginning" that says its length.
+inline std::string ToldBody(size_t bytes) {
+  std::string body = absl::StrFormat("%08d", bytes);
+  while (body.size() < bytes) body.push_back(static_cast<char>('a' + body.size() % 23));
+  return body;
+}
+
 // Takes the beginning of its body, and answers with the hash of the whole body. Lives on its
 // connection's thread.
 class BeginningTask final : public HttpTask {
@@ -153,11 +162,13 @@ class BeginningTask final : public HttpTask {
   }
   absl::Span<char> TakeBeginning(absl::string_view first, size_t bytes) override {
     EXPECT_LT(first.size(), bytes);
+    served_->begun.fetch_add(1);
     body_ = std::string(first);
     body_.resize(bytes, '?');
     return absl::MakeSpan(body_).subspan(first.size());
   }
   void Serve(BodyEnd end) override {
+    if (body_.empty()) body_ = call_->TakeBody();  // it came whole
     EXPECT_EQ(call_->TakeBody(), "");
     call_->Reply(
         {end == BodyEnd::kWhole ? 200 : 400, "text/plain", absl::StrCat(absl::HashOf(body_))});

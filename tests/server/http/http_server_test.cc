@@ -464,6 +464,47 @@ TEST_F(HttpServerTest, BytesThatBeginNoRequestAreRefusedAtOnce) {
   EXPECT_TRUE(absl::StrContains(Ask(hello_of_tls), "the request is not HTTP/1.1"));
 }
 
+std::string PostOfBeginning(size_t bytes) {
+  return absl::StrCat("POST /beginning HTTP/1.1\r\nHost: h\r\nContent-Length: ", bytes, "\r\n\r\n");
+}
+
+TEST_F(HttpServerTest, ATaskMayTakeTheBeginningOfItsBody) {
+  options_.message_bytes = options_.buffered_bytes = 1 << 20;
+  Start();
+  Client client = Connect();
+  const std::string body = ToldBody(200'000);
+  // However it is cut.
+  for (const size_t cut : {0, 1, 7, 500, 2000, 100'000, 199'999}) {
+    client.Send(PostOfBeginning(body.size()) + body.substr(0, cut));
+    client.Send(body.substr(cut));
+    const std::string reply = client.ReadReply();
+    EXPECT_TRUE(absl::EndsWith(reply, absl::StrCat("\r\n\r\n", absl::HashOf(body)))) << cut;
+  }
+  while (served_.over < 7 || server_.body_bytes() > 0) std::this_thread::yield();
+}
+
+TEST_F(HttpServerTest, AClientMayLeaveBehindTheBeginning) {
+  options_.message_bytes = options_.buffered_bytes = 1 << 20;
+  Start();
+  Client client = Connect();
+  client.Send(PostOfBeginning(200'000) + ToldBody(200'000).substr(0, 100'000));
+  while (served_.begun == 0) std::this_thread::yield();
+  client.Close();
+  while (served_.over == 0) std::this_thread::yield();
+  absl::MutexLock lock(&served_.mu);
+  EXPECT_EQ(served_.ends, std::vector<BodyEnd>{BodyEnd::kClientLeft});
+}
+
+TEST_F(HttpServerTest, TheRestOfABodyHasItsTime) {
+  options_.message_bytes = options_.buffered_bytes = 1 << 20;
+  options_.body_ns = 1;
+  Start();
+  Client client = Connect();
+  client.Send(PostOfBeginning(200'000) + ToldBody(200'000).substr(0, 100'000));
+  EXPECT_TRUE(absl::StartsWith(client.ReadAll(), "HTTP/1.1 400 "));
+  EXPECT_EQ(served_.begun, 1);
+}
+
 TEST_F(HttpServerTest, ATrickledHeadIsGivenUp) {
   options_.head_ns = 1;
   Start();

@@ -425,5 +425,49 @@ TEST(JsonBytes, IsTheHeadersNumberOrTheWholeBody) {
   }
 }
 
+// ReadBeginning() of each beginning of one body: two tensors of 8 and 16 bytes behind its JSON.
+class BodyBeginningTest : public InferBodyTest {
+ protected:
+  bool ReadBeginning(const std::string& last_datatype, size_t bytes) {
+    json_ = absl::StrCat(R"({"inputs":[{"name":"A","shape":[2],"datatype":"FP32","parameters":)",
+                         R"({"binary_data_size":8}},{"name":"B","shape":[4],"datatype":")",
+                         last_datatype, R"(","parameters":{"binary_data_size":16}}]})");
+    whole_ = json_ + "aaaaaaaabbbbbbbbbbbbbbbb";
+    message_.model = "m";
+    return json_.size() <= bytes && body_.ReadBeginning(whole_.substr(0, bytes), json_.size(),
+                                                        whole_.size(), kMessageBytes, &message_);
+  }
+
+  std::string json_;
+  std::string whole_;
+};
+
+TEST_F(BodyBeginningTest, LacksNoMoreThanTheEndOfTheLastTensor) {
+  ReadBeginning("FP32", 0);
+  for (size_t bytes = json_.size(); bytes < whole_.size(); ++bytes) {
+    const bool has_first = bytes >= json_.size() + 8;
+    ASSERT_EQ(ReadBeginning("FP32", bytes), has_first) << bytes;
+    if (!has_first) continue;
+    EXPECT_EQ(Bytes(0), "aaaaaaaa");
+    EXPECT_EQ(Bytes(1), whole_.substr(json_.size() + 8, bytes - json_.size() - 8));
+    EXPECT_EQ(message_.inputs[1].payload.bytes, 16u);
+    EXPECT_EQ(message_.inputs[1].payload.arriving_bytes, whole_.size() - bytes);
+  }
+}
+
+TEST_F(BodyBeginningTest, ElementsOfBytesAreReadWhole) {
+  ReadBeginning("BYTES", 0);
+  EXPECT_FALSE(ReadBeginning("BYTES", whole_.size() - 1));
+  EXPECT_TRUE(ReadBeginning("FP32", whole_.size() - 1));
+}
+
+TEST_F(BodyBeginningTest, ABodyOfAnotherLengthIsReadWhole) {
+  ReadBeginning("FP32", 0);
+  for (const size_t whole : {whole_.size() - 1, whole_.size() + 1}) {
+    EXPECT_FALSE(body_.ReadBeginning(whole_.substr(0, whole_.size() - 4), json_.size(), whole,
+                                     kMessageBytes, &message_));
+  }
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -176,10 +176,10 @@ struct DaemonHold {
   InstanceLock lock;
   std::optional<Predecessor> predecessor;  // only if this daemon takes over
 
-  const char* worker_folder() const {
-    const bool is_taken =
-        predecessor.has_value() && predecessor->worker_folder() == kWorkerFolders[0];
-    return kWorkerFolders[is_taken ? 1 : 0];
+  const char* worker_folder() const { return kWorkerFolders[is_first_taken() ? 1 : 0]; }
+  const char* successors_worker_folder() const { return kWorkerFolders[is_first_taken() ? 0 : 1]; }
+  bool is_first_taken() const {
+    return predecessor.has_value() && predecessor->worker_folder() == kWorkerFolders[0];
   }
 };
 
@@ -269,6 +269,7 @@ class Daemon {
   absl::Status CheckHandover() const;
   absl::Status StartSuccessor();
   bool HasHandedOver();
+  void EndSuccessor();
   void LeaveToSuccessor(const SignalWaiter& signals);
   void Reload();
   absl::StatusOr<Config> ReadAgain() const;
@@ -610,7 +611,14 @@ void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
     if (seen.handovers != before.handovers) BeginHandover();
     if (seen.hangups != before.hangups) Reload();
   }
+  EndSuccessor();
+}
+
+// A daemon that is ended removes nothing.
+void Daemon::EndSuccessor() {
+  if (successor_ == nullptr) return;
   successor_ = nullptr;
+  RemoveTree(absl::StrCat(config_.state_dir, "/", hold_->successors_worker_folder())).IgnoreError();
 }
 
 // Nobody calls this daemon before.
@@ -687,7 +695,7 @@ bool Daemon::HasHandedOver() {
   if (state == Successor::State::kFailed) {
     logger_.Log(LogLevel::kWarn, "handover_failed", {{"reason", successor_->reason()}});
     Note(absl::InternalError(successor_->reason()));
-    successor_ = nullptr;
+    EndSuccessor();
   }
   return state == Successor::State::kReady;
 }

@@ -658,6 +658,9 @@ absl::Status Daemon::CheckHandover() const {
   if (hold_->predecessor.has_value() && hold_->predecessor->IsThere()) {
     return absl::AbortedError("the daemon before this one has not answered its last requests yet");
   }
+  if (getpid() == 1) {
+    return absl::FailedPreconditionError("a container ends with its first process");
+  }
   if (config_.cuda_mps) {
     return absl::FailedPreconditionError("with cuda_mps two daemons cannot run beside each other");
   }

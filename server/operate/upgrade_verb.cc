@@ -51,6 +51,16 @@ absl::StatusOr<RunningDaemon> FindDaemon(const std::vector<std::string>& folders
                                           absl::StrJoin(folders, " or ")));
 }
 
+absl::Status CheckAble(const InstanceLock::Holder& holder) {
+  if (holder.version.empty()) {
+    return absl::FailedPreconditionError("the daemon is of a version that does not hand over");
+  }
+  // Here that number may be another process's.
+  if (holder.pid != 1) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the daemon is the first process of a container, which would end with it");
+}
+
 absl::Status WaitForOutcome(const RunningDaemon& daemon) {
   const Clock* const clock = Clock::Real();
   const int64_t until_ns = clock->NowNs() + kLimitNs;
@@ -90,9 +100,7 @@ absl::Status RunUpgrade(const UpgradeOptions& options, std::ostream& out) {
   const absl::StatusOr<RunningDaemon> daemon =
       FindDaemon(StateFolders(paths->state_dir, DefaultStateDir()));
   if (!daemon.ok()) return daemon.status();
-  if (daemon->holder.version.empty()) {
-    return absl::FailedPreconditionError("the daemon is of a version that does not hand over");
-  }
+  if (absl::Status able = CheckAble(daemon->holder); !able.ok()) return able;
   const UniqueFd turn(open(daemon->state_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const absl::Status outcome = Ask(*daemon, turn.get());
   if (absl::IsNotFound(outcome)) return outcome;

@@ -27,7 +27,7 @@ std::vector<std::string> StateFolders(const std::string& of_config, const std::s
 // Errors are those of server/handover/handover_outcome.h, and their text says that the old daemon
 // serves on. There are more:
 //   ABORTED               another `mpsd upgrade` waits for the daemon
-//   FAILED_PRECONDITION   the daemon is too old to hand over
+//   FAILED_PRECONDITION   the daemon is too old to hand over, or the first process of a container
 //   NOT_FOUND             no daemon runs, or it has ended meanwhile
 //   PERMISSION_DENIED     a file cannot be read, or the daemon is another user's
 absl::Status RunUpgrade(const UpgradeOptions& options, std::ostream& out);

@@ -241,7 +241,7 @@ class Daemon:
         old = self._process
         wait_until(lambda: self.holder() not in (old.pid, 0), START_LIMIT_S, "a new daemon")
         self._process = Successor(self.holder())
-        assert old.wait(STOP_LIMIT_S) == 0
+        assert old.wait(START_LIMIT_S) == 0
 
     def wait(self, limit_s=STOP_LIMIT_S):
         """The exit code."""

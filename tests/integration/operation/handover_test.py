@@ -1,7 +1,9 @@
 """A daemon hands its sockets over to a new one, and no call fails."""
 import ctypes
+import fcntl
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -20,6 +22,7 @@ from models import synthetic
 MODEL = synthetic("m", parameters={"delay": "2ms"})
 FAILED = 1  # exit codes of the verb
 NO_DAEMON = 69
+NEEDS_RESTART = 70
 RUNS_ALREADY = 75
 WRONG_CONFIG = 78
 PR_SET_CHILD_SUBREAPER = 36
@@ -188,6 +191,28 @@ class Manager:
         text, ancillary, _flags, _address = self._socket.recvmsg(4096, socket.CMSG_SPACE(12))
         pid, _user, _group = struct.unpack("3i", ancillary[0][2])
         return pid, dict(line.split("=", 1) for line in text.decode().splitlines())
+
+
+class OtherHolders(unittest.TestCase):
+    """Locks that the verb finds, without a daemon behind them."""
+
+    def refused(self, text):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-")))
+        (folder / "mpsd.json").write_text(json.dumps({"state_dir": "state"}))
+        (folder / "state").mkdir()
+        with open(folder / "state/mpsd.lock", "w", encoding="utf-8") as lock:
+            lock.write(text)
+            lock.flush()
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = mpsd("upgrade", "--config", folder / "mpsd.json")
+        self.assertEqual(done.returncode, NEEDS_RESTART, done.stderr)
+        return done.stderr
+
+    def test_a_daemon_that_is_too_old(self):
+        self.assertIn("does not hand over", self.refused(f"{os.getpid()}\n"))
+
+    def test_the_first_process_of_a_container(self):
+        self.assertIn("of a container", self.refused("1\n0.2.0\n"))
 
 
 class UnderAServiceManager(unittest.TestCase):

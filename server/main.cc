@@ -39,9 +39,6 @@
 namespace mpsd {
 namespace {
 
-// Exit code of `mpsd upgrade`: the daemon cannot hand over, and a restart would help.
-constexpr int kExitNeedsRestart = 70;
-
 struct ServeFlags {
   std::string config;
   std::vector<std::string> model_files;
@@ -318,7 +315,7 @@ void AddToken(CLI::App* app, TokenOptions* options, int* exit_code) {
   });
 }
 
-// A script restarts the daemon after kExitNeedsRestart alone.
+// By it the package's script decides.
 int UpgradeExitCode(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:

@@ -12,6 +12,9 @@
 
 namespace mpsd {
 
+// Exit code: the daemon cannot hand over, and a restart takes the new version.
+inline constexpr int kExitNeedsRestart = 70;
+
 // The options as they stand on the command line; server/main.cc fills them.
 struct UpgradeOptions {
   std::string config;  // empty: as `mpsd serve` finds one

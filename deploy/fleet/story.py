@@ -263,7 +263,7 @@ def upgrade_story(count):
     with Host() as host:
         servers = {"gRPC": f"127.0.0.1:{host.grpc_port}", "HTTP": f"http://127.0.0.1:{host.http_port}"}
         print_head()
-        before = tell("nothing", servers, lambda: [host.wait_answers(8000) for _ in range(count)])
+        before = tell("nothing", servers, lambda: [host.wait_answers(1000) for _ in range(8 * count)])
         during = tell(f"{count} upgrades", servers, lambda: host.upgrade_often(count))
     for name in servers:
         calm, busy = (statistics.median(loads[name].p99s()) for loads in (before, during))

@@ -68,11 +68,12 @@ set(MPSD_EDGES_place             base files link config graph request texts cach
                                  resources batch dispatch
                                  supervise supervise_policy telemetry telemetry_log reload json absl)
 set(MPSD_EDGES_doctor            base files config listen link json absl)
-set(MPSD_EDGES_operate           files config access json absl)
-set(MPSD_EDGES_daemon            base files request texts embedders cache admit steps sequences resources
+set(MPSD_EDGES_handover          base files http absl)
+set(MPSD_EDGES_operate           base files handover config access json absl)
+set(MPSD_EDGES_daemon            base request texts embedders cache admit steps sequences resources
                                  plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_http listen regions
-                                 regions_device entry http door control config reload
+                                 regions_device entry http handover door control config reload
                                  place doctor link absl)
 # -- worker
 set(MPSD_EDGES_metal             base link absl)
@@ -127,7 +128,7 @@ set(MPSD_LINK_torch mpsd_libtorch)
 set(MPSD_LINK_platform_libs Threads::Threads)
 
 # No request passes these folders. At -O1 they compile in three quarters of the time of -O2.
-set(MPSD_COLD link control page doctor config config_triton reload place operate supervise
+set(MPSD_COLD link control page doctor config config_triton reload place handover operate supervise
   supervise_policy supervise_process daemon tune format manual cli tools)
 
 # mpsd_library(NAME files... DEPS names...): the library mpsd_NAME of this folder.

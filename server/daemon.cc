@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "proto/base/clock.h"
 #include "proto/base/colour.h"
@@ -43,11 +44,12 @@
 #include "server/door/http_door.h"
 #include "server/embedders/usual_model.h"
 #include "server/entry/method_table.h"
-#include "server/handover.h"
+#include "server/handover/handover.h"
+#include "server/handover/handover_outcome.h"
+#include "server/handover/instance_lock.h"
 #include "server/heap.h"
 #include "server/heap_trimmer.h"
 #include "server/http/http_server.h"
-#include "server/instance_lock.h"
 #include "server/keep_awake.h"
 #include "server/lasting_fault.h"
 #include "server/listen/certificate_source.h"
@@ -177,10 +179,10 @@ struct DaemonHold {
   InstanceLock lock;
   std::optional<Predecessor> predecessor;  // only if this daemon takes over
 
-  const char* worker_folder() const {
-    const bool is_taken =
-        predecessor.has_value() && predecessor->worker_folder() == kWorkerFolders[0];
-    return kWorkerFolders[is_taken ? 1 : 0];
+  const char* worker_folder() const { return kWorkerFolders[is_first_taken() ? 1 : 0]; }
+  const char* successors_worker_folder() const { return kWorkerFolders[is_first_taken() ? 0 : 1]; }
+  bool is_first_taken() const {
+    return predecessor.has_value() && predecessor->worker_folder() == kWorkerFolders[0];
   }
 };
 
@@ -261,14 +263,17 @@ class Daemon {
   void Announce();
   void TellUsualModels();
   void ReopenLog();
+  int Complain(const absl::Status& status, int exit_code) const;
   int Serve(const SignalWaiter& signals);
   absl::Status WaitUntilSettled(const SignalWaiter& signals);
   void ServeUntilAskedToEnd(const SignalWaiter& signals);
   absl::Status TakeOver();
   void BeginHandover();
+  void Note(const absl::Status& outcome);
   absl::Status CheckHandover() const;
   absl::Status StartSuccessor();
   bool HasHandedOver();
+  void EndSuccessor();
   void LeaveToSuccessor(const SignalWaiter& signals);
   void Reload();
   absl::StatusOr<Config> ReadAgain() const;
@@ -447,7 +452,8 @@ void Daemon::Announce() {
   facts.plain_http_count = config_.listen.http.size();
   facts.colours = TakesColours(STDOUT_FILENO);
   Say(ReadyTable(facts, models_, supervisor_));
-  notifier_.Ready("serving").IgnoreError();
+  // The main process speaks for the unit: the old daemon, if there is one.
+  if (!hold_->predecessor.has_value()) notifier_.Ready("serving").IgnoreError();
 }
 
 // If several models share a task, tells operators which one answers requests that name none.
@@ -537,6 +543,13 @@ void Daemon::WarnOfHost(std::string_view event, const std::string& reason) {
   logger_.Log(LogLevel::kWarn, event, {{"reason", reason}});
 }
 
+// For a person, and for the old daemon, if there is one.
+int Daemon::Complain(const absl::Status& status, int exit_code) const {
+  if (hold_->predecessor.has_value()) hold_->predecessor->TellEnd(status.message());
+  std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
+  return exit_code;
+}
+
 int Daemon::Serve(const SignalWaiter& signals) {
   absl::Status started = StartCudaService();
   if (started.ok()) started = StartDeviceCopies();
@@ -546,24 +559,20 @@ int Daemon::Serve(const SignalWaiter& signals) {
     WarnOfFileSizeLimit();
     WarnOfLittleMemory();
   }
-  if (!started.ok()) {
-    std::fprintf(stderr, "mpsd: %s\n", std::string(started.message()).c_str());
-    return kExitConfig;
-  }
+  if (!started.ok()) return Complain(started, kExitConfig);
   AddMethods();
   reloader_.Start();
   const bool takes_over = hold_->predecessor.has_value();
   absl::Status status = takes_over ? absl::OkStatus() : Listen();
   if (!status.ok()) {
-    std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
-    return absl::IsInvalidArgument(status) ? kExitConfig : kExitCannotListen;
+    return Complain(status, absl::IsInvalidArgument(status) ? kExitConfig : kExitCannotListen);
   }
   models_.stage = ServingStage::kServing;
   status = supervisor_.Start();
   if (status.ok()) status = WaitUntilSettled(signals);
   if (status.ok() && takes_over) status = TakeOver();
   if (!status.ok()) {
-    std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
+    Complain(status, kExitConfig);
     DrainAndStop(signals);
     return kExitConfig;
   }
@@ -606,13 +615,23 @@ void Daemon::ServeUntilAskedToEnd(const SignalWaiter& signals) {
     if (seen.handovers != before.handovers) BeginHandover();
     if (seen.hangups != before.hangups) Reload();
   }
+  EndSuccessor();
+}
+
+// A daemon that is ended removes nothing.
+void Daemon::EndSuccessor() {
+  if (successor_ == nullptr) return;
   successor_ = nullptr;
+  RemoveTree(absl::StrCat(config_.state_dir, "/", hold_->successors_worker_folder())).IgnoreError();
 }
 
 // Nobody calls this daemon before.
 absl::Status Daemon::TakeOver() {
-  if (!models_.IsReady()) {
-    return absl::FailedPreconditionError("not every model is ready, so the old daemon serves on");
+  const Readiness readiness = health_.Ready();
+  if (!readiness.ready) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("not every model is ready, so the old daemon serves on: ",
+                     absl::StrJoin(readiness.unready_models, ", ")));
   }
   absl::Status status = Listen();
   if (status.ok()) status = hold_->lock.NameHolder();
@@ -623,11 +642,16 @@ absl::Status Daemon::TakeOver() {
 void Daemon::BeginHandover() {
   absl::Status status = CheckHandover();
   if (status.ok()) status = StartSuccessor();
-  if (!status.ok()) {
-    logger_.Log(LogLevel::kWarn, "handover_refused", {{"reason", std::string(status.message())}});
-    return;
-  }
-  logger_.Log(LogLevel::kInfo, "handover_begun", {{"pid", successor_->pid()}});
+  if (status.ok()) return;
+  logger_.Log(LogLevel::kWarn, "handover_refused", {{"reason", std::string(status.message())}});
+  // While another handover runs, the file waits for the outcome of that one.
+  if (successor_ == nullptr) Note(status);
+}
+
+void Daemon::Note(const absl::Status& outcome) {
+  const absl::Status status = WriteHandoverOutcome(config_.state_dir, outcome);
+  if (status.ok()) return;
+  logger_.Log(LogLevel::kWarn, "handover_not_noted", {{"reason", std::string(status.message())}});
 }
 
 absl::Status Daemon::CheckHandover() const {
@@ -635,11 +659,17 @@ absl::Status Daemon::CheckHandover() const {
     return absl::AbortedError(
         absl::StrCat("process ", successor_->pid(), " is to take over already"));
   }
+  if (hold_->predecessor.has_value() && hold_->predecessor->IsThere()) {
+    return absl::AbortedError("the daemon before this one has not answered its last requests yet");
+  }
+  if (getpid() == 1) {
+    return absl::FailedPreconditionError("a container ends with its first process");
+  }
   if (config_.cuda_mps) {
     return absl::FailedPreconditionError("with cuda_mps two daemons cannot run beside each other");
   }
   const absl::StatusOr<Config> fresh = source_();
-  if (!fresh.ok()) return fresh.status();
+  if (!fresh.ok()) return absl::InvalidArgumentError(fresh.status().message());
   if (fresh->state_dir != config_.state_dir) {
     return absl::FailedPreconditionError("state_dir changes with a restart only");
   }
@@ -664,10 +694,15 @@ absl::Status Daemon::StartSuccessor() {
 
 bool Daemon::HasHandedOver() {
   if (successor_ == nullptr) return false;
+  const bool was_known = successor_->pid() != 0;
   const Successor::State state = successor_->Look(clock_->NowNs());
+  if (!was_known && successor_->pid() != 0) {
+    logger_.Log(LogLevel::kInfo, "handover_begun", {{"pid", successor_->pid()}});
+  }
   if (state == Successor::State::kFailed) {
     logger_.Log(LogLevel::kWarn, "handover_failed", {{"reason", successor_->reason()}});
-    successor_ = nullptr;
+    Note(absl::InternalError(successor_->reason()));
+    EndSuccessor();
   }
   return state == Successor::State::kReady;
 }
@@ -678,6 +713,7 @@ void Daemon::LeaveToSuccessor(const SignalWaiter& signals) {
   notifier_.HandedOver(successor_->pid()).IgnoreError();
   http_.StopAccepting();
   http_.StopKeeping();
+  Note(absl::OkStatus());
   const int64_t until_ns = clock_->NowNs() + drain_timeout_ns_.load();
   const auto connections = [this] {
     return http_.connection_count(kGrpcGroup) + http_.connection_count(kControlGroup) +
@@ -783,19 +819,18 @@ int Complain(const absl::Status& status, int exit_code) {
 
 }  // namespace
 
-int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& signals) {
+int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& signals,
+              std::optional<Predecessor> predecessor) {
   platform::HideMemory();
   ShareHeap();
-  absl::StatusOr<std::optional<Predecessor>> predecessor = Predecessor::FromEnvironment();
-  if (!predecessor.ok()) return Complain(predecessor.status(), kExitConfig);
-  absl::StatusOr<InstanceLock> lock = predecessor->has_value()
-                                          ? InstanceLock::Adopt((*predecessor)->TakeLock())
+  absl::StatusOr<InstanceLock> lock = predecessor.has_value()
+                                          ? InstanceLock::Adopt(predecessor->TakeLock())
                                           : InstanceLock::Take(config.state_dir);
   if (!lock.ok()) {
     return Complain(lock.status(),
                     absl::IsAlreadyExists(lock.status()) ? kExitRunsAlready : kExitConfig);
   }
-  const DaemonHold hold{*std::move(lock), *std::move(predecessor)};
+  const DaemonHold hold{*std::move(lock), std::move(predecessor)};
   if (!hold.predecessor.has_value()) RemoveLeftovers(config);
   absl::StatusOr<std::string> worker = RunnableWorker();
   if (!worker.ok()) return Complain(worker.status(), kExitConfig);

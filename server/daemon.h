@@ -13,9 +13,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "server/config/config.h"
+#include "server/handover/handover.h"
 #include "server/signals.h"
 
 namespace mpsd {
@@ -40,8 +42,11 @@ using ConfigSource = std::function<absl::StatusOr<Config>()>;
 // and for connections that clients keep open. Requests still inside then end with UNAVAILABLE. A
 // second signal ends the wait at once.
 //
+// With a `predecessor` it takes over from another daemon, which learns why a start fails.
+//
 // Called once by main, while only the thread of `signals` exists. REQUIRES: `config` and `signals`
 // outlive the call.
-int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& signals);
+int RunDaemon(const Config& config, ConfigSource source, const SignalWaiter& signals,
+              std::optional<Predecessor> predecessor);
 
 }  // namespace mpsd

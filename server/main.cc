@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,10 @@
 #include "server/config/schema_file.h"
 #include "server/daemon.h"
 #include "server/doctor/doctor_verb.h"
+#include "server/handover/handover.h"
 #include "server/operate/logs_verb.h"
 #include "server/operate/token_verb.h"
+#include "server/operate/upgrade_verb.h"
 #include "server/signals.h"
 #include "server/texts/tokenizer_facts.h"
 #include "server/thread_room.h"
@@ -118,6 +121,9 @@ absl::Status PullModels(ServeFlags* flags) {
 }
 
 int Serve(ServeFlags flags) {
+  // First, since it may end this process in favour of another.
+  absl::StatusOr<std::optional<Predecessor>> predecessor = Predecessor::FromEnvironment();
+  if (!predecessor.ok()) return Complain(predecessor.status(), kExitConfig);
   if (absl::Status room = CheckThreadRoom(ThreadsToServe()); !room.ok()) {
     return Complain(room, kExitConfig);
   }
@@ -132,9 +138,12 @@ int Serve(ServeFlags flags) {
     if (!read.ok()) return Complain(read, cli::kExitUsage);
   }
   const absl::StatusOr<Config> config = ConfigOf(flags);
-  if (!config.ok()) return Complain(config.status(), kExitConfig);
+  if (!config.ok()) {
+    if (predecessor->has_value()) (*predecessor)->TellEnd(config.status().message());
+    return Complain(config.status(), kExitConfig);
+  }
   const int exit_code = RunDaemon(
-      *config, [&flags] { return ConfigOf(flags); }, signals);
+      *config, [&flags] { return ConfigOf(flags); }, signals, *std::move(predecessor));
   TellOfOtherAddresses(flags, exit_code);
   return exit_code;
 }
@@ -306,6 +315,37 @@ void AddToken(CLI::App* app, TokenOptions* options, int* exit_code) {
   });
 }
 
+// By it the package's script decides.
+int UpgradeExitCode(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+      return cli::kExitNotReachable;
+    case absl::StatusCode::kPermissionDenied:
+      return cli::kExitNoInput;
+    case absl::StatusCode::kAborted:
+      return kExitRunsAlready;
+    case absl::StatusCode::kInvalidArgument:
+      return kExitConfig;
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kResourceExhausted:
+      return kExitNeedsRestart;
+    default:
+      return cli::kExitServerError;
+  }
+}
+
+void AddUpgrade(CLI::App* app, UpgradeOptions* options, int* exit_code) {
+  CLI::App* verb = app->add_subcommand(
+      "upgrade", "have this host's daemon hand over to the program that is installed now");
+  verb->add_option("--config", options->config,
+                   "config file; else ./mpsd.json or /etc/mpsd/mpsd.json")
+      ->type_name(cli::kFileValue);
+  verb->callback([=] {
+    const absl::Status status = RunUpgrade(*options, std::cout);
+    *exit_code = status.ok() ? kExitOk : Complain(status, UpgradeExitCode(status));
+  });
+}
+
 // The facts of `inspect` about the tokenizer with which a folder is served.
 nlohmann::ordered_json TokenizerOf(const std::string& folder) {
   const absl::StatusOr<std::string> absolute = AbsolutePath(folder);
@@ -326,6 +366,8 @@ int Main(int argc, char** argv) {
   AddLogs(&app, &logs, &exit_code);
   TokenOptions token;
   AddToken(&app, &token, &exit_code);
+  UpgradeOptions upgrade;
+  AddUpgrade(&app, &upgrade, &exit_code);
   CheckFlags checked;
   AddCheck(&app, &checked, &exit_code);
   bool version_as_json = false;
@@ -344,8 +386,9 @@ int Main(int argc, char** argv) {
   // Last: a verb begins with the footer that the program has then.
   app.footer(
       "Exit codes: 0 ok, 1 the server answered an error, or nothing meets an SLO, 64 wrong usage, "
-      "66 a file cannot be read, 69 no server there, or an address that cannot be bound, 71 the "
-      "doctor found a fault, 73 a file cannot be written, 75 it runs already, 78 wrong config, or "
+      "66 a file cannot be read, 69 no server there, or an address that cannot be bound, 70 only a "
+      "restart takes the new version, 71 the doctor found a fault, 73 a file cannot be written, 75 "
+      "it runs already, 78 wrong config, or "
       "not enough memory or threads for it.");
   return cli::ParseAndRun(app, argc, argv, &exit_code);
 }

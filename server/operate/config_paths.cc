@@ -44,6 +44,7 @@ absl::StatusOr<ConfigPaths> ReadConfigPaths(const std::string& config) {
   const std::string folder =
       std::filesystem::absolute(paths.config).lexically_normal().parent_path().string();
   const json access = Member(document, "access", json::object());
+  paths.state_dir = PathIn(document, "state_dir", folder);
   paths.log = PathIn(Member(document, "log", json::object()), "file", folder);
   paths.tokens = PathIn(access, "tokens", folder);
   for (const json& rule : Member(access, "rules", json::array())) {

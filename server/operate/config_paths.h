@@ -13,7 +13,8 @@ namespace mpsd {
 
 // Paths are absolute; empty where the config has no such key. Plain data.
 struct ConfigPaths {
-  std::string config;                    // the file itself; empty: there is none
+  std::string config;  // the file itself; empty: there is none
+  std::string state_dir;
   std::string log;                       // log.file
   std::string tokens;                    // access.tokens
   std::vector<std::string> token_rules;  // the tokens that access.rules name

@@ -146,6 +146,14 @@ class Debs(unittest.TestCase):
         for word in ("systemd-sysusers", "systemd-tmpfiles", "daemon-reload"):
             self.assertIn(word, postinst)
 
+    def test_an_upgrade_does_not_stop_the_service(self):
+        control = self.folder / "control"
+        said("dpkg-deb", "-e", self.clone.deb("mpsd"), control)
+        self.assertRegex((control / "prerm").read_text(), r'"\$1" = remove \].*\n.*stop')
+        postinst = (control / "postinst").read_text()
+        self.assertIn("mpsd upgrade", postinst)
+        self.assertNotIn("_dh_action=restart", postinst)
+
     def test_the_sums_are_those_of_every_file(self):
         names = said("sha256sum", "--check", "SHA256SUMS", cwd=self.clone.out).splitlines()
         self.assertEqual(len(names), len(list(self.clone.out.iterdir())) - 1)
@@ -156,6 +164,42 @@ class Debs(unittest.TestCase):
             other.make("deb", "client")
             sums = [clone.out / "SHA256SUMS" for clone in (self.clone, other)]
             self.assertEqual(sums[0].read_text(), sums[1].read_text())
+
+
+class PostInstallation(unittest.TestCase):
+    """debian/mpsd.postinst beside stand-ins for the programs that it calls."""
+
+    def calls(self, *arguments, active=True, code=0):
+        """What it calls, and what it says on stderr."""
+        with tempfile.TemporaryDirectory(prefix="mpsd-postinst-") as folder:
+            programs = pathlib.Path(folder)
+            for name, end in (("systemctl", 0 if active else 3), ("mpsd", code),
+                              ("deb-systemd-invoke", 1)):
+                program = programs / name
+                program.write_text(f'#!/bin/sh\necho {name} "$@" >>{folder}/calls\nexit {end}\n')
+                program.chmod(0o755)
+            done = subprocess.run(["/bin/sh", PACKAGES / "debian/mpsd.postinst", *arguments], text=True,
+                                  env={"PATH": folder}, capture_output=True, timeout=60, check=True)
+            made = programs / "calls"
+            return made.read_text().splitlines() if made.exists() else [], done.stderr
+
+    def test_the_daemon_hands_over_at_an_upgrade_alone(self):
+        asked = ["systemctl is-active --quiet mpsd.service"]
+        upgrade = ["mpsd upgrade --config /etc/mpsd/mpsd.json"]
+        self.assertEqual(self.calls("configure", "1.0"), (asked + upgrade, ""))
+        self.assertEqual(self.calls("configure", "1.0", active=False), (asked, ""))
+        self.assertEqual(self.calls("configure", ""), ([], ""))
+        self.assertEqual(self.calls("abort-upgrade", "1.0"), ([], ""))
+
+    def test_one_that_cannot_hand_over_is_restarted(self):
+        calls, _ = self.calls("configure", "1.0", code=70)
+        self.assertEqual(calls[2:], ["deb-systemd-invoke restart mpsd.service"])
+
+    def test_one_whose_successor_fails_serves_on(self):
+        for code in (1, 75, 78):
+            calls, said_so = self.calls("configure", "1.0", code=code)
+            self.assertEqual(len(calls), 2)
+            self.assertIn("the old version serves on", said_so)
 
 
 class Sources(unittest.TestCase):

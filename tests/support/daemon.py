@@ -73,6 +73,28 @@ def mpsd(*arguments, binaries=BIN, limit_s=60):
                           text=True, timeout=limit_s, check=False)
 
 
+class Successor:
+    """A daemon that has taken over: as a Popen, but nobody here knows its exit code."""
+    returncode = 0
+
+    def __init__(self, pid):
+        self.pid = pid
+
+    def poll(self):
+        return None if procfs.runs(self.pid) else self.returncode
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+    def kill(self):
+        with contextlib.suppress(ProcessLookupError):
+            self.send_signal(signal.SIGKILL)
+
+    def wait(self, limit_s=STOP_LIMIT_S):
+        wait_until(lambda: not procfs.runs(self.pid), limit_s, "the end of the daemon")
+        return self.returncode
+
+
 class Daemon:
     """`with Daemon(models) as daemon:` has a daemon whose models have settled.
 
@@ -204,6 +226,23 @@ class Daemon:
             return report if report != before else None
         return wait_until(after, limit_s, "the end of the reload")
 
+    def holder(self):
+        """The process that has the lock of the state folder."""
+        return int(((self.state_dir / "mpsd.lock").read_text() or "0").split()[0])
+
+    def upgrade(self):
+        """Hands over by the verb."""
+        done = mpsd("upgrade", "--config", self.config_file, binaries=self.binaries)
+        assert done.returncode == 0, done.stderr
+        self.follow()
+
+    def follow(self):
+        """Returns when the old daemon has ended. From then on this is the daemon with the lock."""
+        old = self._process
+        wait_until(lambda: self.holder() not in (old.pid, 0), START_LIMIT_S, "a new daemon")
+        self._process = Successor(self.holder())
+        assert old.wait(START_LIMIT_S) == 0
+
     def wait(self, limit_s=STOP_LIMIT_S):
         """The exit code."""
         return self._process.wait(limit_s)
@@ -269,7 +308,7 @@ class Daemon:
 
     def workers(self):
         """The pids of its workers, orphans too: told by their temporary folder."""
-        return procfs.with_environment("TMPDIR", f"{self.state_dir}/workers/")
+        return procfs.with_environment("TMPDIR", f"{self.state_dir}/workers")
 
     @contextlib.contextmanager
     def stopped_workers(self):
@@ -307,8 +346,9 @@ class Daemon:
         return self.state_dir / "workers.left"
 
     def temporary_folders(self):
-        folder = self.state_dir / "workers"
-        return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+        # A daemon that has taken over uses the second one.
+        folders = [self.state_dir / name for name in ("workers", "workers.other")]
+        return sorted(path.name for folder in folders if folder.exists() for path in folder.iterdir())
 
     # The end.
 

@@ -27,7 +27,7 @@ systemctl reload mpsd
 wait_for "a first answer" answers mpsd
 echo "first answer $(($(now_ms) - start)) ms after its model was named"
 
-# An upgrade under load restarts the service.
+# An upgrade under load: the old daemon hands over to the new one.
 failed=/srv/check/failed calls=/srv/check/calls
 : >$failed
 : >$calls
@@ -47,6 +47,13 @@ wait_for "the upgraded daemon" answers mpsd
 touch /srv/check/enough
 wait $load || true
 echo "upgrade: $(wc -l <$calls) calls, $(wc -l <$failed) of them failed"
+[ ! -s $failed ] || fail "calls failed while the package was upgraded"
+journalctl -u mpsd -o cat | grep -q '"event":"handed_over"' || fail "no handover"
+
+# The new daemon is systemd's child, so a stop is a drain and no SIGKILL.
+systemctl restart mpsd
+if journalctl -u mpsd -o cat | grep SIGKILL; then fail "the daemon was killed"; fi
+wait_for "the restarted daemon" answers mpsd
 
 apt remove mpsd
 [ ! -e /usr/bin/mpsd ] || fail "remove left /usr/bin/mpsd"

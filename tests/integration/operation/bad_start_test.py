@@ -50,7 +50,7 @@ class BadStart(unittest.TestCase):
         """Those of the daemon and of the verbs."""
         text = "".join((ROOT / header).read_text()
                        for header in ("server/daemon.h", "server/doctor/doctor_verb.h",
-                                      "client/cli/exit_code.h"))
+                                      "server/operate/upgrade_verb.h", "client/cli/exit_code.h"))
         codes = set(re.findall(r"\bkExit\w+ = (\d+)", text))
         self.assertIn("73", codes)
         done = mpsd("--help")

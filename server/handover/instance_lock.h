@@ -2,7 +2,7 @@
 //
 // The folder has the daemon's default socket and its workers' temporary folders: two daemons would
 // take each other's. So RunDaemon() first locks the file mpsd.lock there, in which the holder
-// writes its process number:
+// writes its process number and its version:
 //
 //   $ mpsd serve
 //   mpsd: mpsd runs already: process 4711 holds /run/mpsd/mpsd.lock; end it, or give this one …
@@ -10,6 +10,8 @@
 // The kernel keeps the lock, not the file: after a crash or a kill there is nothing to clean up,
 // and a remaining file means nothing.
 #pragma once
+
+#include <sys/types.h>
 
 #include <string>
 #include <utility>
@@ -33,8 +35,17 @@ class InstanceLock {
   // The lock of a daemon that hands over, by its descriptor. Both hold the lock until it ends.
   static InstanceLock Adopt(UniqueFd fd) { return InstanceLock(std::move(fd)); }
 
-  // Writes this process's number into the file. Take() has done so.
+  // Writes this process's number and version into the file. Take() has done so.
   absl::Status NameHolder() const;
+
+  struct Holder {
+    pid_t pid = 0;
+    std::string version;  // empty: the daemon is too old to say it
+  };
+
+  // The daemon that holds the lock of the folder. NOT_FOUND if none does; other errors say why the
+  // file cannot be read. Never returns the number of another process that has got it since.
+  static absl::StatusOr<Holder> HolderOf(const std::string& state_dir);
 
   int fd() const { return fd_.get(); }
 

@@ -1,4 +1,4 @@
-#include "server/instance_lock.h"
+#include "server/handover/instance_lock.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,6 +81,20 @@ TEST_F(InstanceLockTest, ALinkInItsPlaceIsNotWrittenThrough) {
 
 TEST_F(InstanceLockTest, AFolderThatCannotBeIsAnError) {
   EXPECT_FALSE(InstanceLock::Take("/dev/null/folder").ok());
+}
+
+TEST_F(InstanceLockTest, TellsWhoHoldsIt) {
+  EXPECT_TRUE(absl::IsNotFound(InstanceLock::HolderOf(folder_).status()));
+  {
+    const absl::StatusOr<InstanceLock> lock = InstanceLock::Take(folder_);
+    const absl::StatusOr<InstanceLock::Holder> holder = InstanceLock::HolderOf(folder_);
+    ASSERT_TRUE(holder.ok()) << holder.status();
+    EXPECT_EQ(holder->pid, getpid());
+    EXPECT_EQ(holder->version, MPSD_VERSION);
+  }
+  // The file still has the number of a process that runs, but nobody holds the lock.
+  EXPECT_TRUE(absl::IsNotFound(InstanceLock::HolderOf(folder_).status()));
+  EXPECT_TRUE(InstanceLock::Take(folder_).ok());
 }
 
 }  // namespace

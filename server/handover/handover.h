@@ -2,12 +2,18 @@
 //
 //   old daemon                                   new daemon
 //   Successor::Start ── spawn, descriptor 3 ──▶  Predecessor::FromEnvironment
-//   sends the lock and the sockets ───────────▶  loads its models
-//   Look: kReady  ◀── one byte ────────────────  accepts at the sockets; TellReady
+//   sends the lock and the sockets ───────────▶
+//   Look: kStarting ◀── "pid 4711" ────────────  loads its models
+//   Look: kReady  ◀── "ready" ─────────────────  accepts at the sockets; TellReady
 //   stops accepting, drains, exits               serves
 //
-// Both accept for a moment, so no client finds the sockets without a daemon. If the new daemon ends
-// before its byte, the old one has changed nothing, and serves on.
+// Both accept for a moment, so no client finds the sockets without a daemon. A new daemon may end
+// before it is ready, and say why ("ended REASON"). Then the old one has changed nothing, and
+// serves on.
+//
+// Under a service manager the new daemon starts its program once more, and its first process ends.
+// So systemd becomes the parent. At a stop it waits only for a main process that is its own child,
+// and kills any other at once.
 #pragma once
 
 #include <sys/types.h>
@@ -20,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/clock.h"
 #include "proto/base/fd.h"
 #include "server/http/inherited_sockets.h"
@@ -40,7 +47,8 @@ class Successor {
   // A new daemon that is not ready after this time is ended.
   static constexpr int64_t kMostStartNs = 15LL * 60 * kNsPerSecond;
 
-  enum class State { kStarting, kReady, kFailed };
+  // kSpawned: the new daemon has not told its number yet.
+  enum class State { kSpawned, kStarting, kReady, kFailed };
 
   // Starts this process's program again with the same arguments. After an upgrade of the package
   // the program is the new one. `lock_fd` is the InstanceLock's, and `worker_folder` this daemon's.
@@ -57,19 +65,26 @@ class Successor {
   // why.
   State Look(int64_t now_ns);
 
+  // The new daemon's number; 0 with kSpawned.
   pid_t pid() const { return pid_; }
   const std::string& reason() const { return reason_; }
 
  private:
-  Successor(pid_t pid, UniqueFd channel, int64_t now_ns)
-      : pid_(pid), channel_(std::move(channel)), until_ns_(now_ns + kMostStartNs) {}
+  Successor(pid_t child, UniqueFd channel, int64_t now_ns)
+      : child_(child), channel_(std::move(channel)), until_ns_(now_ns + kMostStartNs) {}
 
+  // Reads what the new daemon has said. False once it has closed its end.
+  bool Receive();
+  void Take(absl::string_view line);
+  void ReapChild();
   State Fail(std::string reason);
 
-  const pid_t pid_;
+  pid_t child_;    // the process that Start() has started; 0 once it is reaped
+  pid_t pid_ = 0;  // the new daemon: that process, or a child of it
   const UniqueFd channel_;
   const int64_t until_ns_;
-  State state_ = State::kStarting;
+  State state_ = State::kSpawned;
+  std::string unread_;  // the beginning of a line
   std::string reason_;
 };
 
@@ -77,7 +92,8 @@ class Successor {
 class Predecessor {
  public:
   // Nothing if this process was not started by a Successor. An error if the old daemon has sent
-  // something else than a handover. Blocks until it has sent that.
+  // something else than a handover. Blocks until it has sent that. Ends the process under a service
+  // manager, if that is the first of two; so main calls it first.
   static absl::StatusOr<std::optional<Predecessor>> FromEnvironment();
 
   // The lock's descriptor, for InstanceLock::Adopt(); called once.
@@ -87,9 +103,17 @@ class Predecessor {
   const std::string& worker_folder() const { return worker_folder_; }
 
   // This daemon accepts at the sockets: the old one may stop.
-  absl::Status TellReady() const;
+  absl::Status TellReady() const { return Tell("ready"); }
+
+  // This daemon ends, for a reason that the old one logs.
+  void TellEnd(absl::string_view reason) const;
+
+  // Whether the old daemon still runs, and drains.
+  bool IsThere() const;
 
  private:
+  absl::Status Tell(absl::string_view line) const;
+
   UniqueFd channel_;
   UniqueFd lock_;
   std::shared_ptr<InheritedSockets> sockets_;

@@ -21,16 +21,9 @@
 #include "absl/synchronization/notification.h"
 #include "proto/base/fd.h"
 #include "server/http/http_server.h"
+#include "tests/fakes/no_completions.h"
 
 namespace mpsd {
-
-// No batches end. Thread-safe.
-class NoCompletions final : public CompletionSource {
- public:
-  size_t Drain() override { return 0; }
-  void Wake() override {}
-  bool Park() override { return true; }
-};
 
 // What the test knows of the requests that the handlers got. Thread-safe.
 struct Served {

@@ -13,7 +13,6 @@ ROOT = programs.ROOT
 SERVER = pathlib.Path(os.environ.get("MPSD_INTEROP_SERVER") or
                       ROOT / "build/release/tests/interop_server")
 STOP_LIMIT_S = 20
-CASE_LIMIT_S = 60
 
 # Cases that grpc-go's client and grpc-java's have. Left out are those of Google's credentials.
 CASES = (
@@ -75,6 +74,7 @@ class InteropTest(unittest.TestCase):
     """Each case of one client is a subtest. A client defines command(port, tls, case)."""
 
     more_cases = ()
+    case_limit_s = 60
 
     @classmethod
     def setUpClass(cls):
@@ -85,4 +85,4 @@ class InteropTest(unittest.TestCase):
     def run_cases(self, port, tls=False, cases=None):
         for case in cases or (*CASES, *self.more_cases):
             with self.subTest(case):
-                programs.run(*self.command(port, tls, case), limit_s=CASE_LIMIT_S)
+                programs.run(*self.command(port, tls, case), limit_s=self.case_limit_s)

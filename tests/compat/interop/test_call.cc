@@ -1,6 +1,7 @@
 #include "test_call.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 

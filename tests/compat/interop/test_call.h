@@ -17,6 +17,8 @@
 
 namespace mpsd {
 
+class TestCall;
+
 enum class TestMethod { kUnary, kInput, kOutput, kFullDuplex, kHalfDuplex };
 
 // All calls of a thread share these. The referents outlive the calls.
@@ -25,7 +27,7 @@ struct TestCalls {
   const Clock* clock = nullptr;
   InflaterThreads* inflaters = nullptr;
   InflateBounds inflate_bounds;
-  std::vector<class TestCall*> sleeping;  // whose next response has a pause before it
+  std::vector<TestCall*> sleeping;  // whose next response has a pause before it
 };
 
 // Reads the call's messages, has the TestService answer each, and writes the responses: one is out

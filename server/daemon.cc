@@ -89,7 +89,10 @@ class PlaneCompletions final : public CompletionSource {
   explicit PlaneCompletions(Plane* plane) : plane_(plane) {}
   size_t Drain() override { return plane_->Drain(); }
   void Wake() override { plane_->Wake(); }
-  bool Park() override { return plane_->Park(); }
+  bool Park(platform::Poller* ear) override { return plane_->ParkAndHear(ear); }
+  bool CoresAreLeft() const override { return plane_->cores_are_left(); }
+  void ClearBells() override { plane_->bells().Clear(); }
+  void Leave(platform::Poller* ear) override { plane_->bells().Leave(ear); }
 
  private:
   Plane* const plane_;
@@ -196,6 +199,7 @@ class Daemon {
         sequences_(clock_, config.limits.sequence_state_bytes),
         health_(&models_),
         answers_(clock_),
+        plane_(clock_),
         completions_(&plane_),
         supervisor_(std::make_unique<LocalWorkerHost>(
                         worker_binary, absl::StrCat(config.state_dir, "/", hold->worker_folder()),

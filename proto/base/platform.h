@@ -81,8 +81,8 @@ void RingBell(int ring_fd);
 void ClearBell(int poll_fd);
 bool BellRings(int poll_fd);
 
-// Waits for many descriptors and process exits at once. Lives on one thread, but AddReadable() and
-// RemoveReadable() are thread-safe. A token may still be reported once after its removal.
+// Waits for many descriptors and process exits at once. Thread-safe. A token may still be reported
+// once after its removal.
 class Poller {
  public:
   static absl::StatusOr<Poller> Create();
@@ -95,12 +95,14 @@ class Poller {
   absl::StatusOr<UniqueFd> AddExit(pid_t pid, uint64_t token);
 
   // Blocks until tokens are ready, and returns at most 64 of them; none after `timeout_ns`
-  // (negative: no limit). Valid until the next call.
-  const std::vector<uint64_t>& Wait(int64_t timeout_ns);
+  // (negative: no limit).
+  std::vector<uint64_t> Wait(int64_t timeout_ns) const;
+
+  // Readable while a token is ready.
+  int fd() const { return fd_.get(); }
 
  private:
   UniqueFd fd_;
-  std::vector<uint64_t> ready_;
 };
 
 // ---- processes ----
@@ -161,6 +163,11 @@ double CpuSeconds(pid_t pid);
 
 // The cores that affinity and cgroup quota leave to this process; at least 1.
 uint32_t UsableCores();
+
+// Whether a thread that waits for work may keep a core busy: this process may use several, and not
+// all of the host's are at work now.
+bool CoresAreLeft();
+inline constexpr uint32_t kFewCores = 4;  // none of them is left ever
 
 // False when there is certainly no gpu that libtorch supports. Does not ask the gpu's driver.
 bool MayHaveGpu();

@@ -22,6 +22,7 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -291,14 +292,14 @@ absl::StatusOr<UniqueFd> Poller::AddExit(pid_t pid, uint64_t token) {
   return fd;
 }
 
-const std::vector<uint64_t>& Poller::Wait(int64_t timeout_ns) {
+std::vector<uint64_t> Poller::Wait(int64_t timeout_ns) const {
   epoll_event events[64];
   const int64_t timeout_ms =
       timeout_ns < 0 ? -1 : std::min<int64_t>((timeout_ns + kNsPerMs - 1) / kNsPerMs, INT_MAX);
   const int count = epoll_wait(fd_.get(), events, 64, static_cast<int>(timeout_ms));
-  ready_.clear();
-  for (int i = 0; i < count; ++i) ready_.push_back(events[i].data.u64);
-  return ready_;
+  std::vector<uint64_t> ready;
+  for (int i = 0; i < count; ++i) ready.push_back(events[i].data.u64);
+  return ready;
 }
 
 absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
@@ -515,6 +516,17 @@ uint32_t UsableCores() {
     }
   }
   return static_cast<uint32_t>(cores);
+}
+
+// The fourth field of loadavg is "running/all", in threads of the whole host.
+bool CoresAreLeft() {
+  if (UsableCores() <= kFewCores) return false;
+  const std::vector<std::string> words = absl::StrSplit(ReadSmallFile("/proc/loadavg"), ' ');
+  uint32_t running = 0;
+  if (words.size() < 4 || !absl::SimpleAtoi(words[3].substr(0, words[3].find('/')), &running)) {
+    return false;
+  }
+  return running < std::thread::hardware_concurrency();
 }
 
 // The driver creates this device when it is loaded.

@@ -302,7 +302,6 @@ absl::StatusOr<Poller> Poller::Create() {
   Poller poller;
   poller.fd_.Reset(kqueue());
   if (!poller.fd_.valid() || !SetCloseOnExec(poller.fd_.get())) return Error("kqueue");
-  poller.ready_.reserve(kMaxEvents);
   return poller;
 }
 
@@ -333,15 +332,15 @@ absl::StatusOr<UniqueFd> Poller::AddExit(pid_t pid, uint64_t token) {
   return UniqueFd();
 }
 
-const std::vector<uint64_t>& Poller::Wait(int64_t timeout_ns) {
+std::vector<uint64_t> Poller::Wait(int64_t timeout_ns) const {
   struct kevent events[kMaxEvents];
   timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
                    static_cast<long>(timeout_ns % 1'000'000'000)};
   const int count =
       kevent(fd_.get(), nullptr, 0, events, kMaxEvents, timeout_ns < 0 ? nullptr : &timeout);
-  ready_.clear();
-  for (int i = 0; i < count; ++i) ready_.push_back(reinterpret_cast<uint64_t>(events[i].udata));
-  return ready_;
+  std::vector<uint64_t> ready;
+  for (int i = 0; i < count; ++i) ready.push_back(reinterpret_cast<uint64_t>(events[i].udata));
+  return ready;
 }
 
 absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
@@ -514,6 +513,13 @@ uint32_t UsableCores() {
   uint64_t cores = ReadSysctl("hw.perflevel0.logicalcpu");
   if (cores == 0) cores = ReadSysctl("hw.ncpu");
   return static_cast<uint32_t>(std::max<uint64_t>(cores, 1));
+}
+
+// The load is one of the last minute.
+bool CoresAreLeft() {
+  double load = 0;
+  const uint32_t cores = UsableCores();
+  return cores > kFewCores && getloadavg(&load, 1) == 1 && load < cores;
 }
 
 std::vector<std::string> Arguments() {

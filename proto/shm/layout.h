@@ -103,6 +103,7 @@ struct LaneMailbox {
 struct alignas(kCacheLineBytes) MailboxPage {
   SharedWord front_parked;     // 1: ring the bell after publishing a completion
   SharedWord memory_pressure;  // a MemoryPressure: the host's
+  SharedWord cores_are_left;   // 1: a lane without work may look on before it sleeps
 };
 
 // ---- lane → front end ----

@@ -170,6 +170,14 @@ void Pool::SetParked(bool parked) {
   }
 }
 
+void Pool::SetCoresAreLeft(bool cores_are_left) {
+  absl::MutexLock lock(&parts_.mu);
+  const auto workers = static_cast<uint32_t>(parts_.inflight.workers().size());
+  for (uint32_t worker = 0; worker < workers; ++worker) {
+    parts_.inflight.worker(worker).link->SetCoresAreLeft(cores_are_left);
+  }
+}
+
 void Pool::Tick() {
   DeferredWork work(&parts_.inside);
   const int64_t now_ns = parts_.clock->NowNs();

@@ -90,6 +90,9 @@ class Pool final : public RequestQueue {
   // thread is awake and looks itself. Plane calls it, and counts the threads.
   void SetParked(bool parked);
 
+  // Tells the workers whether their lanes may look for work a little before they sleep.
+  void SetCoresAreLeft(bool cores_are_left);
+
   // ---- time, and the end ----
 
   // Ends requests past their deadline, wherever they are, and dispatches what is due. Called every

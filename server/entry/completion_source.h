@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "proto/base/platform.h"
+
 namespace mpsd {
 
 // A door's thread looks here for completed batches; it knows nothing else of dispatch/. Between two
@@ -13,8 +15,9 @@ namespace mpsd {
 //     ▲                                        ▲               └─ false ─▶ go on                  │
 //     └─────────────────────────────────────────────────────────────────────── an event ──────────┘
 //
-// A thread that sleeps in its queue finds no completion: another awake thread does, else
-// `completions`. Implemented over dispatch/'s Plane, wired in the daemon. Thread-safe.
+// A thread that sleeps finds no completion: another awake thread does. Where all sleep, a worker's
+// bell wakes the thread that fell asleep last. Implemented over dispatch/'s Plane, wired in the
+// daemon. Thread-safe.
 class CompletionSource {
  public:
   virtual ~CompletionSource() = default;
@@ -27,9 +30,18 @@ class CompletionSource {
   // thread is awake.
   virtual void Wake() = 0;
 
-  // The calling thread is about to sleep. False if the last look found completions: then the thread
-  // is still awake, and must not sleep before another Park() returned true.
-  virtual bool Park() = 0;
+  // The calling thread is about to sleep in `ear`. False if the last look found completions: then
+  // the thread is still awake, and must not sleep before another Park() returned true.
+  virtual bool Park(platform::Poller* ear) = 0;
+
+  // Whether a thread may look for work a little before it sleeps (see Patience).
+  virtual bool CoresAreLeft() const = 0;
+
+  // `ear` was readable: a worker's bell has rung. The calling thread is awake.
+  virtual void ClearBells() = 0;
+
+  // The calling thread, parked, never sleeps in `ear` again.
+  virtual void Leave(platform::Poller* ear) = 0;
 };
 
 }  // namespace mpsd

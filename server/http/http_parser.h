@@ -29,7 +29,7 @@ struct HttpFault {
 // too. Pure.
 void SetTarget(absl::string_view target, HttpRequest* request);
 
-// What a client is told whose bytes are no request.
+// For a client whose bytes are no request.
 inline constexpr char kWrongForm[] = "the request is not HTTP/1.1";
 
 // Reads one request after another of a connection. Boost.Beast checks the form of every line; what

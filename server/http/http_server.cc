@@ -286,6 +286,7 @@ absl::Status HttpServer::Start(const HttpServerOptions& options) {
                                       impl.metrics, impl.clock};
   for (uint32_t i = 0; i < impl.ThreadCount(); ++i) {
     impl.threads.push_back(std::make_unique<HttpThread>(services, impl.make_handler));
+    if (absl::Status status = impl.threads.back()->Open(); !status.ok()) return status;
   }
   if (absl::Status status = impl.ListenOnAll(); !status.ok()) return status;
   for (size_t i = 0; i < impl.threads.size(); ++i) impl.threads[i]->Start(static_cast<int>(i));

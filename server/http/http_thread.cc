@@ -1,5 +1,7 @@
 #include "server/http/http_thread.h"
 
+#include <fcntl.h>
+
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <utility>
@@ -25,6 +27,7 @@ HttpThread::HttpThread(const Services& services, const HandlerMaker& make_handle
     : work_(io_.get_executor()),
       completions_(services.completions),
       handler_(make_handler(&role_)),
+      ear_wait_(io_),
       timer_(io_) {
   context_ = {services.options,
               &io_,
@@ -44,6 +47,16 @@ HttpThread::HttpThread(const Services& services, const HandlerMaker& make_handle
                 role_.Check();
                 Replaced(connection, std::move(next));
               }};
+}
+
+absl::Status HttpThread::Open() {
+  absl::StatusOr<platform::Poller> ear = platform::Poller::Create();
+  if (!ear.ok()) return ear.status();
+  ear_ = *std::move(ear);
+  const int copy = fcntl(ear_.fd(), F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return absl::ResourceExhaustedError("no descriptor is left for a door's thread");
+  ear_wait_.assign(copy);
+  return absl::OkStatus();
 }
 
 void HttpThread::Start(int index) {
@@ -77,15 +90,43 @@ void HttpThread::Main() {
     done += handler_->RoundIsOver();
     done += completions_->Drain();
     done += WriteReplies();
-    if (done + handler_->RoundIsOver() > 0 || !completions_->Park()) continue;
-    if (replies_.FallAsleep()) io_.run_one();
-    replies_.WakeUp();
-    completions_->Wake();
+    if (done + handler_->RoundIsOver() > 0) {
+      patience_.Found(context_.clock->NowNs());
+    } else if (!LooksOn() && completions_->Park(&ear_)) {
+      Sleep();
+    }
   }
-  role_.Unbind();
   // When all threads are parked, the workers ring for the completion thread.
-  while (!completions_->Park()) {
+  while (!completions_->Park(&ear_)) {
   }
+  completions_->Leave(&ear_);
+  role_.Unbind();
+}
+
+bool HttpThread::LooksOn() {
+  return patience_.LooksOn(context_.clock->NowNs(), completions_->CoresAreLeft());
+}
+
+// A bell is cleared by a thread that is awake: until then nobody takes the completion for one that
+// was not told.
+void HttpThread::Sleep() {
+  role_.Check();
+  Listen();
+  if (replies_.FallAsleep()) io_.run_one();
+  replies_.WakeUp();
+  completions_->Wake();
+  patience_.Found(context_.clock->NowNs());
+  if (std::exchange(rung_, false)) completions_->ClearBells();
+}
+
+void HttpThread::Listen() {
+  if (std::exchange(listens_, true)) return;
+  ear_wait_.async_wait(asio::posix::descriptor_base::wait_read,
+                       [this](const boost::system::error_code& error) {
+                         role_.Check();
+                         listens_ = false;
+                         rung_ = !error;
+                       });
 }
 
 void HttpThread::Add(int fd, int family, std::shared_ptr<asio::ssl::context> tls,

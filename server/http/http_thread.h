@@ -4,6 +4,7 @@
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,10 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/base/patience.h"
+#include "proto/base/platform.h"
 #include "proto/base/thread_role.h"
 #include "server/entry/completion_source.h"
 #include "server/http/connection.h"
@@ -38,6 +43,9 @@ class HttpThread {
   };
 
   HttpThread(const Services& services, const HandlerMaker& make_handler);
+
+  // Gets what the thread sleeps in. REQUIRES: called once, before Start().
+  absl::Status Open();
 
   void Start(int index);
 
@@ -71,6 +79,9 @@ class HttpThread {
   static constexpr size_t kReadBytes = 256 << 10;
 
   void Main();
+  bool LooksOn();
+  void Sleep();
+  void Listen();
   size_t RunSome();
   size_t WriteReplies();
   void LookSoon() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
@@ -87,6 +98,12 @@ class HttpThread {
   const std::unique_ptr<HttpHandler> handler_;
   std::string read_buffer_ = std::string(kReadBytes, '\0');
   ReplyQueue replies_{&io_};
+  // The workers' bells ring there while this thread hears them. `ear_wait_` has its descriptor.
+  platform::Poller ear_;
+  boost::asio::posix::stream_descriptor ear_wait_;
+  bool listens_ ABSL_GUARDED_BY(role_) = false;  // a wait for the ear is under way
+  bool rung_ ABSL_GUARDED_BY(role_) = false;
+  Patience patience_ ABSL_GUARDED_BY(role_);
   std::vector<std::shared_ptr<Http2Connection>> unflushed_ ABSL_GUARDED_BY(role_);
   ConnectionContext context_;
   std::atomic<uint32_t> count_{0};  // with those that are on their way here

@@ -118,6 +118,10 @@ void WorkerLink::Detach() {
 
 void WorkerLink::SetParked(bool parked) { front_flag_.Set(parked); }
 
+void WorkerLink::SetCoresAreLeft(bool cores_are_left) {
+  PageOf(&mailbox_)->cores_are_left.store(cores_are_left ? 1 : 0, std::memory_order_relaxed);
+}
+
 bool WorkerLink::TryPin(uint64_t bytes) {
   const uint64_t before = pinned_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   if (before + bytes <= options_.outputs.pin_limit_bytes) return true;

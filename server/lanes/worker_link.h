@@ -116,6 +116,9 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // the worker need not ring.
   void SetParked(bool parked);
 
+  // Whether the lanes may look for work a little before they sleep.
+  void SetCoresAreLeft(bool cores_are_left);
+
   // Ends leasing because the worker is gone: leases returned from now on are deleted.
   void Detach();
 

@@ -52,6 +52,12 @@ bool Plane::Park() {
   return quiet;
 }
 
+bool Plane::ParkAndHear(platform::Poller* ear) {
+  if (!Park()) return false;
+  if (AllSleep()) bells_.HearBy(ear);
+  return true;
+}
+
 void Plane::DrainBy(int64_t when_ns) {
   int64_t known_ns = due_ns_;
   while (when_ns < known_ns && !due_ns_.compare_exchange_weak(known_ns, when_ns)) {
@@ -62,6 +68,12 @@ void Plane::DrainBy(int64_t when_ns) {
 bool Plane::AllSleep() const {
   return awake_.load(std::memory_order_seq_cst) == 0 &&
          parking_.load(std::memory_order_seq_cst) == 0;
+}
+
+void Plane::SetCoresAreLeft(bool cores_are_left) {
+  cores_are_left_.store(cores_are_left, std::memory_order_relaxed);
+  absl::ReaderMutexLock lock(&mu_);
+  for (Pool* pool : pools_) pool->SetCoresAreLeft(cores_are_left);
 }
 
 void Plane::Tick() {

@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/base/check.h"
 #include "server/dispatch/pool.h"
+#include "server/plane/bells.h"
 
 namespace mpsd {
 
@@ -17,7 +18,8 @@ namespace mpsd {
 //
 // Completions are found by the door's threads while they are awake, otherwise by the completion
 // thread. Each calls Wake() when it begins to work and Park() before it sleeps. The last thread to
-// park asks the workers to ring their bells; while a thread is awake, no worker rings.
+// park asks the workers to ring their bells, and hears them if it is a door's; while a thread is
+// awake, no worker rings.
 //
 // Invariants:
 //  1. While every thread sleeps, every worker that completes a batch rings.
@@ -36,6 +38,10 @@ class Plane {
     // Makes a thread tick the plane at this time at the latest. Does not block.
     virtual void WakeBy(int64_t when_ns) = 0;
   };
+
+  explicit Plane(const Clock* clock) : bells_(clock) {}
+
+  Bells& bells() { return bells_; }
 
   // `alarm` outlives the plane's threads. REQUIRES: called once, before any thread drains.
   void SetAlarm(Alarm* alarm) {
@@ -63,8 +69,16 @@ class Plane {
   // awake, and drains again.
   bool Park();
 
+  // Park() for a thread that sleeps in `ear`. While every thread sleeps, it hears the bells.
+  bool ParkAndHear(platform::Poller* ear);
+
   // Tells that a batch is due at this time: see invariant 3. Any thread calls this, awake or not.
   void DrainBy(int64_t when_ns);
+
+  // Whether threads may look for work a little before they sleep, the workers' lanes too. A worker
+  // that comes later is told at the next call.
+  void SetCoresAreLeft(bool cores_are_left);
+  bool cores_are_left() const { return cores_are_left_.load(std::memory_order_relaxed); }
 
   void Tick();
 
@@ -79,6 +93,8 @@ class Plane {
   bool AllSleep() const;
 
   Alarm* alarm_ = nullptr;
+  Bells bells_;
+  std::atomic<bool> cores_are_left_{false};
   std::atomic<int> awake_{0};
   std::atomic<int> parking_{0};             // threads in their last look
   std::atomic<int64_t> due_ns_{INT64_MAX};  // when the earliest batch that waits for a time is due

@@ -20,6 +20,7 @@ Supervisor::Supervisor(std::unique_ptr<WorkerHost> host, uint64_t shared_memory_
     : host_(std::move(host)),
       board_(clock),
       completions_(plane, clock),
+      bells_(&plane->bells()),
       budget_(shared_memory_bytes, clients_bytes) {
   services_.plane = plane;
   services_.keeper = this;

@@ -139,7 +139,7 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   const std::unique_ptr<WorkerHost> host_;
   StatusBoard board_;
   CompletionThread completions_;
-  CompletionBells bells_{&completions_};
+  CompletionBells bells_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> tick_wanted_{false};
   std::atomic<MemoryPressure> pressure_{MemoryPressure::kNone};

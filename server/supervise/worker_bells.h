@@ -3,7 +3,7 @@
 // Awake door threads look for completions themselves. While all of them sleep, a worker rings the
 // front end's bell, a pipe of its own, and a thread must read that:
 //
-//   worker's lane ── ring ──▶ pipe ──▶ the thread "completions" ──▶ takes the completion
+//   worker's lane ── ring ──▶ pipe ──▶ the door thread that slept last ──▶ takes the completion
 //
 // In the life of one incarnation:
 //
@@ -19,7 +19,7 @@
 
 #include "absl/status/status.h"
 #include "server/lanes/worker_link.h"
-#include "server/plane/completion_thread.h"
+#include "server/plane/bells.h"
 
 namespace mpsd {
 
@@ -42,19 +42,18 @@ class WorkerBells {
   virtual void Unwatch(const WorkerLink& link) = 0;
 };
 
-// The bells that the completion thread hears. Owned by the supervisor, beside that thread, which
-// outlives it. Thread-safe.
+// The plane's bells. Owned by the supervisor; the plane outlives it. Thread-safe.
 class CompletionBells final : public WorkerBells {
  public:
-  explicit CompletionBells(CompletionThread* thread) : thread_(thread) {}
+  explicit CompletionBells(Bells* bells) : bells_(bells) {}
 
   absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up) override {
-    return thread_->Watch(std::move(link), std::move(give_up));
+    return bells_->Watch(std::move(link), std::move(give_up));
   }
-  void Unwatch(const WorkerLink& link) override { thread_->Unwatch(link); }
+  void Unwatch(const WorkerLink& link) override { bells_->Unwatch(link); }
 
  private:
-  CompletionThread* const thread_;
+  Bells* const bells_;
 };
 
 }  // namespace mpsd

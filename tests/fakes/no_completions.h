@@ -12,7 +12,10 @@ class NoCompletions final : public CompletionSource {
  public:
   size_t Drain() override { return 0; }
   void Wake() override {}
-  bool Park() override { return true; }
+  bool Park(platform::Poller*) override { return true; }
+  bool CoresAreLeft() const override { return true; }
+  void ClearBells() override {}
+  void Leave(platform::Poller*) override {}
 };
 
 }  // namespace mpsd

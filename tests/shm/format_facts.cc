@@ -29,6 +29,7 @@ void PrintFrontEndStructs() {
   MPSD_STRUCT(MailboxPage);
   MPSD_FIELD(MailboxPage, front_parked);
   MPSD_FIELD(MailboxPage, memory_pressure);
+  MPSD_FIELD(MailboxPage, cores_are_left);
   MPSD_STRUCT(LaneMailbox);
   MPSD_FIELD(LaneMailbox, submit_tail);
   MPSD_FIELD(LaneMailbox, sequence);

@@ -87,15 +87,22 @@ void Lane::RunHere() {
   for (;;) {
     while (!submitted_.Pending()) Idle();
     MPSD_CHECK(!submitted_.Corrupt());
+    patience_.Found(clock_->NowNs());
     ServeOne();
   }
 }
 
 void Lane::Idle() {
+  if (LooksOn()) return;
   Sleep();
   if (submitted_.Pending()) return;
   const absl::Status status = upkeep_.WhenIdle(Pressure());
   if (absl::IsDataLoss(status)) EndForLostDevice(status.message());
+}
+
+bool Lane::LooksOn() {
+  const auto& word = attachment_->mailbox_page().cores_are_left;
+  return patience_.LooksOn(clock_->NowNs(), word.load(std::memory_order_relaxed) == 1);
 }
 
 // Only the front end writes the word. An unknown level counts as no pressure.

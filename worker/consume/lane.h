@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/notification.h"
 #include "proto/base/clock.h"
+#include "proto/base/patience.h"
 #include "proto/base/thread_role.h"
 #include "proto/link/warm_up.h"
 #include "proto/link/warm_up_sample.h"
@@ -82,6 +83,7 @@ class Lane {
   absl::Status RecordRuns();
   void Main(WarmUp warmup, absl::Span<const WarmUpSample> samples);
   void Idle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
+  bool LooksOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
   void Sleep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
   void ServeOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(lane_thread_);
   MemoryPressure Pressure() const;
@@ -103,6 +105,7 @@ class Lane {
   RingProducer completed_ ABSL_GUARDED_BY(lane_thread_);
   uint32_t completed_count_ ABSL_GUARDED_BY(lane_thread_) = 0;
   LaneSleep sleep_ ABSL_GUARDED_BY(lane_thread_);
+  Patience patience_ ABSL_GUARDED_BY(lane_thread_);
   FrontBell front_bell_ ABSL_GUARDED_BY(lane_thread_);
   BatchReader reader_ ABSL_GUARDED_BY(lane_thread_);
   BatchExecutor executor_ ABSL_GUARDED_BY(lane_thread_);

@@ -22,8 +22,8 @@ void Unmap(const platform::SharedMemory& memory) {
 
 }  // namespace
 
-const std::vector<uint64_t>& CopierWaiter::Wait(int64_t timeout_ns) {
-  const std::vector<uint64_t>& tokens = poller.Wait(timeout_ns);
+std::vector<uint64_t> CopierWaiter::Wait(int64_t timeout_ns) {
+  const std::vector<uint64_t> tokens = poller.Wait(timeout_ns);
   if (absl::c_linear_search(tokens, kBell)) platform::ClearBell(bell.poll_fd.get());
   return tokens;
 }

@@ -37,7 +37,7 @@ struct CopierWaiter {
 
   // Returns the tokens that are ready, none after the time-out. Clears a ring: the caller must look
   // for its reason before it waits again.
-  const std::vector<uint64_t>& Wait(int64_t timeout_ns);
+  std::vector<uint64_t> Wait(int64_t timeout_ns);
 };
 
 // The front end does not load the CUDA driver. A separate process with just the driver opens

@@ -102,7 +102,7 @@ TEST_F(PoolFaults, ACrashOfAWorkerWithAnotherBatchIsNoStrike) {
   Submit(2);
   EXPECT_TRUE(worker->Take(0).has_value());
   EXPECT_TRUE(worker->Take(1).has_value());
-  Kill(0, WorkerEnd::kCrashed);
+  EXPECT_EQ(Kill(0, WorkerEnd::kCrashed), Conviction::kNone);
   Serve(AddWorker());
   EXPECT_EQ(calls_[0].Answer(), Rows(1));
   EXPECT_EQ(calls_[1].Answer(), Rows(2));

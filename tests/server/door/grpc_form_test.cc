@@ -53,6 +53,7 @@ TEST(GrpcForm, ACallIsAPost) {
 
 TEST(GrpcForm, ATimeoutHasAUnit) {
   EXPECT_EQ(LeftNs("1H"), kMaxTimeoutNs);
+  EXPECT_EQ(LeftNs("6M"), kMaxTimeoutNs);
   EXPECT_EQ(LeftNs("2M"), 120 * kNsPerSecond - kNsPerMs);
   EXPECT_EQ(LeftNs("3S"), 3 * kNsPerSecond - kNsPerMs);
   EXPECT_EQ(LeftNs("8m"), 7 * kNsPerMs) << "a client that counts milliseconds has rounded up";

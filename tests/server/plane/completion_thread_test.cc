@@ -60,7 +60,7 @@ class CompletionThreadTest : public PoolFixture {
     Drain();
   }
 
-  Plane plane_;
+  Plane plane_{&clock_};
   CompletionThread thread_{&plane_, &clock_, {kNever, kNever}};
   FakeWorker* worker_ = nullptr;
   std::shared_ptr<WorkerLink> link_;
@@ -70,7 +70,7 @@ class CompletionThreadTest : public PoolFixture {
 TEST_F(CompletionThreadTest, GivesTheRepliesOfWhatABellTells) {
   Make();
   StartThread();
-  ASSERT_TRUE(thread_.Watch(link_, [] {}).ok());
+  ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
   FakeCall* call = Submit(7);
   worker_->Complete(worker_->Take().value());
   Ring();
@@ -84,7 +84,7 @@ TEST_F(CompletionThreadTest, GivesTheRepliesOfWhatABellTells) {
 TEST_F(CompletionThreadTest, HearsAWorkerThatComesWhileItSleeps) {
   Make();
   StartThread();
-  ASSERT_TRUE(thread_.Watch(link_, [] {}).ok());
+  ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
   Ring();
   Await([this] { return !Rings(); });
 }
@@ -103,7 +103,7 @@ TEST_F(CompletionThreadTest, TicksWhenItIsAskedTo) {
 TEST_F(CompletionThreadTest, TicksAtTheBusyPaceWhileOneRequestIsInside) {
   Make();
   FakeCall* call = Submit(1, 1, 10);
-  Plane plane;
+  Plane plane(&clock_);
   plane.Add(pool_.get());
   CompletionThread thread(&plane, &clock_, {/*busy_ns=*/5, /*idle_ns=*/kNever});
   ASSERT_TRUE(thread.Start().ok());
@@ -115,10 +115,78 @@ TEST_F(CompletionThreadTest, TicksAtTheBusyPaceWhileOneRequestIsInside) {
   TakeBack();
 }
 
+// A door's thread that sleeps in `ear`, beside the completion thread.
+struct DoorThread {
+  explicit DoorThread(Plane* the_plane) : plane(the_plane) { FallAsleep(); }
+
+  void FallAsleep() {
+    plane->Wake();
+    while (!plane->ParkAndHear(&ear)) {
+    }
+  }
+  bool Hears(int64_t timeout_ns) const { return !ear.Wait(timeout_ns).empty(); }
+
+  Plane* const plane;
+  platform::Poller ear = platform::Poller::Create().value();
+};
+
+TEST_F(CompletionThreadTest, ADoorsThreadHearsTheBellsInItsPlace) {
+  Make();
+  StartThread();
+  ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
+  DoorThread door(&plane_);
+  FakeCall* call = Submit(7);
+  worker_->Complete(worker_->Take().value());
+  Ring();
+  EXPECT_TRUE(door.Hears(kNever));
+  EXPECT_TRUE(Rings());
+  EXPECT_EQ(call->endings(), 0) << "the other thread sleeps on";
+  EXPECT_TRUE(plane_.Wake());
+  plane_.bells().Clear();
+  EXPECT_FALSE(door.Hears(0));
+  EXPECT_EQ(plane_.Drain(), 1u);
+  EXPECT_EQ(call->endings(), 1);
+  EXPECT_TRUE(plane_.Park());
+  plane_.bells().Leave(&door.ear);
+}
+
+TEST_F(CompletionThreadTest, TheDoorsThreadThatSleptLastHears) {
+  Make();
+  StartThread();
+  ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
+  DoorThread first(&plane_);
+  DoorThread second(&plane_);
+  Ring();
+  EXPECT_TRUE(second.Hears(kNever));
+  EXPECT_FALSE(first.Hears(0));
+  first.FallAsleep();
+  EXPECT_TRUE(first.Hears(kNever));
+  EXPECT_FALSE(second.Hears(0));
+  plane_.bells().Leave(&second.ear);
+  EXPECT_TRUE(first.Hears(0));
+  plane_.bells().Leave(&first.ear);
+  Await([this] { return !Rings(); });  // the completion thread hears
+}
+
+TEST_F(CompletionThreadTest, ABellThatADoorsThreadHearsIsNoneThatWasMissing) {
+  Make();
+  StartThread();
+  ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
+  DoorThread door(&plane_);
+  FakeCall* call = Submit(7);
+  worker_->Complete(worker_->Take().value());
+  Ring();
+  clock_.Advance(1);
+  thread_.WakeBy(clock_.NowNs());
+  Await([call] { return call->endings() == 1; });
+  EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
+  plane_.bells().Leave(&door.ear);
+}
+
 TEST_F(CompletionThreadTest, ABellThatRingsForNothingTooOftenIsGivenUpOnce) {
   Make();
   StartThread();
-  ASSERT_TRUE(thread_.Watch(link_, [this] { ++given_up_; }).ok());
+  ASSERT_TRUE(plane_.bells().Watch(link_, [this] { ++given_up_; }).ok());
   uint32_t rings = 0;
   while (given_up_ == 0) {
     Ring();
@@ -136,7 +204,7 @@ TEST_F(CompletionThreadTest, ABellThatRingsForNothingTooOftenIsGivenUpOnce) {
 TEST_F(CompletionThreadTest, AnHonestWorkersRingsArePaidForByItsCompletions) {
   Make();
   StartThread();
-  ASSERT_TRUE(thread_.Watch(link_, [this] { ++given_up_; }).ok());
+  ASSERT_TRUE(plane_.bells().Watch(link_, [this] { ++given_up_; }).ok());
   for (uint32_t i = 0; i < BellWatch::kEmptyRingsPerSecond + 100; ++i) {
     FakeCall* call = Submit(1);
     worker_->Complete(worker_->Take().value());
@@ -149,9 +217,9 @@ TEST_F(CompletionThreadTest, AnHonestWorkersRingsArePaidForByItsCompletions) {
 TEST_F(CompletionThreadTest, ABellThatIsNotWatchedAnyMoreIsLeftAlone) {
   Make();
   StartThread();
-  ASSERT_TRUE(thread_.Watch(link_, [this] { ++given_up_; }).ok());
-  thread_.Unwatch(*link_);
-  thread_.Unwatch(*link_);
+  ASSERT_TRUE(plane_.bells().Watch(link_, [this] { ++given_up_; }).ok());
+  plane_.bells().Unwatch(*link_);
+  plane_.bells().Unwatch(*link_);
   Ring();
   AwaitTick();
   AwaitParked();

@@ -34,7 +34,7 @@ class PlaneTest : public PoolFixture {
   }
 
   FakeAlarm alarm_;
-  Plane plane_;
+  Plane plane_{&clock_};
   FakeWorker* worker_ = nullptr;
 };
 
@@ -50,6 +50,16 @@ TEST_F(PlaneTest, TheLastThreadToParkAsksForTheBell) {
   plane_.Wake();
   EXPECT_FALSE(MustRing());
   EXPECT_TRUE(plane_.Park());
+}
+
+TEST_F(PlaneTest, WorkersAreToldOfIdleCores) {
+  Make();
+  EXPECT_FALSE(plane_.cores_are_left());
+  for (const bool left : {true, false}) {
+    plane_.SetCoresAreLeft(left);
+    EXPECT_EQ(plane_.cores_are_left(), left);
+    EXPECT_EQ(worker_->mailbox_page().cores_are_left.load(), left ? 1u : 0u);
+  }
 }
 
 TEST_F(PlaneTest, ParkingTakesWhatCompletedMeanwhileAndStaysAwake) {

@@ -96,7 +96,7 @@ class SuperviseFixture : public testing::Test {
   ServerMetrics metrics_;
   Logger logger_{*LogFile::Open("/dev/null"), LogLevel::kError, &clock_, &metrics_};
   AnswerStep replies_{&clock_};
-  Plane plane_;
+  Plane plane_{&clock_};
   FakePoolKeeper keeper_;
   StatusBoard board_{&clock_};
   MemoryBudget budget_{256 << 20};

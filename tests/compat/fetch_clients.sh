@@ -67,6 +67,21 @@ go_infer() {
   rm -rf "$made"
 }
 
+# grpc-go's interop client. Its go.mod pins all that it is made of.
+go_interop() {
+  local target made
+  target=$dir/grpc_interop-$(cat "$here"/interop/go/go.* | cksum | cut -d' ' -f1)
+  if [ -x "$target/grpc_interop" ]; then return 0; fi
+  made=$(mktemp -d) || return
+  if have_go && (cd "$here/interop/go" &&
+    GOTOOLCHAIN=local GOFLAGS=-buildvcs=false GOBIN=$made go install tool); then
+    mkdir -p "$target" && mv "$made/client" "$target/grpc_interop"
+  else
+    left_out "interop client of grpc-go"
+  fi
+  rm -rf "$made"
+}
+
 have_node() {
   local major
   major=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\)\..*/\1/p')
@@ -130,6 +145,7 @@ go_client h2spec github.com/summerwind/h2spec $h2spec github.com/summerwind/h2sp
 go_client helm helm.sh/helm/v3 $helm helm.sh/helm/v3/cmd/helm
 go_client actionlint github.com/rhysd/actionlint $actionlint github.com/rhysd/actionlint/cmd/actionlint
 go_infer
+go_interop
 node_client node_clients "$here/node" openai
 node_client kubernetes_models "$here/../deploy/kubernetes" @kubernetes-models/keda
 if [ "$(uname -sm)" != "Linux x86_64" ]; then

@@ -25,6 +25,9 @@ def program():
 class Browser:
     """`with Browser() as browser:` has one page, and collects what its console complains of."""
 
+    def __init__(self, *flags):
+        self._flags = flags
+
     def __enter__(self):
         self._folder = tempfile.TemporaryDirectory(prefix="mpsd-test-", ignore_cleanup_errors=True)
         theirs_in, self._out = os.pipe()
@@ -33,7 +36,7 @@ class Browser:
         # The protocol's pipes are the descriptors 3 and 4.
         self._process = subprocess.Popen(
             ["sh", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "sh", program(), *FLAGS,
-             *sandbox, f"--user-data-dir={self._folder.name}", "about:blank"],
+             *self._flags, *sandbox, f"--user-data-dir={self._folder.name}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             pass_fds=(theirs_in, theirs_out))
         os.close(theirs_in)

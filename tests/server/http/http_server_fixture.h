@@ -22,19 +22,9 @@
 #include "absl/synchronization/notification.h"
 #include "proto/base/fd.h"
 #include "server/http/http_server.h"
+#include "tests/fakes/no_completions.h"
 
 namespace mpsd {
-
-// No batches end. Thread-safe.
-class NoCompletions final : public CompletionSource {
- public:
-  size_t Drain() override { return 0; }
-  void Wake() override {}
-  bool Park(platform::Poller*) override { return true; }
-  bool CoresAreLeft() const override { return true; }
-  void ClearBells() override {}
-  void Leave(platform::Poller*) override {}
-};
 
 // What the test knows of the requests that the handlers got. Thread-safe.
 struct Served {

@@ -1,0 +1,21 @@
+// NoCompletions: the completions of a server without workers.
+#pragma once
+
+#include <cstddef>
+
+#include "server/entry/completion_source.h"
+
+namespace mpsd {
+
+// No batches end. Thread-safe.
+class NoCompletions final : public CompletionSource {
+ public:
+  size_t Drain() override { return 0; }
+  void Wake() override {}
+  bool Park(platform::Poller*) override { return true; }
+  bool CoresAreLeft() const override { return true; }
+  void ClearBells() override {}
+  void Leave(platform::Poller*) override {}
+};
+
+}  // namespace mpsd

@@ -363,6 +363,7 @@ absl::Status Daemon::OpenTraces(const TraceConfig& trace) {
   traces_ = std::make_unique<TraceLog>(*std::move(file), format, spans_.get(), settings,
                                        uint64_t{seed()} << 32 | seed(), clock_, &metrics_);
   steps_.observers.traces = traces_.get();
+  page_.SetExemplars(&traces_->exemplars());
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 #include "server/telemetry/log/trace_log.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/base/check.h"
+#include "proto/base/string_views.h"
 #include "server/telemetry/log/otlp_spans.h"
 #include "server/telemetry/log/trace_spans.h"
 
@@ -80,10 +82,22 @@ void TraceLog::Write(const EndedRequest& request) {
   MPSD_CHECK(request.span != nullptr);
   const std::string ids[4] = {Hex(NextId()), Hex(NextId()), Hex(NextId()), Hex(NextId())};
   const std::vector<TraceSpan> spans = SpansOf(request, ids);
+  if (request.ran()) KeepExemplars(request);
   if (sink_ != nullptr) sink_->Send(OtlpSpans(request, spans));
   if (lines_ == nullptr) return;
   lines_->Write(format_ == TraceFormat::kOtlp ? OtlpLine(request, spans)
                                               : SpanLines(request, spans));
+}
+
+void TraceLog::KeepExemplars(const EndedRequest& request) {
+  const std::array<int64_t, 5> times = request.times();
+  const RequestSpan& span = *request.span;
+  const double unix_seconds = 1e-9 * static_cast<double>(request.ended_ns + span.to_unix_ns);
+  for (size_t i = 0; i < kStageNames.size(); ++i) {
+    const double seconds = 1e-9 * static_cast<double>(times[i + 1] - times[i]);
+    exemplars_.Keep(View(request.model), View(request.version), i,
+                    {span.trace_id, seconds, unix_seconds});
+  }
 }
 
 absl::Status TraceLog::Reopen() { return lines_ == nullptr ? absl::OkStatus() : lines_->Reopen(); }

@@ -34,6 +34,7 @@
 #include "server/telemetry/log/span_sink.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/request_span.h"
+#include "server/telemetry/stage_exemplars.h"
 
 namespace mpsd {
 
@@ -83,6 +84,9 @@ class TraceLog {
   // REQUIRES: the request has a span.
   void Write(const EndedRequest& request);
 
+  // The last traced requests that ran, for the metrics page.
+  const StageExemplars& exemplars() const { return exemplars_; }
+
   TraceFormat format() const { return format_; }
   // The config's settings.
   const TraceSettings& configured() const { return configured_; }
@@ -106,6 +110,7 @@ class TraceLog {
   };
 
   uint64_t NextId();
+  void KeepExemplars(const EndedRequest& request);
   // Whether any request may be traced.
   bool AnyMayWant() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -114,8 +119,9 @@ class TraceLog {
   const Clock* const clock_;
   const std::unique_ptr<LineQueue> lines_;  // null: no file
   SpanSink* const sink_;                    // null: no collector
-  std::atomic<uint64_t> ids_;               // a counter; NextId() scatters it
-  std::atomic<bool> on_;                    // may be true a moment too long; the shares decide
+  StageExemplars exemplars_;
+  std::atomic<uint64_t> ids_;  // a counter; NextId() scatters it
+  std::atomic<bool> on_;       // may be true a moment too long; the shares decide
 
   mutable absl::Mutex mu_;
   Share all_ ABSL_GUARDED_BY(mu_);

@@ -1,9 +1,12 @@
 #include "server/telemetry/log/trace_spans.h"
 
+#include <array>
+
 #include "nlohmann/json.hpp"
 #include "proto/base/string_views.h"
 #include "proto/base/utf8.h"
 #include "server/telemetry/log/log_line.h"
+#include "server/telemetry/stage_exemplars.h"
 
 namespace mpsd {
 
@@ -19,12 +22,10 @@ std::vector<TraceSpan> SpansOf(const EndedRequest& request, const std::string id
                                    request.arrival_ns + own.to_unix_ns,
                                    request.ended_ns + own.to_unix_ns}};
   if (!request.ran()) return spans;
-  const int64_t times[] = {request.arrival_ns, request.batched_ns, request.started_ns,
-                           request.finished_ns, request.ended_ns};
-  const char* const names[] = {"queue", "dispatch", "execute", "respond"};
-  for (size_t i = 0; i < 4; ++i) {
+  const std::array<int64_t, 5> times = request.times();
+  for (size_t i = 0; i < kStageNames.size(); ++i) {
     spans.push_back(
-        {names[i], ids[i], own.id, times[i] + own.to_unix_ns, times[i + 1] + own.to_unix_ns});
+        {kStageNames[i], ids[i], own.id, times[i] + own.to_unix_ns, times[i + 1] + own.to_unix_ns});
   }
   return spans;
 }

@@ -23,7 +23,8 @@ set(MPSD_EDGES_tokenizer base unicode normalize split subword json absl)
 # -- server: what a request passes, in its order
 set(MPSD_EDGES_access            base absl openssl)
 set(MPSD_EDGES_telemetry         base encoding absl prometheus)
-set(MPSD_EDGES_telemetry_log     base access telemetry absl json spdlog)
+set(MPSD_EDGES_telemetry_log     base access encoding telemetry absl json spdlog)
+set(MPSD_EDGES_telemetry_collector base telemetry telemetry_log curl absl)
 set(MPSD_EDGES_telemetry_http    telemetry absl json)
 set(MPSD_EDGES_graph             base link absl)
 set(MPSD_EDGES_request           base encoding graph link telemetry absl)
@@ -72,7 +73,7 @@ set(MPSD_EDGES_handover          base files http absl)
 set(MPSD_EDGES_operate           base files handover config access json absl)
 set(MPSD_EDGES_daemon            base request texts embedders cache admit steps sequences resources
                                  plane reply supervise
-                                 supervise_process telemetry telemetry_log telemetry_http listen regions
+                                 supervise_process telemetry telemetry_log telemetry_collector telemetry_http listen regions
                                  regions_device entry http handover door control config reload
                                  place doctor link absl)
 # -- worker

@@ -72,6 +72,8 @@
 #include "server/supervise/process/folder_remover.h"
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
+#include "server/telemetry/collector/collector_call.h"
+#include "server/telemetry/collector/span_exporter.h"
 #include "server/telemetry/http/health_source.h"
 #include "server/telemetry/load_sampler.h"
 #include "server/telemetry/log/log.h"
@@ -165,6 +167,13 @@ HostSample SampleHost(const ModelDirectory& models, const WorkerStatusSource& wo
   return host;
 }
 
+// The attributes by which collectors know this daemon.
+OtlpResource ResourceOfHost() {
+  char host[256] = {};
+  gethostname(host, sizeof(host) - 1);
+  return {{"service.name", "mpsd"}, {"service.version", MPSD_VERSION}, {"host.name", host}};
+}
+
 // The part of a path that clients may see.
 std::string FileNameOf(const std::string& path) {
   return std::filesystem::path(path).filename().string();
@@ -251,6 +260,7 @@ class Daemon {
   int Run(const SignalWaiter& signals);
 
  private:
+  absl::Status OpenTraces(const TraceConfig& trace);
   absl::Status StartCudaService();
   absl::Status StartDeviceCopies();
   absl::Status CheckDescriptorLimit();
@@ -312,6 +322,8 @@ class Daemon {
   Reloader reloader_;
   MethodTable methods_;
   ClientRegions regions_;
+  std::unique_ptr<CollectorCall> collector_;  // null: none, nor an exporter
+  std::unique_ptr<SpanExporter> spans_;
   std::unique_ptr<TraceLog> traces_;      // null: no traces
   std::unique_ptr<RequestLog> requests_;  // null: no request log
   DoorBounds bounds_;
@@ -338,17 +350,29 @@ absl::Status Daemon::OpenFiles() {
     if (!file.ok()) return file.status();
     requests_ = std::make_unique<RequestLog>(*std::move(file), &metrics_);
   }
-  const TraceConfig& trace = config_.trace;
-  if (trace.file.empty()) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<LogFile>> file = LogFile::Open(trace.file);
+  return OpenTraces(config_.trace);
+}
+
+absl::Status Daemon::OpenTraces(const TraceConfig& trace) {
+  absl::StatusOr<std::unique_ptr<LogFile>> file = nullptr;
+  if (!trace.file.empty()) file = LogFile::Open(trace.file);
   if (!file.ok()) return file.status();
+  if (!trace.collector.empty()) {
+    collector_ = std::make_unique<CollectorCall>(trace.collector);
+    SpanExporterOptions options;
+    options.resource = ResourceOfHost();
+    spans_ =
+        std::make_unique<SpanExporter>(collector_.get(), std::move(options), &logger_, &metrics_);
+  }
+  if (*file == nullptr && spans_ == nullptr) return absl::OkStatus();
   TraceSettings settings;
   settings.rate = trace.rate;
   const TraceFormat format = trace.otlp ? TraceFormat::kOtlp : TraceFormat::kLines;
   std::random_device seed;
-  traces_ = std::make_unique<TraceLog>(*std::move(file), format, settings,
+  traces_ = std::make_unique<TraceLog>(*std::move(file), format, spans_.get(), settings,
                                        uint64_t{seed()} << 32 | seed(), clock_, &metrics_);
   steps_.observers.traces = traces_.get();
+  page_.SetExemplars(&traces_->exemplars());
   return absl::OkStatus();
 }
 

@@ -2,7 +2,7 @@
 
 need_clients() {
   local made_from
-  made_from=$(fingerprint tests/compat/fetch_clients.sh tests/compat/go/* \
+  made_from=$(fingerprint tests/compat/fetch_clients.sh tests/compat/go/* tests/compat/collector/* \
     tests/compat/interop/go/* tests/compat/node/* tests/deploy/kubernetes/package*.json)
   if stamped clients "$made_from" && [ -d .deps/clients ]; then return 0; fi
   step "clients of the protocol in .deps/clients" fetch_clients "$made_from"

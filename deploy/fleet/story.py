@@ -25,7 +25,7 @@ import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
-from daemon import BIN, Daemon, mpsd, wait_until  # noqa: E402
+from daemon import BIN, Daemon, free_ports, mpsd, wait_until  # noqa: E402
 from models import torchscript  # noqa: E402
 
 DAEMONS = 3
@@ -34,15 +34,6 @@ ROUND_S = 4
 LIMIT_S = 60
 MODEL = torchscript("mlp", "mlp_256x512x4", max_batch_size=8,
                     inputs=[{"name": "x", "datatype": "FP32", "shape": [256]}])
-
-
-def free_ports(count):
-    """Ports that nobody has now."""
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 class Host(Daemon):

@@ -5,6 +5,7 @@
 // the field's number and the form of its value:
 //
 //   │ key: number << 3 | type │ varint │           PutNumber()
+//   │ key: number << 3 | type │ 8 bytes │          PutFixed64()
 //   │ key: number << 3 | type │ length │ bytes │   PutText(), or PutKey() and the rest by hand
 //
 // A nested message is a field with a length. Fields may come in any order. Each function appends to
@@ -44,6 +45,12 @@ inline void PutKey(uint32_t field, std::string* out) {
 inline void PutNumber(uint32_t field, uint64_t value, std::string* out) {
   PutVarint(FieldKey(field, WireType::kVarint), out);
   PutVarint(value, out);
+}
+
+// Writes a field of eight bytes, with its key: a double's bits, or a number of a fixed size.
+inline void PutFixed64(uint32_t field, uint64_t bits, std::string* out) {
+  PutVarint(FieldKey(field, WireType::kFixed64), out);
+  for (int shift = 0; shift < 64; shift += 8) out->push_back(static_cast<char>(bits >> shift));
 }
 
 // Writes a field of bytes, text or a message, with its key and length. Writes nothing when the

@@ -178,7 +178,8 @@ struct LogConfig {
 
 // Where traces go, and which requests have spans.
 struct TraceConfig {
-  std::string file;  // absolute; empty: no traces
+  std::string file;       // absolute; empty: none
+  std::string collector;  // its address; empty: none
   bool otlp = false;
   uint32_t rate = 1000;  // one request in this many
 };

@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
 constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
 constexpr std::array<std::string_view, 3> kLogKeys = {"level", "file", "requests"};
-constexpr std::array<std::string_view, 3> kTraceKeys = {"file", "format", "rate"};
+constexpr std::array<std::string_view, 4> kTraceKeys = {"file", "format", "collector", "rate"};
 constexpr std::array<std::string_view, 2> kTraceFormats = {"lines", "otlp"};
 constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
 
@@ -108,6 +108,9 @@ void ReadTrace(const nlohmann::json& json, const std::string& folder, JsonErrors
   size_t format = 0;
   object.GetChoice("format", kTraceFormats, &format);
   trace->otlp = format == 1;
+  object.Get("collector", &trace->collector);
+  const std::string fault = trace->collector.empty() ? "" : CollectorFault(trace->collector);
+  if (!fault.empty()) object.Fail("collector", fault);
   object.Get("rate", 1, kMaxTraceRate, &trace->rate);
 }
 

@@ -176,6 +176,22 @@ std::string AddressFault(const std::string& address, bool unix_allowed) {
   return HostFault(absl::string_view(address).substr(0, colon));
 }
 
+std::string CollectorFault(absl::string_view address) {
+  constexpr char kForms[] = "must be http://HOST:PORT or grpc://HOST:PORT, or https or grpcs";
+  const bool is_grpc = absl::ConsumePrefix(&address, "grpc");
+  if (!is_grpc && !absl::ConsumePrefix(&address, "http")) return kForms;
+  absl::ConsumePrefix(&address, "s");
+  if (!absl::ConsumePrefix(&address, "://")) return kForms;
+  const absl::string_view place = address.substr(0, address.find('/'));
+  const absl::string_view path = address.substr(place.size());
+  if (is_grpc && !path.empty()) return "has a path, which gRPC has not";
+  const auto is_of_path = [](unsigned char c) {
+    return absl::ascii_isalnum(c) || absl::StrContains("/-._~%", c);
+  };
+  if (!std::all_of(path.begin(), path.end(), is_of_path)) return kForms;
+  return AddressFault(std::string(place), /*unix_allowed=*/false);
+}
+
 bool IsOnThisHostOnly(absl::string_view address) {
   if (IsUnixAddress(address)) return true;
   const absl::string_view host = address.substr(0, address.rfind(':'));

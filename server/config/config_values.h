@@ -66,6 +66,10 @@ bool IsUnixAddress(absl::string_view address);
 // socket's path.
 std::string AddressFault(const std::string& address, bool unix_allowed);
 
+// Why `address` is no address of a collector: http://HOST:PORT, also with a path, or
+// grpc://HOST:PORT, or https:// or grpcs:// for TLS. A whole sentence.
+std::string CollectorFault(absl::string_view address);
+
 // Compares texts: localhost:1 and 127.0.0.1:1 differ. False for two addresses with port 0, because
 // each takes a free port of its own.
 bool SameAddress(const std::string& a, const std::string& b);

@@ -111,7 +111,7 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
     return nullptr;
   }
   if (route.kind == RouteKind::kPage) {
-    call->Reply(Page(route));
+    call->Reply(Page(*call, route));
   } else if (route.kind == RouteKind::kTextPage) {
     call->Reply(TextPageOf(context_, *call, route, &grant));
   } else if (route.kind == RouteKind::kDocs) {
@@ -264,8 +264,9 @@ HttpReply HttpDoor::Refused(const HttpCall& call, const Route& route,
   return FrontPageRefusal(front_page_, call.request(), status, context_.style);
 }
 
-HttpReply HttpDoor::Page(const Route& route) const {
-  HttpAnswer answer = AnswerTo(route.page, *context_.page, context_.health);
+HttpReply HttpDoor::Page(const HttpCall& call, const Route& route) const {
+  HttpAnswer answer =
+      AnswerTo(route.page, call.request().Header("accept"), *context_.page, context_.health);
   HttpReply reply(answer.code, answer.content_type, std::move(answer.body));
   reply.AddHeader("Cache-Control", "no-store");
   return reply;

@@ -59,7 +59,7 @@ class HttpDoor final : public HttpHandler {
   absl::StatusOr<HttpTask*> BeginMethod(HttpCall* call, GrpcKind kind);
   absl::StatusOr<int64_t> EndOf(const HttpCall& call) const;
   HttpTask* CallMethod(HttpCall* call, const Route& route, const Grant& grant);
-  HttpReply Page(const Route& route) const;
+  HttpReply Page(const HttpCall& call, const Route& route) const;
   HttpReply Refused(const HttpCall& call, const Route& route, const absl::Status& status) const;
   void Back(InferTask* task, RouteKind kind);
   Spare& SpareOf(RouteKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);

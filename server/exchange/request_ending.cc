@@ -1,6 +1,7 @@
 #include "server/exchange/request_ending.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,10 @@ namespace mpsd {
 
 std::unique_ptr<const RequestSpan> RequestObservers::BeginSpan(absl::string_view model,
                                                                const TraceContext& context) const {
-  if (traces == nullptr || !traces->Wants(model, context.sampled)) return nullptr;
+  if (traces == nullptr) return nullptr;
+  std::optional<bool> sampled;
+  if (!context.text.empty()) sampled = context.sampled;
+  if (!traces->Wants(model, sampled)) return nullptr;
   return std::make_unique<RequestSpan>(traces->Begin(context.trace_id(), context.parent_id()));
 }
 

@@ -70,6 +70,7 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
   compare("log.requests", before.log.requests, after.log.requests);
   compare("trace.file", before.trace.file, after.trace.file);
   compare("trace.format", before.trace.otlp, after.trace.otlp);
+  compare("trace.collector", before.trace.collector, after.trace.collector);
   compare("trace.rate", before.trace.rate, after.trace.rate);
   return keys;
 }

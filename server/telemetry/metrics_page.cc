@@ -8,6 +8,7 @@
 #include "prometheus/text_serializer.h"
 #include "proto/base/check.h"
 #include "server/telemetry/metric_families.h"
+#include "server/telemetry/open_metrics.h"
 #include "server/telemetry/process_stats.h"
 
 namespace mpsd {
@@ -85,6 +86,11 @@ std::string MetricsPage::Text() const {
   std::ostringstream text;
   prometheus::TextSerializer().Serialize(text, Collect());
   return text.str();
+}
+
+std::string MetricsPage::OpenText() const {
+  return OpenMetricsText(Text(),
+                         exemplars_ == nullptr ? StageExemplars::Series() : exemplars_->Read());
 }
 
 }  // namespace mpsd

@@ -18,6 +18,7 @@
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/model_state.h"
 #include "server/telemetry/resource_sample.h"
+#include "server/telemetry/stage_exemplars.h"
 
 namespace mpsd {
 
@@ -62,6 +63,10 @@ class MetricsPage final : public prometheus::Collectable {
     resources_ = std::move(resources);
   }
 
+  // Sets the exemplars of stages, which outlive the last scrape. REQUIRES: before the first
+  // Collect().
+  void SetExemplars(const StageExemplars* exemplars) { exemplars_ = exemplars; }
+
   // Adds a model's series until its counters have no other owner. Does nothing for registered
   // counters. REQUIRES: no other living counters have this name and version.
   void AddModel(const std::shared_ptr<const ModelMetrics>& model);
@@ -69,7 +74,9 @@ class MetricsPage final : public prometheus::Collectable {
   // All current families: build, models, Triton's names, server, access, limits, process.
   std::vector<prometheus::MetricFamily> Collect() const override;
 
+  // The page in Prometheus' form, and in OpenMetrics' with the exemplars.
   std::string Text() const;
+  std::string OpenText() const;
 
   // The models that still have an owner; forgets the others.
   std::vector<std::shared_ptr<const ModelMetrics>> Models() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -85,6 +92,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::function<void()> refresh_;
   std::function<std::vector<ModelStateSample>()> states_;
   std::function<std::vector<ResourceSample>()> resources_;
+  const StageExemplars* exemplars_ = nullptr;  // null: no request is traced
 
   mutable absl::Mutex mu_;
   // Forgotten at the next look after the model's last generation is gone.

@@ -215,7 +215,7 @@ struct ServerMetrics {
   std::atomic<int64_t> client_regions{0};   // registered by clients
   std::atomic<int64_t> client_region_bytes{0};
   std::atomic<uint64_t> device_copier_deaths{0};
-  std::atomic<uint64_t> lost_traces{0};  // the file was full or slow
+  std::atomic<uint64_t> lost_traces{0};  // the file or the collector did not take them
   std::atomic<int64_t> kept_answers{0};  // for all models
   std::atomic<int64_t> kept_answer_bytes{0};
   std::atomic<uint64_t> evicted_answers{0};      // to make room

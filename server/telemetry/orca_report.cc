@@ -1,8 +1,8 @@
 #include "server/telemetry/orca_report.h"
 
 #include <array>
+#include <bit>
 #include <cstdint>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -29,10 +29,7 @@ std::array<Figure, 5> FiguresOf(const OrcaReport& report) {
 }
 
 void PutDouble(uint32_t field, double value, std::string* bytes) {
-  PutVarint(FieldKey(field, WireType::kFixed64), bytes);
-  char raw[sizeof(value)];
-  std::memcpy(raw, &value, sizeof(value));
-  bytes->append(raw, sizeof(raw));
+  PutFixed64(field, std::bit_cast<uint64_t>(value), bytes);
 }
 
 // An entry of a map is a message of two fields: the key, and the value.

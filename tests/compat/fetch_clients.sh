@@ -17,6 +17,7 @@ h2spec=2.2.1+incompatible # of before modules: it names no version of what it ne
 perf_analyzer=2.60.0
 helm=3.19.0
 actionlint=1.7.11
+otel_collector=0.161.0 # of tests/compat/collector/go.mod
 oldest_node=20 # for what the lock files pin
 newer=trixie # whose C library perf_analyzer runs with
 oldest_go=1.24
@@ -78,6 +79,19 @@ go_interop() {
     mkdir -p "$target" && mv "$made/client" "$target/grpc_interop"
   else
     left_out "interop client of grpc-go"
+  fi
+  rm -rf "$made"
+}
+
+otel_collector() { # which wants a newer Go than the others
+  local target=$dir/otel_collector-$otel_collector made
+  if [ -x "$target/otel_collector" ]; then return 0; fi
+  made=$(mktemp -d) || return
+  cp "$here"/collector/* "$made"
+  if (cd "$made" && GOTOOLCHAIN=local go build -o otel_collector .); then
+    mkdir -p "$target" && mv "$made/otel_collector" "$target/otel_collector"
+  else
+    left_out "OpenTelemetry's collector $otel_collector"
   fi
   rm -rf "$made"
 }
@@ -146,6 +160,7 @@ go_client helm helm.sh/helm/v3 $helm helm.sh/helm/v3/cmd/helm
 go_client actionlint github.com/rhysd/actionlint $actionlint github.com/rhysd/actionlint/cmd/actionlint
 go_infer
 go_interop
+otel_collector
 node_client node_clients "$here/node" openai
 node_client kubernetes_models "$here/../deploy/kubernetes" @kubernetes-models/keda
 if [ "$(uname -sm)" != "Linux x86_64" ]; then

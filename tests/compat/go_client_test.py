@@ -1,17 +1,25 @@
 """A Go client from generated stubs: built from our .proto files as they are now, then run."""
+import json
 import os
 import shutil
 import tempfile
 import unittest
 
 import programs
+from daemon import Daemon
 from models import synthetic, tensor
 from programs import ROOT, run
 
 
+def model(delay):
+    """A batch takes the longer, the more rows it has, so that a host has a most that it answers."""
+    return synthetic("four", [tensor("x", [4])], max_batch_size=4,
+                     parameters={"delay": "1ms", "delay_per_row": delay})
+
+
 class GoClient(programs.ProgramTest):
     program = "go_infer"  # its being there says that Go and the modules of go.mod are
-    models = (synthetic("four", [tensor("x", [4])]), synthetic("five", [tensor("x", [5])]))
+    models = (model("2ms"), synthetic("five", [tensor("x", [5])]))
 
     @classmethod
     def setUpClass(cls):
@@ -29,6 +37,21 @@ class GoClient(programs.ProgramTest):
     def test_would_say_what_is_wrong(self):
         text = run(self.client, self.address, "five", code=1)
         self.assertIn("unexpected shape for input 'x' for model 'five'", text)
+
+    def check_shares(self, reports):
+        """gRPC's own weighted_round_robin gives a host that is four times as slow fewer calls."""
+        with Daemon([model("8ms")]) as slow:
+            text = run(self.client, f"{self.address},{slow.address}", "four", reports)
+        answered = json.loads(text)
+        print(f"{reports}: the fast host answered {answered[self.address]}, the slow one "
+              f"{answered[slow.address]}")
+        self.assertLess(answered[slow.address], 0.6 * answered[self.address])
+
+    def test_shares_calls_by_reports_beside_answers(self):
+        self.check_shares("beside-answers")
+
+    def test_shares_calls_by_reports_out_of_band(self):
+        self.check_shares("out-of-band")
 
 
 if __name__ == "__main__":

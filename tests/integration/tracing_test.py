@@ -146,6 +146,7 @@ class Tracing(unittest.TestCase):
     def test_one_in_so_many(self):
         traces = Traces(self, "lines", rate=5)
         for _ in range(20):
+            infer(traces.stub)
             infer(traces.stub, traceparent=UNSAMPLED)
         infer(traces.stub, request_id="last", traceparent=SAMPLED)
         wait_until(lambda: any(line["id"] == "last" for line in lines_of(traces.file)), LIMIT_S,

@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -47,6 +48,15 @@ def wait_until(condition, limit_s, what):
         if time.monotonic() > until:
             raise AssertionError(f"{what}: not within {limit_s} s")
         time.sleep(0.01)
+
+
+def free_ports(count):
+    """Ports that nobody has now."""
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
 
 
 def link_or_copy(source, target):

@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "nlohmann/json.hpp"
+#include "server/telemetry/open_metrics.h"
 
 namespace mpsd {
 namespace {
@@ -30,10 +31,18 @@ HttpAnswer ReadyAnswer(absl::string_view path, HealthSource* health) {
   return {503, kJsonType, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
+HttpAnswer MetricsAnswer(absl::string_view accept, const MetricsPage& page) {
+  if (!absl::StrContains(accept, "application/openmetrics-text")) {
+    return {200, MetricsPage::kContentType, page.Text()};
+  }
+  return {200, kOpenMetricsType, page.OpenText()};
+}
+
 }  // namespace
 
-HttpAnswer AnswerTo(absl::string_view path, const MetricsPage& page, HealthSource* health) {
-  if (path == "/metrics") return {200, MetricsPage::kContentType, page.Text()};
+HttpAnswer AnswerTo(absl::string_view path, absl::string_view accept, const MetricsPage& page,
+                    HealthSource* health) {
+  if (path == "/metrics") return MetricsAnswer(accept, page);
   if (path == "/livez" || path == "/v2/health/live") return LiveAnswer(path, health);
   if (path == "/readyz" || path == "/health" || path == "/v2/health/ready") {
     return ReadyAnswer(path, health);

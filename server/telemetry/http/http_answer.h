@@ -16,9 +16,11 @@ struct HttpAnswer {
   std::string body;
 };
 
-// The answer to a GET that the gate has let in. /metrics gives the page; /livez and /readyz give
-// the state of `health`. Their names under /v2/health give it as {"live":true} or {"ready":true}.
-// Other paths are 404. Thread-safe.
-HttpAnswer AnswerTo(absl::string_view path, const MetricsPage& page, HealthSource* health);
+// The answer to a GET that the gate has let in. /metrics gives the page. Its form is OpenMetrics'
+// if the header Accept names that form. /livez and /readyz give the state of `health`. Their names
+// under /v2/health give the state as {"live":true} or {"ready":true}. Other paths are 404.
+// Thread-safe.
+HttpAnswer AnswerTo(absl::string_view path, absl::string_view accept, const MetricsPage& page,
+                    HealthSource* health);
 
 }  // namespace mpsd

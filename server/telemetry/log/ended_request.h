@@ -11,6 +11,7 @@
 // slow stage on a dashboard are the same thing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -35,6 +36,11 @@ struct EndedRequest {
   int64_t started_ns = 0;   // its lane began to work on it
   int64_t finished_ns = 0;  // its lane completed its last answer
   int64_t ended_ns = 0;
+
+  // The stages' bounds: stage i of kStageNames lies between times i and i + 1.
+  std::array<int64_t, 5> times() const {
+    return {arrival_ns, batched_ns, started_ns, finished_ns, ended_ns};
+  }
 
   // Whether a batch answered the request.
   bool ran() const { return batched_ns > 0 && started_ns > 0 && finished_ns > 0; }

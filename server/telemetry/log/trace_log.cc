@@ -1,137 +1,39 @@
 #include "server/telemetry/log/trace_log.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "nlohmann/json.hpp"
 #include "proto/base/check.h"
-#include "server/telemetry/log/log_line.h"
+#include "proto/base/string_views.h"
+#include "server/telemetry/log/otlp_spans.h"
+#include "server/telemetry/log/trace_spans.h"
 
 namespace mpsd {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr size_t kSpanTextBytes = 512;
-
-// One span, in nanoseconds since the Unix epoch.
-struct Span {
-  std::string name;
-  std::string id;
-  std::string parent_id;
-  int64_t begin_ns;
-  int64_t end_ns;
-};
-
 std::string Hex(uint64_t value) { return absl::StrCat(absl::Hex(value, absl::kZeroPad16)); }
-
-// Clients choose names and ids of any length.
-std::string Text(std::string_view text) { return std::string(text.substr(0, kSpanTextBytes)); }
-
-// The request's own span, and those of its stages, which get the ids.
-std::vector<Span> SpansOf(const EndedRequest& request, const std::string ids[4]) {
-  const RequestSpan& own = *request.span;
-  std::vector<Span> spans = {{Text(own.name()), own.id, own.parent_id,
-                              request.arrival_ns + own.to_unix_ns,
-                              request.ended_ns + own.to_unix_ns}};
-  if (!request.ran()) return spans;
-  const int64_t times[] = {request.arrival_ns, request.batched_ns, request.started_ns,
-                           request.finished_ns, request.ended_ns};
-  const char* const names[] = {"queue", "dispatch", "execute", "respond"};
-  for (size_t i = 0; i < 4; ++i) {
-    spans.push_back(
-        {names[i], ids[i], own.id, times[i] + own.to_unix_ns, times[i + 1] + own.to_unix_ns});
-  }
-  return spans;
-}
-
-// Clients' names need not be UTF-8.
-std::string SpanLines(const EndedRequest& request, const std::vector<Span>& spans) {
-  std::string lines;
-  for (const Span& span : spans) {
-    Json line;
-    line["trace_id"] = request.span->trace_id;
-    line["span_id"] = span.id;
-    line["parent_id"] = span.parent_id;
-    line["name"] = span.name;
-    line["begin_ns"] = span.begin_ns;
-    line["end_ns"] = span.end_ns;
-    line["model"] = Text(request.model);
-    line["version"] = Text(request.version);
-    line["id"] = Text(request.id);
-    line["code"] = Text(request.code);
-    if (!lines.empty()) lines.push_back('\n');
-    lines += OneLine(line);
-  }
-  return lines;
-}
-
-Json Attribute(const char* key, std::string_view value) {
-  return {{"key", key}, {"value", {{"stringValue", Text(value)}}}};
-}
-
-// A step is no call.
-Json OtlpAttributes(const EndedRequest& request) {
-  Json attributes = Json::array();
-  if (request.span->step.empty()) attributes.push_back(Attribute("rpc.system", "grpc"));
-  attributes.push_back(Attribute("model_name", request.model));
-  attributes.push_back(Attribute("model_version", request.version));
-  attributes.push_back(Attribute("request_id", request.id));
-  attributes.push_back(Attribute("rpc.grpc.status", request.code));
-  return attributes;
-}
-
-Json OtlpSpan(const EndedRequest& request, const Span& span) {
-  constexpr int kInternal = 1;
-  constexpr int kServer = 2;
-  constexpr int kOk = 1;
-  constexpr int kError = 2;
-  const bool is_whole = span.id == request.span->id;
-  Json json;
-  json["traceId"] = request.span->trace_id;
-  json["spanId"] = span.id;
-  if (!span.parent_id.empty()) json["parentSpanId"] = span.parent_id;
-  json["name"] = span.name;
-  json["kind"] = is_whole && request.span->step.empty() ? kServer : kInternal;
-  json["startTimeUnixNano"] = absl::StrCat(span.begin_ns);
-  json["endTimeUnixNano"] = absl::StrCat(span.end_ns);
-  if (!is_whole) return json;
-  json["attributes"] = OtlpAttributes(request);
-  json["status"] = {{"code", request.code == "OK" ? kOk : kError}};
-  return json;
-}
-
-std::string OtlpLine(const EndedRequest& request, const std::vector<Span>& spans) {
-  Json list = Json::array();
-  for (const Span& span : spans) list.push_back(OtlpSpan(request, span));
-  Json scope_spans = Json::array();
-  scope_spans.push_back({{"scope", {{"name", "mpsd"}}}, {"spans", std::move(list)}});
-  Json resource;
-  resource["attributes"] = Json::array({Attribute("service.name", "mpsd")});
-  Json resource_spans = Json::array();
-  resource_spans.push_back(
-      {{"resource", std::move(resource)}, {"scopeSpans", std::move(scope_spans)}});
-  Json line;
-  line["resourceSpans"] = std::move(resource_spans);
-  return OneLine(line);
-}
 
 }  // namespace
 
-TraceLog::TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, const TraceSettings& settings,
-                   uint64_t seed, const Clock* clock, ServerMetrics* metrics)
+TraceLog::TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, SpanSink* sink,
+                   const TraceSettings& settings, uint64_t seed, const Clock* clock,
+                   ServerMetrics* metrics)
     : format_(format),
       configured_(settings),
       clock_(clock),
-      lines_(std::move(file), "mpsd-traces", &metrics->lost_traces),
+      lines_(file == nullptr ? nullptr
+                             : std::make_unique<LineQueue>(std::move(file), "mpsd-traces",
+                                                           &metrics->lost_traces)),
+      sink_(sink),
       ids_(seed),
       on_(settings.on && settings.count != 0),
       all_({settings, 0}) {
-  MPSD_CHECK(settings.rate > 0);
+  MPSD_CHECK(settings.rate > 0 && (lines_ != nullptr || sink_ != nullptr));
 }
 
 // A counter's next value, scattered over 64 bits. No value repeats.
@@ -147,14 +49,15 @@ bool TraceLog::AnyMayWant() const {
   return all_.MayWant() || std::any_of(of_model_.begin(), of_model_.end(), may_want);
 }
 
-bool TraceLog::Wants(absl::string_view model, bool sampled) {
+bool TraceLog::Wants(absl::string_view model, std::optional<bool> sampled) {
   if (!on_.load(std::memory_order_relaxed)) return false;
   absl::MutexLock lock(&mu_);
   const auto own = of_model_.find(model);
   Share& share = own == of_model_.end() ? all_ : own->second;
   TraceSettings& settings = share.settings;
-  const bool turn = share.seen++ % settings.rate == 0;
-  if (!share.MayWant() || (!sampled && !turn)) return false;
+  if (!share.MayWant()) return false;
+  if (!sampled.has_value()) sampled = share.seen++ % settings.rate == 0;
+  if (!*sampled) return false;
   if (settings.count > 0 && --settings.count == 0) {
     on_.store(AnyMayWant(), std::memory_order_relaxed);
   }
@@ -178,10 +81,26 @@ RequestSpan TraceLog::BeginStep(const RequestSpan& whole, std::string step) {
 void TraceLog::Write(const EndedRequest& request) {
   MPSD_CHECK(request.span != nullptr);
   const std::string ids[4] = {Hex(NextId()), Hex(NextId()), Hex(NextId()), Hex(NextId())};
-  const std::vector<Span> spans = SpansOf(request, ids);
-  lines_.Write(format_ == TraceFormat::kOtlp ? OtlpLine(request, spans)
-                                             : SpanLines(request, spans));
+  const std::vector<TraceSpan> spans = SpansOf(request, ids);
+  if (request.ran()) KeepExemplars(request);
+  if (sink_ != nullptr) sink_->Send(OtlpSpans(request, spans));
+  if (lines_ == nullptr) return;
+  lines_->Write(format_ == TraceFormat::kOtlp ? OtlpLine(request, spans)
+                                              : SpanLines(request, spans));
 }
+
+void TraceLog::KeepExemplars(const EndedRequest& request) {
+  const std::array<int64_t, 5> times = request.times();
+  const RequestSpan& span = *request.span;
+  const double unix_seconds = 1e-9 * static_cast<double>(request.ended_ns + span.to_unix_ns);
+  for (size_t i = 0; i < kStageNames.size(); ++i) {
+    const double seconds = 1e-9 * static_cast<double>(times[i + 1] - times[i]);
+    exemplars_.Keep(View(request.model), View(request.version), i,
+                    {span.trace_id, seconds, unix_seconds});
+  }
+}
+
+absl::Status TraceLog::Reopen() { return lines_ == nullptr ? absl::OkStatus() : lines_->Reopen(); }
 
 TraceSettings TraceLog::settings(absl::string_view model) const {
   absl::MutexLock lock(&mu_);

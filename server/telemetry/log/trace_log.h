@@ -1,4 +1,4 @@
-// TraceLog: writes the spans of traced requests into a file.
+// TraceLog: writes the spans of traced requests into a file, or has them sent to a collector.
 //
 // A span has a name, a beginning, an end and a parent span. A traced request has one span, and
 // below it one for each stage if a batch answered it:
@@ -19,6 +19,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -30,8 +31,10 @@
 #include "server/telemetry/log/ended_request.h"
 #include "server/telemetry/log/line_queue.h"
 #include "server/telemetry/log/log_file.h"
+#include "server/telemetry/log/span_sink.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/request_span.h"
+#include "server/telemetry/stage_exemplars.h"
 
 namespace mpsd {
 
@@ -44,31 +47,32 @@ enum class TraceFormat {
 // replace them at run time, for all models together or for one.
 struct TraceSettings {
   bool on = true;
-  uint32_t rate = 1000;  // one in this many; also applies to requests that callers trace
+  uint32_t rate = 1000;  // one in this many, of requests whose callers do not decide
   int64_t count = -1;    // no traces after this many; negative: no end
 
   bool operator==(const TraceSettings&) const = default;
 };
 
-// Exists only if the config names a trace file. An exchange asks Wants() when a request begins and,
-// after yes, calls Begin(). TellEnding() calls Write() when the request ends, before the client
-// gets the answer. The thread that ends the request puts the trace together, which allocates; an
-// untraced request pays only for the question. Nothing goes over the network: collectors read the
-// file.
+// Exists only if the config names a trace file or a collector. An exchange asks Wants() when a
+// request begins and, after yes, calls Begin(). TellEnding() calls Write() when the request ends,
+// before the client gets the answer. The thread that ends the request puts the trace together,
+// which allocates; an untraced request pays only for the question.
 //
-// Lossy: requests whose spans the file does not take in time count in lost_traces. Owned by the
-// daemon, outlives the HttpServer. Thread-safe.
+// Lossy: requests whose spans the file or the collector does not take count in lost_traces. Owned
+// by the daemon, outlives the HttpServer. Thread-safe.
 class TraceLog {
  public:
-  // The ids follow from `seed`: two daemons need different seeds. REQUIRES: settings.rate > 0.
-  TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, const TraceSettings& settings,
-           uint64_t seed, const Clock* clock, ServerMetrics* metrics);
+  // `file` and `sink` may be null; the sink outlives the log. The ids follow from `seed`: two
+  // daemons need different seeds. REQUIRES: settings.rate > 0, and a file or a sink.
+  TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, SpanSink* sink,
+           const TraceSettings& settings, uint64_t seed, const Clock* clock,
+           ServerMetrics* metrics);
 
-  // Whether to trace the next request to the model; `sampled` says that its caller traces it (the
-  // flag of `traceparent`). Counts the request: every `rate`th is traced, and takes one off
-  // `count`. A model with settings of its own counts by those alone. Costs one load while nothing
-  // is traced, else a short mutex.
-  bool Wants(absl::string_view model, bool sampled);
+  // Whether to trace the next request to the model. `sampled` is its caller's decision (the flag of
+  // `traceparent`), which counts; without one every `rate`th request is traced. A traced request
+  // takes one off `count`. A model with settings of its own counts by those alone. Costs one load
+  // while nothing is traced, else a short mutex.
+  bool Wants(absl::string_view model, std::optional<bool> sampled);
 
   // A client's request: below its caller's span, or with empty ids in a new trace.
   RequestSpan Begin(absl::string_view trace_id, absl::string_view parent_id);
@@ -76,9 +80,12 @@ class TraceLog {
   // A step of the traced request `whole`. Ignores the settings.
   RequestSpan BeginStep(const RequestSpan& whole, std::string step);
 
-  // Writes a request's spans as one entry of the queue, with new ids for its stages. Does not wait.
+  // Writes a request's spans as one entry of a queue, with new ids for its stages. Does not wait.
   // REQUIRES: the request has a span.
   void Write(const EndedRequest& request);
+
+  // The last traced requests that ran, for the metrics page.
+  const StageExemplars& exemplars() const { return exemplars_; }
 
   TraceFormat format() const { return format_; }
   // The config's settings.
@@ -90,7 +97,8 @@ class TraceLog {
   // REQUIRES: settings.rate > 0. The caller bounds the names to those of models.
   void Set(absl::string_view model, const TraceSettings& settings) ABSL_LOCKS_EXCLUDED(mu_);
 
-  absl::Status Reopen() { return lines_.Reopen(); }
+  // Opens the file's path again, if there is a file; see LogFile.
+  absl::Status Reopen();
 
  private:
   // Settings in force, with the requests counted by them.
@@ -102,13 +110,16 @@ class TraceLog {
   };
 
   uint64_t NextId();
+  void KeepExemplars(const EndedRequest& request);
   // Whether any request may be traced.
   bool AnyMayWant() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const TraceFormat format_;
   const TraceSettings configured_;
   const Clock* const clock_;
-  LineQueue lines_;
+  const std::unique_ptr<LineQueue> lines_;  // null: no file
+  SpanSink* const sink_;                    // null: no collector
+  StageExemplars exemplars_;
   std::atomic<uint64_t> ids_;  // a counter; NextId() scatters it
   std::atomic<bool> on_;       // may be true a moment too long; the shares decide
 

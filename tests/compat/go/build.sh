@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the client of main.go from the present .proto files: build.sh FOLDER. FOLDER gets the
+# Builds the client from the present .proto files: build.sh FOLDER. FOLDER gets the
 # plugins of protoc, the stubs and the program `go_infer`. Every version is pinned in go.mod.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -8,7 +8,7 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 export GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
 
-cp "$here"/go.mod "$here"/go.sum "$here"/main.go "$folder"
+cp "$here"/go.mod "$here"/go.sum "$here"/*.go "$folder"
 cd "$folder"
 GOBIN=$folder/plugins go install tool
 stubs=mpsd.test/infer/inference

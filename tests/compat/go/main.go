@@ -1,7 +1,9 @@
 // A client from the stubs that protoc makes of our .proto files: one inference, unary and over a
-// stream, and one that is refused.
+// stream, and one that is refused. With several servers it shares calls among them by their load
+// reports, and prints how many each answers.
 //
 //	infer ADDRESS MODEL
+//	infer ADDRESS,ADDRESS MODEL out-of-band|beside-answers
 //
 // MODEL takes x:FP32[-1,4] and gives it back as OUTPUT0. Exit code 0: all was as it has to be.
 package main
@@ -109,13 +111,20 @@ func run(address, model string) error {
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "infer ADDRESS MODEL")
+	var err error
+	switch len(os.Args) {
+	case 3:
+		if err = run(os.Args[1], os.Args[2]); err == nil {
+			fmt.Println("all answers are right")
+		}
+	case 4:
+		err = balance(os.Args[1], os.Args[2], os.Args[3])
+	default:
+		fmt.Fprintln(os.Stderr, "infer ADDRESS[,ADDRESS] MODEL [out-of-band|beside-answers]")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "infer:", err)
 		os.Exit(1)
 	}
-	fmt.Println("all answers are right")
 }

@@ -254,6 +254,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->log.requests, defaults.log.requests);
   EXPECT_EQ(config->trace.file, defaults.trace.file);
   EXPECT_EQ(config->trace.otlp, defaults.trace.otlp);
+  EXPECT_EQ(config->trace.collector, defaults.trace.collector);
   EXPECT_EQ(config->trace.rate, defaults.trace.rate);
   EXPECT_EQ(config->log.level, defaults.log.level);
   EXPECT_EQ(config->log.file, defaults.log.file);

@@ -142,7 +142,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
                "lame_duck": "500ms", "connections": 7, "client_shared_memory": "3MiB",
                "client_cuda_memory": "2GiB"},
     "log": {"level": "debug", "file": "log/mpsd.log", "requests": "log/requests"},
-    "trace": {"file": "log/traces", "format": "otlp", "rate": 9}})");
+    "trace": {"file": "log/traces", "format": "otlp", "collector": "grpc://h:4317", "rate": 9}})");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(
       config->listen.grpc,
@@ -168,6 +168,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_EQ(config->log.requests, files.folder() + "/log/requests");
   EXPECT_EQ(config->trace.file, files.folder() + "/log/traces");
   EXPECT_TRUE(config->trace.otlp);
+  EXPECT_EQ(config->trace.collector, "grpc://h:4317");
   EXPECT_EQ(config->trace.rate, 9U);
   EXPECT_EQ(config->sandbox, SandboxLevel::kStrict);
   EXPECT_TRUE(config->cuda_mps);

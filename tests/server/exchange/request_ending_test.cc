@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "server/wire/trace_context.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_infer_handler.h"
 
@@ -113,8 +115,8 @@ TEST_F(RequestEndingTest, IsASpanOnlyWhereItIsTraced) {
   LogPipe pipe;
   TraceSettings settings;
   settings.rate = 1;
-  auto log = std::make_unique<TraceLog>(pipe.TakeFile(), TraceFormat::kOtlp, settings, 1, &clock_,
-                                        &server_);
+  auto log = std::make_unique<TraceLog>(pipe.TakeFile(), TraceFormat::kOtlp, nullptr, settings, 1,
+                                        &clock_, &server_);
   RequestObservers observers;
   observers.traces = log.get();
   InferMessage message;
@@ -140,6 +142,25 @@ TEST(Awaited, ARequestIsLateFromItsDeadlineOn) {
   for (const int64_t now_ns : {kNow, kNow + 1}) {
     EXPECT_EQ(CheckInTime(request, now_ns), absl::DeadlineExceededError("Request timeout expired"));
   }
+}
+
+TEST_F(RequestEndingTest, TheCallersDecisionCounts) {
+  LogPipe pipe;
+  TraceLog log(pipe.TakeFile(), TraceFormat::kLines, nullptr, TraceSettings(), 1, &clock_,
+               &server_);
+  RequestObservers observers;
+  observers.traces = &log;
+  TraceContext context;
+  const auto decide = [&](const char* flags) {
+    const std::string text =
+        absl::StrCat("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-", flags);
+    ASSERT_TRUE(ReadTraceparent(text, &context));
+  };
+  decide("00");
+  EXPECT_EQ(observers.BeginSpan("m", context), nullptr);
+  decide("01");
+  EXPECT_NE(observers.BeginSpan("m", context), nullptr);
+  EXPECT_NE(observers.BeginSpan("m", TraceContext()), nullptr) << "the first in a thousand";
 }
 
 TEST(RequestObservers, WithoutATraceLogNothingIsTraced) {

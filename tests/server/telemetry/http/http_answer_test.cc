@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "nlohmann/json.hpp"
+#include "server/telemetry/open_metrics.h"
 
 namespace mpsd {
 namespace {
@@ -24,8 +25,9 @@ class FakeHealth final : public HealthSource {
 
 class HttpAnswerTest : public testing::Test {
  protected:
-  HttpAnswer Ask(const std::string& path) { return AnswerTo(path, page_, &health_); }
+  HttpAnswer Ask(const std::string& path) { return AnswerTo(path, accept_, page_, &health_); }
 
+  std::string accept_ = "*/*";
   ServerMetrics metrics_;
   MetricsPage page_{&metrics_, {{"version", "test"}}};
   FakeHealth health_;
@@ -36,6 +38,13 @@ TEST_F(HttpAnswerTest, ServesTheMetricsPage) {
   EXPECT_EQ(answer.code, 200);
   EXPECT_STREQ(answer.content_type, MetricsPage::kContentType);
   EXPECT_TRUE(absl::StrContains(answer.body, "version=\"test\"")) << answer.body;
+}
+
+TEST_F(HttpAnswerTest, TheFormOfMetricsIsTheOneThatIsAccepted) {
+  accept_ = "application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.5";
+  const HttpAnswer answer = Ask("/metrics");
+  EXPECT_STREQ(answer.content_type, kOpenMetricsType);
+  EXPECT_TRUE(absl::EndsWith(answer.body, "\n# EOF\n"));
 }
 
 TEST_F(HttpAnswerTest, AnswersProbesOnBothTheirNames) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,7 +41,8 @@ class TraceLogTest : public testing::Test {
 
   void Make(TraceFormat format, const TraceSettings& settings = {}) {
     auto file = std::make_unique<LogFile>(std::move(write_end_));
-    log_ = std::make_unique<TraceLog>(std::move(file), format, settings, 7, &clock_, &metrics_);
+    log_ =
+        std::make_unique<TraceLog>(std::move(file), format, sink_, settings, 7, &clock_, &metrics_);
   }
 
   void Write(const RequestSpan& span) {
@@ -66,7 +68,7 @@ class TraceLogTest : public testing::Test {
     return lines;
   }
 
-  int Wanted(int calls, bool sampled = false, const char* model = "m") {
+  int Wanted(int calls, std::optional<bool> sampled = {}, const char* model = "m") {
     int wanted = 0;
     for (int i = 0; i < calls; ++i) wanted += log_->Wants(model, sampled);
     return wanted;
@@ -76,6 +78,7 @@ class TraceLogTest : public testing::Test {
   ServerMetrics metrics_;
   UniqueFd read_end_;
   UniqueFd write_end_;
+  SpanSink* sink_ = nullptr;
   std::unique_ptr<TraceLog> log_;
   EndedRequest request_;
 };
@@ -158,23 +161,48 @@ TEST_F(TraceLogTest, OtlpIsOneLineARequest) {
   EXPECT_TRUE(spans[0]["startTimeUnixNano"].is_string()) << "64 bits are text in protobuf's JSON";
 }
 
+class KeepingSink final : public SpanSink {
+ public:
+  void Send(std::string spans) override { requests.push_back(std::move(spans)); }
+  std::vector<std::string> requests;
+};
+
+TEST_F(TraceLogTest, ASinkGetsWhatTheFileGets) {
+  KeepingSink sink;
+  sink_ = &sink;
+  Make(TraceFormat::kLines);
+  Write();
+  EXPECT_THAT(sink.requests, SizeIs(1));
+  EXPECT_THAT(Lines(), SizeIs(5));
+}
+
+TEST_F(TraceLogTest, ThereMayBeNoFile) {
+  KeepingSink sink;
+  log_ = std::make_unique<TraceLog>(nullptr, TraceFormat::kLines, &sink, TraceSettings(), 7,
+                                    &clock_, &metrics_);
+  Write();
+  Write();
+  EXPECT_THAT(sink.requests, SizeIs(2));
+  EXPECT_TRUE(log_->Reopen().ok());
+}
+
 TEST_F(TraceLogTest, AModelMayHaveSettingsOfItsOwn) {
   Make(TraceFormat::kLines, {true, 4, -1});
   log_->Set("m", {true, 2, 3});
   EXPECT_EQ(log_->settings("m"), (TraceSettings{true, 2, 3}));
   EXPECT_EQ(log_->settings("n"), (TraceSettings{true, 4, -1}));
-  EXPECT_EQ(Wanted(100, false, "m"), 3) << "its count";
-  EXPECT_EQ(Wanted(8, false, "n"), 2) << "nothing was taken off the others'";
+  EXPECT_EQ(Wanted(100, {}, "m"), 3) << "its count";
+  EXPECT_EQ(Wanted(8, {}, "n"), 2) << "nothing was taken off the others'";
   log_->Set("m", log_->settings(""));
   log_->Set("", {true, 1, -1});
-  EXPECT_EQ(Wanted(8, false, "m"), 8) << "they are no longer its own";
+  EXPECT_EQ(Wanted(8, {}, "m"), 8) << "they are no longer its own";
 }
 
 TEST_F(TraceLogTest, OneModelAloneMayBeTraced) {
   Make(TraceFormat::kLines, {false, 1, -1});
   EXPECT_EQ(Wanted(2), 0);
   log_->Set("m", {true, 1, 2});
-  EXPECT_EQ(Wanted(2, false, "n"), 0);
+  EXPECT_EQ(Wanted(2, {}, "n"), 0);
   EXPECT_EQ(Wanted(4), 2);
   log_->Set("m", {false, 1, -1});
   EXPECT_EQ(Wanted(2, true), 0);
@@ -187,10 +215,12 @@ TEST_F(TraceLogTest, BytesThatAreNoTextMakeValidLines) {
   EXPECT_THAT(Lines(), SizeIs(5));
 }
 
-TEST_F(TraceLogTest, OneInSoManyAndThoseThatAreSampled) {
+TEST_F(TraceLogTest, OneInSoManyUnlessTheCallerDecides) {
   Make(TraceFormat::kLines, {true, 10, -1});
   EXPECT_EQ(Wanted(100), 10);
   EXPECT_EQ(Wanted(7, /*sampled=*/true), 7);
+  EXPECT_EQ(Wanted(100, /*sampled=*/false), 0);
+  EXPECT_EQ(Wanted(10), 1) << "callers' decisions do not count towards the rate";
 }
 
 TEST_F(TraceLogTest, SoManyAndThenNone) {

@@ -73,10 +73,9 @@ void CompletionThread::Wait() {
   const std::vector<uint64_t> tokens =
       poller_.Wait(std::max<int64_t>(0, until_ns - clock_->NowNs()));
   sleeps_ = false;
-  // A door's thread may hear a bell that rings now.
-  const bool rung = !tokens.empty() || plane_->bells().Ring();
-  rung ? static_cast<void>(plane_->Wake()) : plane_->WakeByTimeOut();
-  if (rung) plane_->bells().Clear();
+  if (tokens.empty()) return plane_->WakeByTimeOut();
+  plane_->Wake();
+  plane_->bells().Clear();
   platform::ClearBell(wake_.poll_fd.get());
 }
 

@@ -173,13 +173,17 @@ TEST_F(CompletionThreadTest, ABellThatADoorsThreadHearsIsNoneThatWasMissing) {
   StartThread();
   ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
   DoorThread door(&plane_);
-  FakeCall* call = Submit(7);
-  worker_->Complete(worker_->Take().value());
-  Ring();
-  clock_.Advance(1);
-  thread_.WakeBy(clock_.NowNs());
-  Await([call] { return call->endings() == 1; });
-  EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
+  for (const bool rings : {true, false}) {
+    FakeCall* call = Submit(7);
+    worker_->Complete(worker_->Take().value());
+    if (rings) Ring();
+    plane_.WakeByTimeOut();
+    plane_.Drain();
+    EXPECT_EQ(call->endings(), 1);
+    EXPECT_EQ(model_.metrics.timeout_wakeups, rings ? 0u : 1u);
+    plane_.bells().Clear();
+    EXPECT_TRUE(plane_.Park());
+  }
   plane_.bells().Leave(&door.ear);
 }
 

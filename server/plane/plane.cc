@@ -23,11 +23,9 @@ size_t Plane::DrainAll(bool after_timeout) {
 
 // While another thread is awake, no worker needs to ring. That thread takes the completions noted
 // here before it sleeps. Wake() tells whether there is such a thread.
-// What was announced has rung before. A door's thread may hear that, and is about to wake.
 void Plane::WakeByTimeOut() {
   NoteAnnounced();
-  const bool rings = bells_.Ring();
-  if (Wake() && !rings) DrainAll(true);
+  if (Wake()) DrainAll(true);
 }
 
 bool Plane::Wake() {

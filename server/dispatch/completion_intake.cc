@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "proto/base/check.h"
-#include "proto/base/platform.h"
 #include "proto/base/units.h"
 #include "server/dispatch/deadline_note.h"
 #include "server/dispatch/no_lane_in_time.h"
@@ -87,9 +86,7 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
       ReadCompletion(port->report->records[slot], Expect(*batch, link, now_ns), model_->spec,
                      &batch->completed, &needed_bytes);
   if (!status.ok()) return condemn(std::string(status.message()));
-  // The lane rang before it announced the completion, and nobody has cleared the bell since.
-  const bool missed = work->after_timeout && port->WasAnnounced() &&
-                      !platform::BellRings(link.bell().poll_fd.get());
+  const bool missed = work->after_timeout && port->WasAnnounced();
   if (missed) model_->metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
   port->completions.Pop();
   ++port->completed;

@@ -35,6 +35,9 @@ class Bells {
   // `ear` hears no bell from now on. The ear that heard first, which stays, hears in its place.
   void Leave(platform::Poller* ear);
 
+  // Whether a bell rings that nobody has cleared.
+  bool Ring() const { return !rung_->Wait(0).empty(); }
+
   // Clears the bells that ring. A bell that rings for nothing too often (see BellWatch) is not
   // heard any more.
   void Clear();

@@ -23,9 +23,12 @@ size_t Plane::DrainAll(bool after_timeout) {
 
 // While another thread is awake, no worker needs to ring. That thread takes the completions noted
 // here before it sleeps. Wake() tells whether there is such a thread.
+// A lane rings before it announces. So what is announced now still rings, unless a thread that is
+// awake has cleared the bell.
 void Plane::WakeByTimeOut() {
   NoteAnnounced();
-  if (Wake()) DrainAll(true);
+  const bool rings = bells_.Ring();
+  if (Wake() && !rings) DrainAll(true);
 }
 
 bool Plane::Wake() {

@@ -404,18 +404,6 @@ TEST_F(PoolTest, ACompletionWhoseLaneHasNotRungYetIsNotMissed) {
   EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
 }
 
-// The thread that woke by time-out was not running while the lane rang.
-TEST_F(PoolTest, ACompletionWhoseBellRingsIsNotMissed) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  Submit(1);
-  worker->Complete(*worker->Take());
-  pool_->NoteAnnounced();
-  platform::RingBell(workers_.back().link->bell().ring_fd.get());
-  EXPECT_EQ(pool_->Drain(/*after_timeout=*/true), 1u);
-  EXPECT_EQ(model_.metrics.timeout_wakeups, 0u);
-}
-
 TEST_F(PoolTest, NoSlabIsLeasedAtRestWhereNoneStaysOpen) {
   model_.spec.max_batch_size = 0;
   MakePool();

@@ -6,8 +6,9 @@ set -euo pipefail
 jobs=$1
 version=2.6.0+dfsg-7 # Debian 13 has this source and a libtorch that was built from it
 metal=/mpsd/tests/metal
-compiler=(-DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_OBJCXX_COMPILER=/usr/bin/clang++-19
-  -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_OBJCXX_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_FLAGS=-O1)
+compiler=(-DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+  -DCMAKE_CXX_FLAGS=-O1)
+of_objective_c=("${compiler[@]/CXX/OBJCXX}")
 
 packages=(ca-certificates ccache clang-19 cmake dpkg-dev g++ libabsl-dev libblocksruntime-dev
   libfmt-dev libobjfwrt1-dev libtorch-dev ninja-build nlohmann-json3-dev python3
@@ -54,33 +55,29 @@ make_targets() { # FOLDER [TARGET…]
 }
 
 build_backends() {
-  cmake -S $metal/backend -B /build/backend -G Ninja "${compiler[@]}" -DCMAKE_OBJCXX_FLAGS=-O1 \
+  cmake -S $metal/backend -B /build/backend -G Ninja "${compiler[@]}" "${of_objective_c[@]}" \
     -DSTOCK=/src/pytorch -DPATCHED=/src/patched -DGENERATED=/src/gen >/dev/null
   make_targets /build/backend
 }
 
 # With the headers and libraries of the package, which lie where those of other packages lie.
 link_libtorch() {
-  local name kind
+  local name
   mkdir -p /libtorch/include /libtorch/lib
   for name in torch ATen c10 caffe2; do ln -sfn /usr/include/$name /libtorch/include/$name; done
   for name in torch_cpu c10; do
     ln -sfn /usr/lib/x86_64-linux-gnu/lib$name.so /libtorch/lib/lib$name.so
   done
-  # The headers in which the kinds differ.
-  for kind in stock patched; do
-    mkdir -p /build/backend/$kind/include/ATen
-    ln -sfn "/src/${kind/stock/pytorch}/aten/src/ATen/mps" /build/backend/$kind/include/ATen/mps
-  done
+  # The headers that an edit changes, and that a worker includes.
+  mkdir -p /build/backend/patched/include/ATen
+  ln -sfn /src/patched/aten/src/ATen/mps /build/backend/patched/include/ATen/mps
 }
 
-build_worker() { # KIND TARGET…
-  local kind=$1
-  shift
-  cmake -S /mpsd -B "/build/worker-$kind" -G Ninja "${compiler[@]}" -DCMAKE_UNITY_BUILD=ON \
+build_worker() {
+  cmake -S /mpsd -B /build/worker -G Ninja "${compiler[@]}" -DCMAKE_UNITY_BUILD=ON \
     -DMPSD_FRONT=OFF -DMPSD_TESTS=OFF -DMPSD_LIBTORCH=/libtorch \
-    "-DMPSD_METAL_STANDIN=/build/backend/$kind" >/dev/null
-  make_targets "/build/worker-$kind" mpsd-worker "$@"
+    -DMPSD_METAL_STANDIN=/build/backend/patched >/dev/null
+  make_targets /build/worker mpsd-worker mpsd-driver-guard
 }
 
 install_packages
@@ -91,7 +88,6 @@ build_backends
 echo "== the mps backend, stock and patched: built in $((SECONDS - start)) s"
 start=$SECONDS
 link_libtorch
-build_worker patched mpsd-driver-guard
-build_worker stock
-echo "== workers: built in $((SECONDS - start)) s"
-python3 $metal/run_cases.py /build/backend /build/worker-patched/bin/libmpsd-driver-guard.so
+build_worker
+echo "== worker: built in $((SECONDS - start)) s"
+python3 $metal/run_cases.py /build/backend /build/worker/bin/libmpsd-driver-guard.so

@@ -53,7 +53,7 @@ if(MPSD_TORCH)
   # The mps backend is a library beside libtorch there. Nothing names it, but it registers itself.
   if(MPSD_METAL_STANDIN)
     find_library(MPSD_TORCH_MPS torch_mps PATHS ${MPSD_METAL_STANDIN} NO_DEFAULT_PATH REQUIRED)
-    find_library(MPSD_STANDIN metal_standin PATHS ${MPSD_METAL_STANDIN} NO_DEFAULT_PATH REQUIRED)
+    find_library(MPSD_STANDIN metal_standin PATHS ${MPSD_METAL_STANDIN}/.. NO_DEFAULT_PATH REQUIRED)
     target_include_directories(mpsd_libtorch SYSTEM BEFORE INTERFACE
       ${MPSD_METAL_STANDIN}/include ${CMAKE_SOURCE_DIR}/tests/metal/include)
     target_link_libraries(mpsd_libtorch INTERFACE -Wl,--no-as-needed ${MPSD_TORCH_MPS}

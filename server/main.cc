@@ -233,8 +233,12 @@ void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
   verb->add_option("--config", options->config,
                    "config file; else ./mpsd.json, /etc/mpsd/mpsd.json or the defaults")
       ->type_name(cli::kFileValue);
-  verb->add_option("--report", options->report, "write one file to send to others")
-      ->type_name(cli::kFileValue);
+  auto* report = verb->add_option("--report", options->report, "write one file to send to others")
+                     ->type_name(cli::kFileValue);
+  verb->add_option("--mac-report", options->mac_report,
+                   "the same, with the daemon's workers and log, and the bars of lanes")
+      ->type_name(cli::kFileValue)
+      ->excludes(report);
   options->colours = TakesColours(STDOUT_FILENO);
   verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--mac-checklist", options->mac_checklist,

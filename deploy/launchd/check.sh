@@ -53,6 +53,21 @@ echo "ready after $i s, in $domain"
 /usr/local/bin/mpsd infer identity --input INPUT0=random >/dev/null
 /usr/local/bin/mpsd ps
 
+# The Mac stays awake while requests run, and may sleep after them.
+stays_awake() { pmset -g assertions | grep -q 'mpsd serves requests'; }
+/usr/local/bin/mpsd bench identity --clients 1 --seconds 5 >/dev/null &
+for ((i = 0; i < limit_s; ++i)); do
+  if stays_awake; then break; fi
+  sleep 1
+done
+stays_awake || fail "nothing keeps the Mac awake while requests run"
+wait $!
+for ((i = 0; i < limit_s; ++i)); do
+  if ! stays_awake; then break; fi
+  sleep 1
+done
+! stays_awake || fail "the Mac stays awake $limit_s s after the last request"
+
 # launchd starts it again after a crash, at most once in 10 s.
 pid=$(launchctl print "$domain/$label" | awk '/^[[:space:]]*pid = / {print $3}')
 kill -9 "$pid"

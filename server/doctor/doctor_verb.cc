@@ -1,6 +1,7 @@
 #include "server/doctor/doctor_verb.h"
 
 #include "absl/status/statusor.h"
+#include "proto/base/platform.h"
 #include "proto/files/whole_file.h"
 #include "proto/link/worker_program.h"
 #include "server/config/command_line_config.h"
@@ -9,6 +10,7 @@
 #include "server/doctor/doctor_report.h"
 #include "server/doctor/examine.h"
 #include "server/doctor/mac_checklist.h"
+#include "server/doctor/mac_report.h"
 
 namespace mpsd {
 namespace {
@@ -40,6 +42,19 @@ Examination ExamineWith(const DoctorOptions& options) {
   return seen;
 }
 
+// Where `./run bench --mac` writes, in a clone.
+constexpr char kBarsFile[] = "build/lane-bars.json";
+
+// Writes the report that the command line asks for, and says so on `said`.
+absl::Status WriteReport(const DoctorOptions& options, std::string text, std::ostream& said) {
+  const bool of_mac = !options.mac_report.empty();
+  const std::string& file = of_mac ? options.mac_report : options.report;
+  if (of_mac) text += MacReportText(platform::ExecutablePath().value_or("mpsd"), kBarsFile);
+  const absl::Status written = WriteWholeFile(file, text);
+  if (written.ok()) said << "\n" << file << " is written\n";
+  return written;
+}
+
 }  // namespace
 
 int RunDoctor(const DoctorOptions& options, std::ostream& out, std::ostream& err) {
@@ -52,12 +67,11 @@ int RunDoctor(const DoctorOptions& options, std::ostream& out, std::ostream& err
   out << (options.json ? FindingsJson(findings, NotTried(seen))
                        : FindingsText(findings, NotTried(seen), options.colours));
   int exit_code = 0;
-  if (!options.report.empty()) {
+  if (!options.report.empty() || !options.mac_report.empty()) {
     const absl::Status written =
-        WriteWholeFile(options.report, ReportText(seen, FindingsText(findings, NotTried(seen))));
-    if (written.ok()) {
-      (options.json ? err : out) << "\n" << options.report << " is written\n";
-    } else {
+        WriteReport(options, ReportText(seen, FindingsText(findings, NotTried(seen))),
+                    options.json ? err : out);
+    if (!written.ok()) {
       err << "mpsd: " << written.message() << "\n";
       exit_code = kExitNoReport;
     }

@@ -18,6 +18,7 @@ inline constexpr int kExitNoReport = 73;  // the report cannot be written
 struct DoctorOptions {
   std::string config;          // empty: as `mpsd serve` finds one
   std::string report;          // a file to write; empty: none
+  std::string mac_report;      // a file to write, with MacReportText(); empty: none
   bool json = false;           // the findings as JSON
   bool colours = false;        // stdout takes them
   bool mac_checklist = false;  // print the list of checks for a Mac, and look at nothing

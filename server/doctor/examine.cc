@@ -37,8 +37,8 @@ using nlohmann::json;
 constexpr int64_t kAnswerNs = 60 * kNsPerSecond;
 
 // Variables of libtorch, Metal, CUDA and the library loader. None of these holds a secret.
-constexpr absl::string_view kReadByRuntimes[] = {"PYTORCH_", "OMP_",  "MKL_",  "MTL_",
-                                                 "METAL_",   "CUDA_", "DYLD_", "LD_LIBRARY_PATH"};
+constexpr absl::string_view kReadByRuntimes[] = {
+    "PYTORCH_", "MPS_", "OMP_", "MKL_", "MTL_", "METAL_", "CUDA_", "DYLD_", "LD_LIBRARY_PATH"};
 
 void LookAtHost(Examination* seen) {
   utsname name{};

@@ -1,8 +1,8 @@
-// MacChecklist: checks that need a person with a Mac, as commands and their expected output.
+// MacChecklist: checks that need a Mac with a gpu, as commands and their expected output. The first
+// ones tell most. A Mac without a gpu makes all other checks (.github/workflows/macos.yml).
 //
 // `mpsd doctor --mac-checklist` prints this list; docs/macos.md shows the same table, and a test
-// compares them. A row's number is its place, which it keeps: reports and documents refer to "check
-// 7".
+// compares them. A row's number is its place: reports and documents refer to "check 7".
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ struct MacCheck {
 // The checks, numbered from 1. Pure.
 std::vector<MacCheck> MacChecklist();
 
-// The list for a terminal: number, command, and below it the expected output. Pure.
+// The list for a terminal: number, command, and below it the expected output. The last line has the
+// command for the report. Pure.
 std::string MacChecklistText();
 
 }  // namespace mpsd

@@ -20,6 +20,8 @@ sys.dont_write_bytecode = True
 
 import patch_libtorch  # noqa: E402
 
+OWN_FILES = [*patch_libtorch.POOL_FILES.values(), *patch_libtorch.CACHE_FILES.values()]
+
 FILES = {
     "mps/MPSStream.h": """#pragma once
 class MPSStream {
@@ -40,6 +42,9 @@ void MPSStream::endKernelCoalescing() {
 }
 void MPSStream::flush() {
       _prevCommandBuffer = _commandBuffer;
+}
+MPSStream::MPSStream(Stream stream) {
+  _executionDescriptor.enableCommitAndContinue = _enableCommitAndContinue;
 }
 MPSStream* MPSStreamImpl::getInstance() {
   if (_stream == nullptr) {
@@ -179,11 +184,26 @@ double MPSEventPool::elapsedTime(id_t start_event_id, id_t end_event_id) {
 """,
     "native/mps/OperationUtils.h": """#pragma once
 struct MPSGraphCache {
+  struct CacheEntry {
+    MPSCachedGraph* cachedGraph_ = nullptr;
+    std::string key_;
+  };
   static MPSGraphCache* getInstance() {
     if (_instance_cache == nullptr) {
       _instance_cache = new MPSGraphCache();
     }
     return _instance_cache;
+  }
+  MPSCachedGraph* CreateCachedGraph() {
+      if (it != cache_.end()) {
+        cachedGraph = entry.cachedGraph_;
+      } else {
+        cachedGraph = createCacheBlock();
+        cache_.try_emplace(hash, key, cachedGraph);
+      }
+  }
+  MPSCachedGraph* LookUp() const {
+        cachedGraph = entry.cachedGraph_;
   }
 };
 """,
@@ -262,10 +282,10 @@ class Patch(unittest.TestCase):
 
     def test_every_edit_is_made(self):
         self.assertEqual(self.patch(),
-                         "patched: stream-pool, stream-guard, stream-waits, caller-stream, "
-                         "block-stream, task-stream, buffer-stream, buffer-loops, "
+                         "patched: stream-pool, stream-guard, commit-and-continue, stream-waits, "
+                         "caller-stream, block-stream, task-stream, buffer-stream, buffer-loops, "
                          "linear-graphs, layer-norm-lock, kept-buffer, stream-state, "
-                         "event-stream, event-timing, thread-caches, shader-maps\n")
+                         "event-stream, event-timing, cache-bound, thread-caches, shader-maps\n")
         for name in FILES:
             self.assertNotEqual(self.text(name), FILES[name], name)
 
@@ -282,7 +302,7 @@ class Patch(unittest.TestCase):
         self.patch()
         self.assertTrue(self.text("mps/MPSStream.h").endswith(
             "#include <ATen/mps/mpsd_mps_stream_pool.h>\n"))
-        for name in patch_libtorch.POOL_FILES.values():
+        for name in OWN_FILES:
             text = self.text(f"mps/{name}")
             self.assertNotIn('"worker/', text)
             for included in re.findall(r'#include "ATen/mps/(mpsd_.*)"', text):
@@ -304,7 +324,8 @@ class Patch(unittest.TestCase):
         self.patch()
         for name in ("GuardImpl", "Hooks", "Event", "Allocator"):
             text = self.text(f"mps/MPS{name}.mm")
-            self.assertEqual(text.count("  MPSStreamPool::instance().waitForAll();\n"), 1, name)
+            wait = "waitForMemory" if name == "Allocator" else "waitForAll"
+            self.assertEqual(text.count(f"  MPSStreamPool::instance().{wait}();\n"), 1, name)
             self.assertNotIn("DefaultMPSStream", text, name)
 
     def test_hooks_and_events_are_of_the_callers_stream(self):
@@ -384,6 +405,7 @@ class Patch(unittest.TestCase):
                                r"of streams: stream-pool, .*layer-norm-lock\n\Z")
         self.assertEqual(self.text("mps/MPSGuardImpl.h"), FILES["mps/MPSGuardImpl.h"])
         self.assertFalse(self.path("mps/mpsd_stream_pool.h").exists())
+        self.assertTrue(self.path("mps/mpsd_cache_bound.h").is_file(), "its caches have a bound")
 
     def test_a_header_includes_what_it_needs_for_every_language(self):
         self.patch()
@@ -395,6 +417,22 @@ class Patch(unittest.TestCase):
         self.patch()
         text = self.text("native/mps/OperationUtils.h")
         self.assertIn("    static thread_local MPSGraphCache cache;\n    return &cache;\n", text)
+
+    def test_a_cache_has_a_bound(self):
+        self.patch()
+        text = self.text("native/mps/OperationUtils.h")
+        self.assertIn("    std::string key_;\n    mutable mpsd::CacheBound::Use mpsd_use;\n", text)
+        self.assertEqual(text.count("        cachedGraph = entry.cachedGraph_;\n"
+                                    "        entry.mpsd_use.Again();\n"), 2)
+        self.assertRegex(text, r"createCacheBlock\(\);\n        mpsd::CacheBound::MakeRoom\(\n"
+                               r" .*delete oldest\.cachedGraph_; \}\);\n        cache_\.try_emplace")
+        self.assertTrue(self.path("mps/mpsd_cache_bound.h").is_file())
+
+    def test_the_environment_says_which_streams_commit_and_continue(self):
+        self.patch()
+        self.assertRegex(self.text("mps/MPSStream.mm"),
+                         r"  _enableCommitAndContinue =\n .*commitsAndContinues\(_stream\.id\(\)\);\n"
+                         r"  _executionDescriptor\.enableCommit")
 
     def test_a_time_that_nobody_takes_is_not_waited_for(self):
         self.patch()
@@ -415,7 +453,7 @@ class Patch(unittest.TestCase):
         done = run(sys.executable, SCRIPT, "--headers", self.source / "aten/src", made)
         self.assertEqual(done.returncode, 0, done.stderr)
         headers = [name for name in FILES if name.endswith(".h")]
-        copied = [f"mps/{name}" for name in patch_libtorch.POOL_FILES.values()]
+        copied = [f"mps/{name}" for name in OWN_FILES]
         self.assertEqual(sorted(str(path.relative_to(made / "ATen"))
                                 for path in made.rglob("*") if path.is_file()),
                          sorted(headers + copied))

@@ -6,10 +6,13 @@ set -euo pipefail
 jobs=$1
 version=2.6.0+dfsg-7 # Debian 13 has this source and a libtorch that was built from it
 metal=/mpsd/tests/metal
+compiler=(-DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
+  -DCMAKE_CXX_FLAGS=-O1)
+of_objective_c=("${compiler[@]/CXX/OBJCXX}")
 
-packages=(ca-certificates clang-19 cmake dpkg-dev g++ libabsl-dev libblocksruntime-dev libfmt-dev
-  libobjfwrt1-dev libtorch-dev ninja-build nlohmann-json3-dev python3 python3-typing-extensions
-  python3-yaml)
+packages=(ca-certificates ccache clang-19 cmake dpkg-dev g++ libabsl-dev libblocksruntime-dev
+  libfmt-dev libobjfwrt1-dev libtorch-dev ninja-build nlohmann-json3-dev python3
+  python3-typing-extensions python3-yaml)
 
 install_packages() {
   local list=/etc/apt/sources.list
@@ -45,36 +48,46 @@ patch_sources() {
   rm -rf /src/fresh
 }
 
-build() { # KIND SOURCE
-  cmake -S $metal/backend -B "/build/$1" -G Ninja -DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 \
-    -DCMAKE_OBJCXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_OBJCXX_FLAGS=-O1 \
-    "-DPYTORCH=$2" -DGENERATED=/src/gen >/dev/null
-  nice ninja -C "/build/$1" -j "$jobs" --quiet
+make_targets() { # FOLDER [TARGET…]
+  local folder=$1
+  shift
+  nice ninja -C "$folder" -j "$jobs" --quiet "$@"
+}
+
+build_backends() {
+  cmake -S $metal/backend -B /build/backend -G Ninja "${compiler[@]}" "${of_objective_c[@]}" \
+    -DSTOCK=/src/pytorch -DPATCHED=/src/patched -DGENERATED=/src/gen >/dev/null
+  make_targets /build/backend
 }
 
 # With the headers and libraries of the package, which lie where those of other packages lie.
-build_worker() { # KIND
+link_libtorch() {
   local name
   mkdir -p /libtorch/include /libtorch/lib
   for name in torch ATen c10 caffe2; do ln -sfn /usr/include/$name /libtorch/include/$name; done
   for name in torch_cpu c10; do
     ln -sfn /usr/lib/x86_64-linux-gnu/lib$name.so /libtorch/lib/lib$name.so
   done
-  ln -sfn "/src/$1/aten/src" "/build/$1/include"
-  cmake -S /mpsd -B /build/worker -G Ninja -DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 \
-    -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_UNITY_BUILD=ON -DMPSD_FRONT=OFF -DMPSD_TESTS=OFF \
-    -DMPSD_LIBTORCH=/libtorch "-DMPSD_METAL_STANDIN=/build/$1" >/dev/null
-  nice ninja -C /build/worker -j "$jobs" --quiet mpsd-worker
+  # The headers that an edit changes, and that a worker includes.
+  mkdir -p /build/backend/patched/include/ATen
+  ln -sfn /src/patched/aten/src/ATen/mps /build/backend/patched/include/ATen/mps
+}
+
+build_worker() {
+  cmake -S /mpsd -B /build/worker -G Ninja "${compiler[@]}" -DCMAKE_UNITY_BUILD=ON \
+    -DMPSD_FRONT=OFF -DMPSD_TESTS=OFF -DMPSD_LIBTORCH=/libtorch \
+    -DMPSD_METAL_STANDIN=/build/backend/patched >/dev/null
+  make_targets /build/worker mpsd-worker mpsd-driver-guard
 }
 
 install_packages
 fetch_sources
 patch_sources
 start=$SECONDS
-build stock /src/pytorch
-build patched /src/patched
+build_backends
 echo "== the mps backend, stock and patched: built in $((SECONDS - start)) s"
 start=$SECONDS
-build_worker patched
+link_libtorch
+build_worker
 echo "== worker: built in $((SECONDS - start)) s"
-python3 $metal/run_cases.py /build/stock /build/patched
+python3 $metal/run_cases.py /build/backend /build/worker/bin/libmpsd-driver-guard.so

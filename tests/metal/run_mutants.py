@@ -3,8 +3,8 @@
 
 run_mutants.py STOCK PATCHED BUILD [EDIT…]
 
-STOCK and PATCHED are folders with sources, BUILD is the build folder of PATCHED. The files of
-PATCHED are edited in place, and are as before at the end.
+STOCK and PATCHED are folders with sources, BUILD is the build folder of both. The files of PATCHED
+are edited in place, and are as before at the end.
 """
 import pathlib
 import subprocess
@@ -39,7 +39,7 @@ def write(texts, patched):
 
 
 def build(folder):
-    return subprocess.run(["nice", "ninja", "-C", folder, "-j1", "metal_cases"], check=False,
+    return subprocess.run(["nice", "ninja", "-C", folder, "-j1", "torch_mps_patched"], check=False,
                           capture_output=True).returncode == 0
 
 
@@ -47,9 +47,9 @@ def verdict(folder):
     """The first case that notices the mutant; None if none does."""
     for seed in range(1, SEEDS + 1):
         for case in run_cases.THREADS:
-            passed, line = run_cases.run(folder, case, seed)
+            passed, line = run_cases.run(folder, "patched", case, seed)
             if not passed:
-                return f"{case[0]}, {case[1]} threads, seed {seed}: {line}"
+                return f"{case}, seed {seed}: {line}"
     return None
 
 

@@ -22,10 +22,15 @@ from models import placement, torchscript  # pylint: disable=wrong-import-positi
 
 METAL = pathlib.Path(os.environ["MPSD_METAL_ROOT"]).resolve()
 LIBRARIES = METAL / "usr/lib/x86_64-linux-gnu"
-PATHS = [METAL / "build" / os.environ.get("MPSD_METAL_KIND", "patched"), LIBRARIES,
-         METAL / "usr/lib", LIBRARIES / "blas", LIBRARIES / "lapack"]
-PLACES = {"device": "mps", "placement": placement(lanes=8)}
+BACKENDS = METAL / "build/backend"
 WIDTHS = {"mlp_256x512x4": 256, "mlp_1024x6": 1024}
+ROWS = 40
+daemon.START_LIMIT_S = 300  # lanes warm up by graphs that a cpu computes
+SOAK_ROUNDS = int(os.environ.get("MPSD_METAL_SOAK", "10"))
+
+
+def on_mps(processes=1, lanes=8):
+    return {"device": "mps", "placement": placement(processes=processes, lanes=lanes)}
 
 
 def binaries(folder):
@@ -33,50 +38,79 @@ def binaries(folder):
     for program in daemon.SERVERS:
         if program != "mpsd-worker":
             daemon.link_or_copy(daemon.BIN / program, folder / program)
+    paths = [BACKENDS / "patched", BACKENDS, LIBRARIES, METAL / "usr/lib", LIBRARIES / "blas",
+             LIBRARIES / "lapack"]
     worker = folder / "mpsd-worker"
     worker.write_text(f"#!/bin/sh\nexec {METAL}/lib64/ld-linux-x86-64.so.2 "
-                      f"--library-path {':'.join(map(str, PATHS))} "
+                      f"--library-path {':'.join(map(str, paths))} "
                       f"{METAL}/build/worker/bin/mpsd-worker \"$@\"\n")
     worker.chmod(0o755)
     return folder
 
 
+def beside_cpu(name, **places):
+    """A model on mps, and the same on the cpu, whose answers are the right ones."""
+    return [torchscript(name, **places), {**torchscript(name), "name": f"{name}-cpu"}]
+
+
 class Worker(unittest.TestCase):
-    def setUp(self):
-        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-metal-"))
-        self.binaries = binaries(pathlib.Path(folder))
-
     def serve(self, models, **more):
-        return daemon.Daemon(models, binaries=self.binaries, **more)
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-metal-"))
+        return daemon.Daemon(models, binaries=binaries(pathlib.Path(folder)), **more)
 
-    def check_answers(self, address, model, width):
-        """The rows of batches of all sizes have the answers of the cpu."""
+    def check_answers(self, address, model, shape, rounds=1):
+        """Requests at once, which become batches of all sizes, have the answers of the cpu."""
         with calls.stub(address) as stub:
-            rows = [np.random.default_rng(i).standard_normal((1, width)).astype(np.float32)
-                    for i in range(40)]
-            answers = {}
-            for name in (model, f"{model}-cpu"):
-                outcomes = calls.infer_all(
-                    stub, [calls.request(name, {"input": row}) for row in rows])
-                for outcome in outcomes:
-                    self.assertEqual(outcome.code, calls.OK, outcome.text)
-                answers[name] = [next(iter(calls.arrays(outcome.response).values()))
-                                 for outcome in outcomes]
-            for got, wanted in zip(answers[model], answers[f"{model}-cpu"]):
-                np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+            rows = [np.random.default_rng(i).standard_normal((1, *shape)).astype(np.float32)
+                    for i in range(ROWS)]
+            wanted = self.answers(stub, f"{model}-cpu", rows)
+            for _ in range(rounds):
+                for got, right in zip(self.answers(stub, model, rows), wanted):
+                    np.testing.assert_allclose(got, right, rtol=1e-4, atol=1e-5)
+
+    def answers(self, stub, model, rows):
+        outcomes = calls.infer_all(stub, [calls.request(model, {"input": row}) for row in rows])
+        for outcome in outcomes:
+            self.assertEqual(outcome.code, calls.OK, outcome.text)
+        return [next(iter(calls.arrays(outcome.response).values())) for outcome in outcomes]
+
+    def check_rules(self, served):
+        """A worker writes a line for a broken rule."""
+        self.assertNotIn("metal stand-in: ", served.log())
 
     def test_networks_are_served_on_mps_with_eight_lanes(self):
-        models = []
-        for name in WIDTHS:
-            models.append(torchscript(name, **PLACES))
-            models.append({**torchscript(name), "name": f"{name}-cpu"})
+        models = [model for name in WIDTHS for model in beside_cpu(name, **on_mps())]
         with self.serve(models) as served:
             for name, width in WIDTHS.items():
                 (worker,) = served.ps()[name]["workers"]
                 self.assertEqual(worker["lanes"], 8, served.log())
                 self.assertEqual(worker["driver_guard"], "held", worker)
-                self.check_answers(served.address, name, width)
-            self.assertNotIn("metal stand-in: ", served.log())
+                self.check_answers(served.address, name, (width,))
+            self.check_rules(served)
+
+    def test_two_processes_of_four_lanes_bear_a_soak(self):
+        name = "mlp_256x512x4"
+        with self.serve(beside_cpu(name, **on_mps(processes=2, lanes=4))) as served:
+            served.wait_all_serving()
+            self.check_answers(served.address, name, (WIDTHS[name],), SOAK_ROUNDS)
+            self.assertEqual([worker["lanes"] for worker in served.ps()[name]["workers"]], [4, 4])
+            self.assertEqual(served.metric("mpsd_worker_restarts_total", model=name), 0)
+            self.check_rules(served)
+
+    def test_a_transformer_has_one_lane(self):
+        with self.serve(beside_cpu("transformer", **on_mps())) as served:
+            served.wait_logged("operators of layer_norm, attention allow one lane on mps")
+            (worker,) = served.ps()["transformer"]["workers"]
+            self.assertEqual(worker["lanes"], 1, served.log())
+            self.check_answers(served.address, "transformer", (6, 64))
+            self.check_rules(served)
+
+    def test_the_guard_keeps_lanes_out_of_the_drivers_race(self):
+        name = "mlp_256x512x4"
+        with self.serve(beside_cpu(name, **on_mps()),
+                        environment={"MPSD_STANDIN_DRIVER_RACE": "1"}) as served:
+            self.check_answers(served.address, name, (WIDTHS[name],), 3)
+            self.check_rules(served)
 
 
 if __name__ == "__main__":

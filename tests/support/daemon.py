@@ -385,4 +385,5 @@ class Daemon:
             self.terminate()
             code = self.wait()
             assert code == 0, f"exit code {code}"
+        assert "does not wait on shared memory" not in self.log(), "lanes look each ms"
         self.check_nothing_left()

@@ -3,9 +3,11 @@
 #include <dispatch/dispatch.h>
 #include <pthread.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <string>
 
 #include "ATen/mps/MPSStream.h"
 #include "c10/util/Exception.h"
@@ -13,10 +15,17 @@
 namespace at::mps {
 namespace {
 
+// Its address marks the queues of streams.
+const char queue_of_stream = 0;
+
 std::unique_ptr<MPSStream> MakeStream(int index) {
-  return std::make_unique<MPSStream>(
+  auto stream = std::make_unique<MPSStream>(
       c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::MPS, 0), index));
+  dispatch_queue_set_specific(stream->queue(), &queue_of_stream, stream.get(), nullptr);
+  return stream;
 }
+
+bool InQueueOfStream() { return dispatch_get_specific(&queue_of_stream) != nullptr; }
 
 // A wait inside a queue. No exception may pass through the queue.
 struct Wait {
@@ -42,15 +51,26 @@ void WaitFor(MPSStream& stream) {
 
 bool OnMainThread() { return pthread_main_np() != 0; }
 
+// The variable's value; an empty text without it.
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 bool ForceGraphs() {
-  const char* force = std::getenv("MPS_FORCE_GRAPH_PATH");
-  return force != nullptr && force[0] != '\0' && force[0] != '0';
+  const std::string force = Environment("MPS_FORCE_GRAPH_PATH");
+  return !force.empty() && force[0] != '0';
+}
+
+std::chrono::milliseconds Patience() {
+  return std::chrono::milliseconds(
+      std::strtol(Environment("MPS_STREAM_WAIT_MS").c_str(), nullptr, 10));
 }
 
 }  // namespace
 
 MPSStreamPool::MPSStreamPool()
-    : pool_({&MakeStream, &WaitFor, &OnMainThread}), force_graphs_(ForceGraphs()) {}
+    : pool_({&MakeStream, &WaitFor, &OnMainThread, Patience()}), force_graphs_(ForceGraphs()) {}
 
 MPSStreamPool& MPSStreamPool::instance() {
   // Never destroyed: threads that outlive the main thread still give their streams back.
@@ -90,10 +110,19 @@ c10::StreamId MPSStreamPool::next() { return pool_.Next(); }
 
 bool MPSStreamPool::prefersGraphs() const { return force_graphs_ || pool_.InUse() > 1; }
 
+bool MPSStreamPool::commitsAndContinues(c10::StreamId index) {
+  static const std::string which = Environment("MPS_COMMIT_AND_CONTINUE");
+  return which != "none" && (which != "main" || index == mpsd::StreamPool<MPSStream>::kMain);
+}
+
 void MPSStreamPool::wait(MPSStream* stream) { WaitFor(*stream); }
 
 void MPSStreamPool::waitForAll() {
   for (MPSStream* stream : pool_.Made()) WaitFor(*stream);
+}
+
+void MPSStreamPool::waitForMemory() {
+  if (!InQueueOfStream()) waitForAll();
 }
 
 MPSStreamScope::MPSStreamScope(MPSStream* stream)

@@ -13,8 +13,16 @@ namespace at::mps {
 class MPSStream;
 
 // Follows the rules of mpsd::StreamPool. A thread gets an error of c10 if it asks for a stream and
-// all 31 are taken, or names one that does not exist. The pool does not wait for a free stream:
-// threads keep theirs, so it might wait forever (mpsd's StreamSet knows what to wait for).
+// all 31 are taken, or names one that does not exist.
+//
+// Two variables of the environment give orders, which the process reads once:
+//
+//   MPS_STREAM_WAIT_MS       how long a thread waits where all streams are taken. Without it the
+//                            thread gets the error at once, since threads keep their streams. -1
+//                            is a wait without an end.
+//   MPS_COMMIT_AND_CONTINUE  which streams commit in the middle of their work: `all`, as without
+//                            it; `main`, the main thread's alone; `none`.
+//
 // Thread-safe.
 class TORCH_API MPSStreamPool {
  public:
@@ -44,10 +52,17 @@ class TORCH_API MPSStreamPool {
   // environment.
   bool prefersGraphs() const;
 
+  // Whether the stream of that index may commit in the middle of its work.
+  static bool commitsAndContinues(c10::StreamId index);
+
   // Block until the work queued so far on the stream, or on every stream, is done. The caller must
   // not run in a block of such a stream's queue.
   void wait(MPSStream* stream);
   void waitForAll();
+
+  // The same before unused memory goes back. In a block of a stream's queue it waits for nothing:
+  // two threads that each run such a block would wait for each other's queue.
+  void waitForMemory();
 
  private:
   MPSStreamPool();

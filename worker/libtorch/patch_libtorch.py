@@ -23,10 +23,12 @@ TASKS = "aten/src/ATen/ParallelThreadPoolNative.cpp"
 MARK = "// Edited for mpsd: "
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Our own files, and what they are called among PyTorch's sources of mps.
+# Our own files, and what they are called among PyTorch's sources of mps: those of the pool of
+# streams, and those of the caches.
 POOL_FILES = {"stream_pool.h": "mpsd_stream_pool.h",
               "mps_stream_pool.h": "mpsd_mps_stream_pool.h",
               "mps_stream_pool.cc": "mpsd_mps_stream_pool.cpp"}
+CACHE_FILES = {"cache_bound.h": "mpsd_cache_bound.h"}
 OWN_POOL = "getStreamFromPool"  # a function of MPSStream.h in sources that have a pool
 
 
@@ -126,6 +128,11 @@ POOL_EDITS = (
     Edit("stream-guard", f"{MPS}/MPSGuardImpl.mm", r"^  MPSStream mps_stream\{stream\};\n",
          "  const MPSStreamScope mpsd_scope(MPSStreamPool::instance().stream(stream.id()));\n",
          least=2, most=2),
+    # Which streams commit in the middle of their work: the environment may say.
+    Edit("commit-and-continue", f"{MPS}/MPSStream.mm",
+         r"^(  _executionDescriptor\.enableCommitAndContinue = _enableCommitAndContinue;\n)",
+         r"  _enableCommitAndContinue =\n"
+         r"      _enableCommitAndContinue && MPSStreamPool::commitsAndContinues(_stream.id());\n\1"),
     # A wait for the device is one for all streams.
     FunctionEdit("stream-waits", f"{MPS}/MPSGuardImpl.mm",
                  r"void MPSGuardImpl::synchronizeDevice\([^)]*\) const",
@@ -144,7 +151,8 @@ POOL_EDITS = (
                  r"bool MPSHeapAllocatorImpl::release_cached_buffers\(\)",
                  {r"^  auto stream = getDefaultMPSStream\(\);\n"
                   r"  dispatch_sync(?:_with_rethrow)?\(stream->queue\(\), \^\(\) \{\n"
-                  r"    stream->synchronize\([^)]*\);\n  \}\);": (f"  {WAIT_FOR_ALL}", 1)}),
+                  r"    stream->synchronize\([^)]*\);\n  \}\);": (
+                      "  MPSStreamPool::instance().waitForMemory();", 1)}),
     # Hooks and events are of the caller's stream.
     Edit("caller-stream", f"{MPS}/MPSHooks.mm",
          r"getDefaultMPSStream\(\)(?=->(?:synchronize\(SyncType::COMMIT\)|commandBuffer|queue))",
@@ -254,11 +262,24 @@ EDITS = (
          r"\1  TORCH_CHECK(start_event->mpsd_timed() && end_event->mpsd_timed(),\n"
          r'              "an event of the two was made without enable_timing");\n', least=0),
     # Graphs and kernels by key: each thread has its own.
+    include("cache-bound", f"{NATIVE}/OperationUtils.h",
+            f"<ATen/mps/{CACHE_FILES['cache_bound.h']}>"),
     include("thread-caches", f"{NATIVE}/OperationUtils.h"),
     Edit("thread-caches", f"{NATIVE}/OperationUtils.h",
          r"^    if \(_instance_cache == nullptr\) \{\n      _instance_cache = new (\w+)\(\);\n"
          r"    \}\n    return _instance_cache;\n",
          r"    static thread_local \1 cache;\n    return &cache;\n", most=2),
+    # The caches of a thread have a bound.
+    Edit("cache-bound", f"{NATIVE}/OperationUtils.h",
+         r"^(    std::string key_;\n)(?=  \};)",
+         r"\1    mutable mpsd::CacheBound::Use mpsd_use;\n", most=2),
+    Edit("cache-bound", f"{NATIVE}/OperationUtils.h",
+         r"^(        cached(?:Graph|Kernel) = entry\.cached\w+_;\n)",
+         r"\1        entry.mpsd_use.Again();\n", least=2, most=4),
+    Edit("cache-bound", f"{NATIVE}/OperationUtils.h",
+         r"^(        (cached\w+) = createCacheBlock\(\);\n)",
+         r"\1        mpsd::CacheBound::MakeRoom(\n"
+         r"            cache_, [](const CacheEntry& oldest) { delete oldest.\2_; });\n", most=2),
     # Shader libraries and pipelines by name, which threads compile and insert.
     include("shader-maps", f"{NATIVE}/MetalShaderLibrary.h"),
     Edit("shader-maps", f"{NATIVE}/MetalShaderLibrary.h",
@@ -288,12 +309,12 @@ def names_of(edits):
     return list(dict.fromkeys(edit.name for edit in edits))
 
 
-def pool_texts():
+def own_texts(files):
     """{path: text} of our own files, which name each other as libtorch's sources do."""
     texts = {}
-    for name, target in POOL_FILES.items():
+    for name, target in files.items():
         text = (HERE / name).read_text()
-        for other, renamed in POOL_FILES.items():
+        for other, renamed in files.items():
             text = text.replace(f'"worker/libtorch/{other}"', f'"ATen/mps/{renamed}"')
         texts[f"{MPS}/{target}"] = text
     return texts
@@ -342,8 +363,7 @@ def new_texts(place, wanted):
     edits, left_out = edits_for(place)
     edits = [edit for edit in edits if wanted(edit.path)]
     texts, changed = edited_texts(edits, place)
-    if not left_out:
-        texts.update(pool_texts())
+    texts.update(own_texts(CACHE_FILES if left_out else {**CACHE_FILES, **POOL_FILES}))
     return texts, Made(names_of(changed), edits, left_out)
 
 

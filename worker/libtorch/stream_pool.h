@@ -8,6 +8,8 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -26,6 +28,8 @@ struct StreamMaker {
   std::function<void(Stream& stream)> wait;
   // Whether the calling thread is the process's first.
   std::function<bool()> on_main_thread;
+  // How long Current() waits where all streams are taken. Negative: without an end.
+  std::chrono::milliseconds patience{0};
 };
 
 // A process has one pool for each type of Stream. The pool outlives all threads that used it, so
@@ -55,8 +59,9 @@ class StreamPool {
   StreamPool(const StreamPool&) = delete;
   StreamPool& operator=(const StreamPool&) = delete;
 
-  // The calling thread's stream. Null if it has none and all are taken, or if the ending thread has
-  // already given its stream back. Takes a lock only on a thread's first call.
+  // The calling thread's stream. Null if it has none and all are taken for as long as the pool is
+  // patient, or if the ending thread has already given its stream back. Takes a lock only on a
+  // thread's first call.
   Stream* Current() {
     Place& place = MyPlace();
     if (place.stream == nullptr && !place.over) Settle(TakeFree());
@@ -158,22 +163,33 @@ class StreamPool {
     leaver.pool = this;
   }
 
-  // Makes the calling thread the user of a free stream; kNone if there is none. A stream is made if
-  // it does not exist yet. The lowest index is taken, so that no more streams are made than threads
-  // need.
+  // Makes the calling thread the user of a free stream; kNone if there is none in time. A stream is
+  // made if it does not exist yet.
   int TakeFree() {
     if (maker_.on_main_thread()) {
       At(kMain);
       Join(kMain);
       return kMain;
     }
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto is_one_free = [this] { return FreeIndex() != kNone; };
+    if (maker_.patience.count() < 0) {
+      freed_.wait(lock, is_one_free);
+    } else if (!freed_.wait_for(lock, maker_.patience, is_one_free)) {
+      return kNone;
+    }
+    const int index = FreeIndex();
+    const auto at = static_cast<size_t>(index);
+    if (streams_[at] == nullptr) streams_[at] = maker_.make(index);
+    AddUsers(at, 1);
+    return index;
+  }
+
+  // The lowest index that no thread has, so that no more streams are made than threads need; kNone
+  // if all are taken. Called with the lock held.
+  int FreeIndex() const {
     for (int index = 1; index < kStreams; ++index) {
-      const auto at = static_cast<size_t>(index);
-      if (users_[at] > 0) continue;
-      if (streams_[at] == nullptr) streams_[at] = maker_.make(index);
-      AddUsers(at, 1);
-      return index;
+      if (users_[static_cast<size_t>(index)] == 0) return index;
     }
     return kNone;
   }
@@ -193,13 +209,16 @@ class StreamPool {
   void AddUsers(size_t at, int more) {
     if (users_[at] == 0) in_use_.fetch_add(1, std::memory_order_relaxed);
     users_[at] += more;
-    if (users_[at] == 0) in_use_.fetch_sub(1, std::memory_order_relaxed);
+    if (users_[at] > 0) return;
+    in_use_.fetch_sub(1, std::memory_order_relaxed);
+    freed_.notify_one();
   }
 
   void Advance() { next_ = next_ % (kStreams - 1) + 1; }
 
   const StreamMaker<Stream> maker_;
   mutable std::mutex mutex_;
+  std::condition_variable freed_;
   std::array<std::unique_ptr<Stream>, kStreams> streams_;  // guarded by mutex_
   std::array<int, kStreams> users_{};                      // guarded by mutex_
   int next_ = 0;                                           // guarded by mutex_

@@ -66,7 +66,16 @@ class Doctor(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         numbers = re.findall(r"(?m)^(\d+)\. ", done.stdout)
         self.assertEqual(numbers, [str(i + 1) for i in range(len(numbers))])
-        self.assertGreaterEqual(len(numbers), 15)
+        self.assertEqual(len(numbers), 10)
+
+    def test_the_report_of_a_mac_has_the_workers_of_the_daemon(self):
+        file = self.folder / "mac.txt"
+        done = self.doctor("--mac-report", str(file))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = file.read_text()
+        self.assertRegex(report, r"\Ampsd [0-9.]+\n")
+        self.assertRegex(report, r"(?m)^== \S+/mpsd ps --json$")
+        self.assertIn("\n== build/lane-bars.json\n", report)
 
 
 if __name__ == "__main__":

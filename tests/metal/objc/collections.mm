@@ -175,6 +175,9 @@ NSArray* ArrayOf(const Objects& objects) {
 + (instancetype)dictionaryWithCapacity:(NSUInteger)capacity {
   return [[self new] autorelease];
 }
+- (instancetype)initWithCapacity:(NSUInteger)capacity {
+  return self;
+}
 - (id)objectForKeyedSubscript:(id)key {
   return [self objectForKey:key];
 }

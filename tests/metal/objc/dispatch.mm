@@ -28,6 +28,13 @@ dispatch_queue_t dispatch_get_main_queue(void) {
 
 void dispatch_release(void* object) { delete static_cast<dispatch_queue_s*>(object); }
 
+void dispatch_queue_set_specific(dispatch_queue_t queue, const void* key, void* value,
+                                 dispatch_function_t destructor) {
+  queue->queue.Mark(key, value);
+}
+
+void* dispatch_get_specific(const void* key) { return SerialQueue::MarkHere(key); }
+
 void dispatch_sync_f(dispatch_queue_t queue, void* context, dispatch_function_t work) {
   queue->queue.RunAndWait([=] { work(context); });
 }

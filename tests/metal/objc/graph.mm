@@ -10,9 +10,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tests/metal/rules/live_objects.h"
+
 using mpsd::standin::Command;
 using mpsd::standin::GpuRange;
 using mpsd::standin::GraphNode;
+using mpsd::standin::LiveObjects;
 using mpsd::standin::Node;
 using mpsd::standin::OneThread;
 using mpsd::standin::Values;
@@ -187,6 +190,7 @@ std::vector<Bound> BoundOf(NSDictionary* dictionary) {
 @implementation MPSGraph
 - (instancetype)init {
   _turn = std::make_unique<OneThread>("MPSGraph");
+  ++LiveObjects::All().graphs;
   return self;
 }
 - (MPSGraphTensor*)tensorOf:(Node)node {
@@ -226,6 +230,7 @@ std::vector<Bound> BoundOf(NSDictionary* dictionary) {
 }
 - (void)dealloc {
   for (MPSGraphTensor* tensor : _tensors) [tensor release];
+  --LiveObjects::All().graphs;
   [super dealloc];
 }
 @end

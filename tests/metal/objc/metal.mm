@@ -4,12 +4,17 @@
 #include <Block.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "tests/metal/gpu/delays.h"
 #include "tests/metal/gpu/shared_event.h"
+#include "tests/metal/graph/strided_copy.h"
+#include "tests/metal/objc/shaders.h"
 
 using mpsd::standin::Command;
 using mpsd::standin::CommandBuffer;
@@ -21,6 +26,7 @@ using mpsd::standin::GpuQueue;
 using mpsd::standin::GpuRange;
 using mpsd::standin::OneThread;
 using mpsd::standin::SharedEvent;
+using mpsd::standin::StridedCopyOf;
 
 namespace {
 
@@ -37,6 +43,20 @@ std::atomic<uint64_t> queues{0};
 MTLStorageMode ModeOf(MTLResourceOptions options) {
   return options & MTLResourceStorageModePrivate ? MTLStorageModePrivate : MTLStorageModeShared;
 }
+
+// A fault of the real driver, planted where MPSD_STANDIN_DRIVER_RACE is set: the driver begins
+// encoders and takes them apart with state of the process.
+class PlantedRace {
+ public:
+  PlantedRace() {
+    static const bool is_planted = std::getenv("MPSD_STANDIN_DRIVER_RACE") != nullptr;
+    static auto* const driver = new OneThread("driver");
+    if (is_planted) turn_.emplace(*driver);
+  }
+
+ private:
+  std::optional<OneThread::Turn> turn_;
+};
 
 // A block that is kept, and runs within a pool of its own.
 std::function<void()> Kept(id<MTLCommandBuffer> buffer, MTLCommandBufferHandler block) {
@@ -179,8 +199,13 @@ GpuRange RangeOf(id<MTLBuffer> buffer, NSUInteger offset, NSUInteger bytes) {
   const OneThread::Turn turn(*_turn);
   if (_life.Ends()) _commands->life().EndsEncoder();
 }
+// Where the real driver crashes.
+- (void)destroyImpl {
+  const PlantedRace race;
+}
 - (void)dealloc {
   _life.Released();
+  [self destroyImpl];
   [super dealloc];
 }
 @end
@@ -214,9 +239,38 @@ GpuRange RangeOf(id<MTLBuffer> buffer, NSUInteger offset, NSUInteger bytes) {
 }
 @end
 
-@interface StandinComputeEncoder : StandinEncoder
+// A kernel's arguments stay until others replace them.
+@interface StandinComputeEncoder : StandinEncoder {
+  StandinPipeline* _pipeline;
+  std::map<NSUInteger, GpuRange> _buffers;
+  std::map<NSUInteger, std::vector<uint32_t>> _words;
+}
 @end
+
 @implementation StandinComputeEncoder
+- (void)setComputePipelineState:(id<MTLComputePipelineState>)state {
+  const OneThread::Turn turn(*_turn);
+  if (_life.AllowsCommands("setComputePipelineState")) _pipeline = (StandinPipeline*)state;
+}
+- (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index {
+  const OneThread::Turn turn(*_turn);
+  if (!_life.AllowsCommands("setBuffer")) return;
+  _buffers[index] = RangeOf(buffer, offset, [buffer length] - offset);
+}
+- (void)setBytes:(const void*)bytes length:(NSUInteger)length atIndex:(NSUInteger)index {
+  const OneThread::Turn turn(*_turn);
+  if (!_life.AllowsCommands("setBytes")) return;
+  const auto* words = static_cast<const uint32_t*>(bytes);
+  _words[index].assign(words, words + length / sizeof(uint32_t));
+}
+- (void)dispatchThreads:(MTLSize)threads threadsPerThreadgroup:(MTLSize)group {
+  const OneThread::Turn turn(*_turn);
+  if (!_life.AllowsCommands("dispatchThreads")) return;
+  const std::vector<int64_t> sizes(_words[2].begin(), _words[2].end());
+  const std::vector<int64_t> strides(_words[3].begin(), _words[3].end());
+  _commands->Add("dispatchThreads",
+                 StridedCopyOf(_pipeline->_kernel, _buffers[0], _buffers[1], sizes, strides));
+}
 @end
 
 @implementation StandinCommandBuffer
@@ -226,6 +280,7 @@ GpuRange RangeOf(id<MTLBuffer> buffer, NSUInteger offset, NSUInteger bytes) {
   return self;
 }
 - (id)begin:(Class)kind call:(const char*)call {
+  const PlantedRace race;
   const OneThread::Turn turn(_commands->turn());
   const bool is_allowed = _commands->life().BeginsEncoder(call);
   StandinEncoder* const encoder = [[kind new] autorelease];
@@ -369,12 +424,17 @@ GpuRange RangeOf(id<MTLBuffer> buffer, NSUInteger offset, NSUInteger bytes) {
   }
   return [StandinBuffer newOver:GpuMemory::Wrap(bytes, length, std::move(ends)) options:options];
 }
-// Nothing here compiles shaders; libtorch says so where an operator needs one.
+// Nothing here compiles shaders, but a library's source tells which kernels it has.
 - (id<MTLLibrary>)newLibraryWithSource:(NSString*)source
                                options:(MTLCompileOptions*)options
                                  error:(NSError**)error {
-  if (error != nullptr) *error = [[NSError new] autorelease];
-  return nil;
+  StandinLibrary* const library = [StandinLibrary new];
+  library->_source = [source UTF8String];
+  return library;
+}
+- (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)function
+                                                             error:(NSError**)error {
+  return PipelineOf(function);
 }
 - (id<MTLLibrary>)newLibraryWithData:(dispatch_data_t)data error:(NSError**)error {
   if (error != nullptr) *error = [[NSError new] autorelease];
@@ -396,6 +456,17 @@ id<MTLDevice> MTLCreateSystemDefaultDevice(void) { return [StandinDeviceOfProces
 @implementation MTLHeapDescriptor
 @end
 @implementation MTLCompileOptions
+@dynamic preprocessorMacros;
+- (void)setLanguageVersion:(MTLLanguageVersion)version {
+}
+- (MTLLanguageVersion)languageVersion {
+  return MTLLanguageVersion3_0;
+}
+- (void)setFastMathEnabled:(BOOL)is_enabled {
+}
+- (BOOL)fastMathEnabled {
+  return NO;
+}
 - (void)setMathMode:(NSInteger)mode {
 }
 - (void)setMathFloatingPointFunctions:(NSInteger)functions {

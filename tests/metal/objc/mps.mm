@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/metal/rules/live_objects.h"
+
 using mpsd::standin::GpuMemory;
+using mpsd::standin::LiveObjects;
 using mpsd::standin::OneThread;
 
 @interface MPSCommandBuffer () {
@@ -19,6 +22,7 @@ using mpsd::standin::OneThread;
   MPSCommandBuffer* const buffer = [[MPSCommandBuffer new] autorelease];
   buffer->_buffer = (StandinCommandBuffer*)[[queue commandBuffer] retain];
   buffer->_turn = std::make_unique<OneThread>("MPSCommandBuffer");
+  ++LiveObjects::All().command_buffers;
   return buffer;
 }
 - (id<MTLCommandBuffer>)commandBuffer {
@@ -84,6 +88,7 @@ using mpsd::standin::OneThread;
   return StandinDeviceOfProcess();
 }
 - (void)dealloc {
+  --LiveObjects::All().command_buffers;
   [_buffer release];
   [super dealloc];
 }

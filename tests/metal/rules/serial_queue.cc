@@ -22,6 +22,9 @@ class Inside {
     while (block != nullptr && block->queue_ != queue) block = block->outer_;
     return block != nullptr;
   }
+  static const SerialQueue* Innermost() {
+    return innermost == nullptr ? nullptr : innermost->queue_;
+  }
 
  private:
   const SerialQueue* const queue_;
@@ -31,6 +34,13 @@ class Inside {
 }  // namespace
 
 bool SerialQueue::IsInside() const { return Inside::IsIn(this); }
+
+void* SerialQueue::MarkHere(const void* key) {
+  const SerialQueue* const queue = Inside::Innermost();
+  if (queue == nullptr) return nullptr;
+  const auto found = queue->marks_.find(key);
+  return found == queue->marks_.end() ? nullptr : found->second;
+}
 
 void SerialQueue::RunAndWait(const std::function<void()>& block) {
   if (IsInside()) {

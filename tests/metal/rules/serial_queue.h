@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <mutex>
 
 #include "tests/metal/rules/rule.h"
@@ -24,8 +25,17 @@ class SerialQueue {
   // Whether the calling thread is in a block of this queue.
   bool IsInside() const;
 
+  // Marks the queue with a value, which blocks of the queue find. For the queue's maker, before any
+  // block runs.
+  void Mark(const void* key, void* value) { marks_[key] = value; }
+
+  // The mark of the queue whose block the calling thread runs, of the innermost one; null if there
+  // is none.
+  static void* MarkHere(const void* key);
+
  private:
   std::mutex mutex_;  // held while a block runs
+  std::map<const void*, void*> marks_;
 };
 
 }  // namespace mpsd::standin

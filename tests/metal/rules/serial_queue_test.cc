@@ -29,6 +29,18 @@ TEST_F(SerialQueueTest, ABlockMayWaitForAnotherQueue) {
   EXPECT_EQ(Total(), 0U);
 }
 
+TEST_F(SerialQueueTest, ABlockFindsTheMarkOfItsOwnQueueAlone) {
+  SerialQueue outer;
+  SerialQueue inner;
+  int key = 0;
+  outer.Mark(&key, &outer);
+  EXPECT_EQ(SerialQueue::MarkHere(&key), nullptr);
+  outer.RunAndWait([&] {
+    EXPECT_EQ(SerialQueue::MarkHere(&key), &outer);
+    inner.RunAndWait([&] { EXPECT_EQ(SerialQueue::MarkHere(&key), nullptr); });
+  });
+}
+
 TEST_F(SerialQueueTest, BlocksOfThreadsRunOneAtATime) {
   SerialQueue queue;
   int count = 0;  // a race, if two blocks run at once

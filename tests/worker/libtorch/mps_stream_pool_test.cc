@@ -120,6 +120,16 @@ TEST(MpsStreamPool, AWaitForAllWaitsForEachStreamThatWasMade) {
   }
 }
 
+TEST(MpsStreamPool, MemoryIsNotWaitedForInABlockOfAStreamsQueue) {
+  MPSStream* const own = Pool().stream(4);
+  MPSStream* const other = Pool().stream(5);
+  const int before = own->waits + other->waits;
+  dispatch_sync_f(own->queue(), nullptr, [](void*) { Pool().waitForMemory(); });
+  EXPECT_EQ(own->waits + other->waits, before);
+  Pool().waitForMemory();
+  EXPECT_EQ(own->waits + other->waits, before + 2) << "elsewhere";
+}
+
 TEST(MpsStreamPool, AnErrorOfAWaitComesOutOfTheQueue) {
   MPSStream* stream = Pool().stream(30);
   stream->on_wait = [] { throw std::runtime_error("the device is lost"); };
@@ -149,6 +159,48 @@ TEST(MpsStreamPool, TheEnvironmentMayForceGraphs) {
   EXPECT_EXIT(std::_Exit(PrefersGraphsWith("1")), ::testing::ExitedWithCode(1), "");
   EXPECT_EXIT(std::_Exit(PrefersGraphsWith("0")), ::testing::ExitedWithCode(0), "");
   EXPECT_EXIT(std::_Exit(PrefersGraphsWith("")), ::testing::ExitedWithCode(0), "");
+}
+
+// In processes of their own, likewise: 1 for the main thread's stream, 2 for another one.
+int ContinuingWith(const char* value) {
+  setenv("MPS_COMMIT_AND_CONTINUE", value, 1);
+  return (MPSStreamPool::commitsAndContinues(0) ? 1 : 0) +
+         (MPSStreamPool::commitsAndContinues(7) ? 2 : 0);
+}
+
+TEST(MpsStreamPool, TheEnvironmentSaysWhichStreamsCommitAndContinue) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::_Exit(ContinuingWith("")), ::testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(std::_Exit(ContinuingWith("all")), ::testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(std::_Exit(ContinuingWith("main")), ::testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(std::_Exit(ContinuingWith("none")), ::testing::ExitedWithCode(0), "");
+}
+
+// Whether a thread that finds all streams taken gets one, as soon as another thread ends.
+int GetsOneByWaiting() {
+  setenv("MPS_STREAM_WAIT_MS", "-1", 1);
+  std::latch ready(31);
+  std::latch end(1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 31; ++i) {
+    threads.emplace_back([&] {
+      Pool().current();
+      ready.count_down();
+      end.wait();
+    });
+  }
+  ready.wait();
+  std::string error = "none yet";
+  std::thread late([&] { error = ErrorOf([] { Pool().current(); }); });
+  end.count_down();
+  for (std::thread& thread : threads) thread.join();
+  late.join();
+  return error.empty() ? 1 : 0;
+}
+
+TEST(MpsStreamPool, TheEnvironmentMayHaveThreadsWaitForAStream) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::_Exit(GetsOneByWaiting()), ::testing::ExitedWithCode(1), "");
 }
 
 TEST(MpsStreamPool, InItsScopeAStreamIsTheThreads) {

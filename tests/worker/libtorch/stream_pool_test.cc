@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <latch>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,13 @@ class StreamPoolTest : public ::testing::Test {
       index = pool_.Held();
     });
     return index;
+  }
+
+  // A pool that is patient where all streams are taken.
+  StreamMaker<FakeStream> PatientMaker(std::chrono::milliseconds patience) {
+    StreamMaker<FakeStream> maker = Maker();
+    maker.patience = patience;
+    return maker;
   }
 
   bool makes_fail_ = false;
@@ -133,6 +141,20 @@ TEST_F(StreamPoolTest, AThreadThatGotNoneMayAskAgain) {
     holders.reset();
     EXPECT_THAT(pool_.Current(), Not(IsNull()));
   });
+}
+
+TEST_F(StreamPoolTest, APatientThreadHasTheFirstStreamThatIsGivenBack) {
+  Pool patient(PatientMaker(std::chrono::milliseconds(-1)));
+  auto holders = std::make_unique<Holders>(&patient, 31);
+  std::thread late([&] { EXPECT_THAT(patient.Current(), Not(IsNull())); });
+  holders.reset();
+  late.join();
+}
+
+TEST_F(StreamPoolTest, PatienceWithALimitEndsWithoutAStream) {
+  Pool patient(PatientMaker(std::chrono::milliseconds(1)));
+  const Holders holders(&patient, 31);
+  OnThread([&] { EXPECT_THAT(patient.Current(), IsNull()); });
 }
 
 TEST_F(StreamPoolTest, AStreamIsWaitedForBeforeAnotherThreadHasIt) {

@@ -45,7 +45,20 @@ void UntimedEvents(const CaseSize& size, CaseCounts& counts);
 void Exhaustion(const CaseSize& size, CaseCounts& counts);
 // A small network of linear layers, with each layer's answer of the cpu beside it.
 void Layers(const CaseSize& size, CaseCounts& counts);
+// Convolutions with padding, stride and groups, likewise.
+void Convolutions(const CaseSize& size, CaseCounts& counts);
+// An encoder's layer, written out: in-projection, heads, softmax, LayerNorm, GELU.
+void Attention(const CaseSize& size, CaseCounts& counts);
 // A LayerNorm, as the other operators that keep state in the framework.
 void LayerNorms(const CaseSize& size, CaseCounts& counts);
+
+// More threads than there are streams, of which each ends soon: with patience all of them run.
+void Patience(const CaseSize& size, CaseCounts& counts);
+// More shapes than a thread's cache of graphs holds.
+void ManyShapes(const CaseSize& size, CaseCounts& counts);
+// Copies that nobody waits for, whose command buffers end all the same.
+void KeptBuffers(const CaseSize& size, CaseCounts& counts);
+// Unused memory is given back in a block of a stream's queue, by several threads at once.
+void TrimsInBlocks(const CaseSize& size, CaseCounts& counts);
 
 }  // namespace mpsd::standin

@@ -32,4 +32,11 @@ void Exhaustion(const CaseSize& size, CaseCounts& counts) {
   if (refused != size.threads - kStreams) ++counts.wrong;
 }
 
+void Patience(const CaseSize& size, CaseCounts& counts) {
+  RunOnThreads(size, counts, [&](int, int) {
+    const at::Tensor host = at::ones({4});
+    if (!at::equal(host.to("mps").to("cpu"), host)) ++counts.wrong;
+  });
+}
+
 }  // namespace mpsd::standin

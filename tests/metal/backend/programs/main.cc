@@ -2,6 +2,7 @@
 // The last line is "CASE: wrong N, failed N, rules NAME N, …". The exit status is 1 if anything
 // went wrong.
 #include <ATen/ATen.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +27,12 @@ const std::map<std::string, Case>& Cases() {
                                       {"waits-for-others", &WaitsForOthers},
                                       {"untimed-events", &UntimedEvents},
                                       {"exhaustion", &Exhaustion},
+                                      {"patience", &Patience},
+                                      {"convolutions", &Convolutions},
+                                      {"attention", &Attention},
+                                      {"many-shapes", &ManyShapes},
+                                      {"kept-buffers", &KeptBuffers},
+                                      {"trims-in-blocks", &TrimsInBlocks},
                                       {"guards", &Guards}};
   return *cases;
 }
@@ -55,5 +62,5 @@ int main(int argc, char** argv) {
   if (argc > 3) size.rounds = std::atoi(argv[3]);
   const int status = mpsd::standin::Run(argv[1], size);
   std::fflush(stdout);
-  std::_Exit(status);  // the gpu's threads still run
+  _exit(status);  // the gpu's threads still run
 }

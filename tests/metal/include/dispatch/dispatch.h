@@ -16,6 +16,9 @@ typedef void (*dispatch_function_t)(void*);
 dispatch_queue_t dispatch_queue_create(const char* label, void* attributes);
 dispatch_queue_t dispatch_get_main_queue(void);
 void dispatch_release(void* object);
+void dispatch_queue_set_specific(dispatch_queue_t queue, const void* key, void* value,
+                                 dispatch_function_t destructor);
+void* dispatch_get_specific(const void* key);
 void dispatch_sync_f(dispatch_queue_t queue, void* context, dispatch_function_t work);
 void dispatch_async_f(dispatch_queue_t queue, void* context, dispatch_function_t work);
 dispatch_data_t dispatch_data_create(const void* bytes, size_t length, dispatch_queue_t queue,

@@ -102,7 +102,7 @@ class Hangs(Watched):
             for held in (1, 2):  # requests that come together make one batch
                 futures += [stub.ModelInfer.future(calls.request("m", {"x": calls.row_of(i)}))
                             for i in range(2)]
-                wait_until(lambda: daemon.metric("mpsd_running_batches") == held, 30, "a batch")
+                wait_until(lambda: daemon.metric("mpsd_running_batches") >= held, 30, "a batch")
             for future in futures:
                 outcome = calls.outcome_of(future)
                 self.assertEqual(outcome.code, calls.OK, outcome.text)

@@ -33,9 +33,9 @@ class Browser:
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        # The protocol's pipes are the descriptors 3 and 4.
+        # The protocol's pipes are the descriptors 3 and 4. Debian's sh takes no number above 9.
         self._process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "sh", program(), *FLAGS,
+            ["bash", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "bash", program(), *FLAGS,
              *self._flags, *sandbox, f"--user-data-dir={self._folder.name}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             pass_fds=(theirs_in, theirs_out))

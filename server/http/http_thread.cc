@@ -84,6 +84,7 @@ size_t HttpThread::WriteReplies() {
 
 void HttpThread::Main() {
   role_.Bind();
+  role_.Check();
   completions_->Wake();
   while (!io_.stopped()) {
     size_t done = RunSome();
@@ -110,7 +111,6 @@ bool HttpThread::LooksOn() {
 // A bell is cleared by a thread that is awake: until then nobody takes the completion for one that
 // was not told.
 void HttpThread::Sleep() {
-  role_.Check();
   Listen();
   if (replies_.FallAsleep()) io_.run_one();
   replies_.WakeUp();

@@ -79,9 +79,9 @@ class HttpThread {
   static constexpr size_t kReadBytes = 256 << 10;
 
   void Main();
-  bool LooksOn();
-  void Sleep();
-  void Listen();
+  bool LooksOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  void Sleep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
+  void Listen() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
   size_t RunSome();
   size_t WriteReplies();
   void LookSoon() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);

@@ -9,9 +9,6 @@
 #include "server/telemetry/stage_exemplars.h"
 
 namespace mpsd {
-
-using Json = nlohmann::ordered_json;
-
 std::string SpanText(absl::string_view text) {
   return WithoutBadBytes(CutAtCharacter(text, kSpanTextBytes));
 }
@@ -33,7 +30,7 @@ std::vector<TraceSpan> SpansOf(const EndedRequest& request, const std::string id
 std::string SpanLines(const EndedRequest& request, const std::vector<TraceSpan>& spans) {
   std::string lines;
   for (const TraceSpan& span : spans) {
-    Json line;
+    nlohmann::ordered_json line;
     line["trace_id"] = request.span->trace_id;
     line["span_id"] = span.id;
     line["parent_id"] = span.parent_id;

@@ -9,6 +9,7 @@
 #include "server/telemetry/stage_exemplars.h"
 
 namespace mpsd {
+
 std::string SpanText(absl::string_view text) {
   return WithoutBadBytes(CutAtCharacter(text, kSpanTextBytes));
 }

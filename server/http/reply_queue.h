@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <cstddef>
+#include <thread>
 #include <utility>
 
 namespace mpsd {
@@ -34,8 +35,14 @@ class ReplyQueue {
   // The thread sleeps in `io`, which outlives the queue.
   explicit ReplyQueue(boost::asio::io_context* io) : io_(io) {}
 
+  // A request that was taken may be the last one: its thread ends while Push() still looks at it.
+  ~ReplyQueue() {
+    while (pushing_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
+  }
+
   // The caller must not touch the request afterwards. REQUIRES: it is not in the queue.
   void Push(Replying* replying) {
+    pushing_.fetch_add(1, std::memory_order_relaxed);
     Replying* first = first_.load(std::memory_order_relaxed);
     do {
       replying->next_ = first;
@@ -44,6 +51,7 @@ class ReplyQueue {
     if (first == nullptr && sleeps_.load(std::memory_order_seq_cst)) {
       boost::asio::post(*io_, [] {});
     }
+    pushing_.fetch_sub(1, std::memory_order_release);
   }
 
   // Has each request that came take its reply, in the order of their coming. Returns their number.
@@ -76,6 +84,7 @@ class ReplyQueue {
   boost::asio::io_context* const io_;
   std::atomic<Replying*> first_{nullptr};  // the one that came last
   std::atomic<bool> sleeps_{false};
+  std::atomic<int> pushing_{0};  // threads in Push()
 };
 
 }  // namespace mpsd

@@ -47,13 +47,14 @@ absl::Span<char> GrpcInferTask::TakeBeginning(absl::string_view first, size_t by
   if (GrpcKindOf(*call()) != GrpcKind::kOwn || IsCompressed(first[0], coding()).value_or(true)) {
     return {};
   }
-  message_ = first.substr(kGrpcPrefixBytes);
-  whole_bytes_ = bytes - kGrpcPrefixBytes;
-  return AdmitBeginning();
+  return AdmitBeginning({first.substr(kGrpcPrefixBytes), bytes - kGrpcPrefixBytes});
 }
 
-bool GrpcInferTask::ReadBeginning(InferMessage* message, TensorForms* forms) {
-  if (!wire_.ReadBeginning(message_, whole_bytes_, context().message_bytes, message)) return false;
+bool GrpcInferTask::ReadBeginning(const RequestBeginning& beginning, InferMessage* message,
+                                  TensorForms* forms) {
+  if (!wire_.ReadBeginning(beginning.bytes, beginning.whole_bytes, context().message_bytes,
+                           message))
+    return false;
   *forms = wire_.forms();
   return MayBeginWith(message->model);
 }

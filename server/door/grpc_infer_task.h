@@ -35,7 +35,8 @@ class GrpcInferTask final : public InferTask {
   HttpReply ErrorOf(const absl::Status& status) const override;
 
   // ExchangeTransport.
-  bool ReadBeginning(InferMessage* message, TensorForms* forms) override;
+  bool ReadBeginning(const RequestBeginning& beginning, InferMessage* message,
+                     TensorForms* forms) override;
   absl::Status Read(InferMessage* message, TensorForms* forms) override;
   absl::Status Write(const Answer& answer, bool is_last) override;
   void DropPayloads() override;
@@ -43,7 +44,6 @@ class GrpcInferTask final : public InferTask {
   std::string body_;           // as it came; in its place the plain message, if that was compressed
   absl::string_view message_;  // in `body_`
   RequestWire wire_;           // views of `message_`
-  size_t whole_bytes_ = 0;     // the message's length, if `message_` is only its beginning
 };
 
 }  // namespace mpsd

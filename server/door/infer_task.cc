@@ -129,19 +129,18 @@ void InferTask::Serve(BodyEnd body) {
 absl::Span<char> InferTask::TakeBeginning(absl::string_view first, size_t bytes) {
   thread_->Check();
   if (route_.kind != RouteKind::kInfer || coding_ != BodyCoding::kPlain) return {};
-  beginning_ = first;
-  whole_bytes_ = bytes;
-  return AdmitBeginning();
+  return AdmitBeginning({first, bytes});
 }
 
 // A body that is refused is collected: then Read() says why.
-bool InferTask::ReadBeginning(InferMessage* message, TensorForms* forms) {
+bool InferTask::ReadBeginning(const RequestBeginning& beginning, InferMessage* message,
+                              TensorForms* forms) {
   const absl::string_view header = call_->request().Header(kHeaderLength);
-  const size_t json_bytes = JsonBytes(header, beginning_.size()).value_or(0);
+  const size_t json_bytes = JsonBytes(header, beginning.bytes.size()).value_or(0);
   if (header.empty() || json_bytes == 0 || json_bytes > context_->json_bytes) return false;
   message->model = route_.model;
   message->version = route_.version;
-  if (!body_.ReadBeginning(std::string(beginning_), json_bytes, whole_bytes_,
+  if (!body_.ReadBeginning(std::string(beginning.bytes), json_bytes, beginning.whole_bytes,
                            context_->message_bytes, message)) {
     return false;
   }
@@ -149,10 +148,10 @@ bool InferTask::ReadBeginning(InferMessage* message, TensorForms* forms) {
   return MayBeginWith(message->model);
 }
 
-absl::Span<char> InferTask::AdmitBeginning() {
+absl::Span<char> InferTask::AdmitBeginning(const RequestBeginning& beginning) {
   thread_->Check();
   if (!exchange_.CheckAwaited(context_->exchange.clock->NowNs()).ok()) return {};
-  return exchange_.AdmitBeginning();
+  return exchange_.AdmitBeginning(beginning);
 }
 
 bool InferTask::MayBeginWith(absl::string_view model) {

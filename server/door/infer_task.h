@@ -78,7 +78,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
 
   // Admits a request whose beginning ReadBeginning() reads. Returns where its rest goes; nothing if
   // it is admitted when it is whole.
-  absl::Span<char> AdmitBeginning();
+  absl::Span<char> AdmitBeginning(const RequestBeginning& beginning);
 
   // Whether the caller may use the model, and the call may count for it. Tells nobody of a refusal.
   bool MayBeginWith(absl::string_view model);
@@ -155,7 +155,8 @@ class InferTask : public HttpTask, public ExchangeTransport {
   virtual HttpReply ErrorOf(const absl::Status& status) const;
 
   // ExchangeTransport.
-  bool ReadBeginning(InferMessage* message, TensorForms* forms) override;
+  bool ReadBeginning(const RequestBeginning& beginning, InferMessage* message,
+                     TensorForms* forms) override;
   absl::Status Read(InferMessage* message, TensorForms* forms) override;
   void Resume() override { call_->Resume(); }
   absl::Status Write(const Answer& answer, bool is_last) override;
@@ -181,8 +182,6 @@ class InferTask : public HttpTask, public ExchangeTransport {
   BodyCoding coding_ ABSL_GUARDED_BY(thread_) = BodyCoding::kPlain;
   bool is_inflated_ ABSL_GUARDED_BY(thread_) = false;
   MessageInflation inflation_ ABSL_GUARDED_BY(thread_);
-  absl::string_view beginning_;  // the body's, while it is offered
-  size_t whole_bytes_ = 0;
   InferBody body_;
 
   // Written by the thread that gives the answer, or before an ending on the task's thread.

@@ -1,6 +1,8 @@
 // ExchangeTransport: the part of a call that its request's exchange needs.
 #pragma once
 
+#include <cstddef>
+
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/check.h"
@@ -10,6 +12,12 @@
 #include "server/wire/tensor_forms.h"
 
 namespace mpsd {
+
+// The first bytes of a request that is arriving, and the length of the whole. Valid during a call.
+struct RequestBeginning {
+  absl::string_view bytes;
+  size_t whole_bytes = 0;
+};
 
 // One request's side of a transport. Only the transport knows the request's bytes, the client's
 // connection and credentials, and how an answer becomes bytes. Implemented by door/'s InferTask,
@@ -35,7 +43,10 @@ class ExchangeTransport {
 
   // Reads a request that lacks only the end of its last payload. False:
   // it cannot be admitted before it is whole, and Read() will read it.
-  virtual bool ReadBeginning(InferMessage* /*message*/, TensorForms* /*forms*/) { return false; }
+  virtual bool ReadBeginning(const RequestBeginning& /*beginning*/, InferMessage* /*message*/,
+                             TensorForms* /*forms*/) {
+    return false;
+  }
 
   // Whether the caller may use the model: OK, UNAUTHENTICATED or PERMISSION_DENIED.
   virtual absl::Status MayUse(absl::string_view model) = 0;

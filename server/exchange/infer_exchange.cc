@@ -77,10 +77,10 @@ void InferExchange::NoteTenant() {
   request_.rules_version = transport_->RulesVersion();
 }
 
-absl::Span<char> InferExchange::AdmitBeginning() {
+absl::Span<char> InferExchange::AdmitBeginning(const RequestBeginning& beginning) {
   thread_->Check();
   MPSD_CHECK(stage_ == Stage::kBegun && !is_arriving_);
-  if (!transport_->ReadBeginning(&message_, &forms_)) return {};
+  if (!transport_->ReadBeginning(beginning, &message_, &forms_)) return {};
   message_.takes_many = answers_ == Answers::kMany;
   BeginSpan();
   NoteTenant();

@@ -92,7 +92,7 @@ class InferExchange final : public ReplySink, private TextWaiter {
   // read its beginning. Returns where the rest goes; nothing if the request must be whole first,
   // and then has not begun to be admitted. After this the caller does not end the request: it calls
   // RestIsThere(), once.
-  absl::Span<char> AdmitBeginning();
+  absl::Span<char> AdmitBeginning(const RequestBeginning& beginning);
 
   // The rest was written, or will not come: then the request ends with `status`. The request may
   // have ended when this returns. REQUIRES: is_arriving().

@@ -30,7 +30,7 @@ class FakeTransport final : public ExchangeTransport {
     return absl::OkStatus();
   }
 
-  bool ReadBeginning(InferMessage* message, TensorForms* forms) override {
+  bool ReadBeginning(const RequestBeginning&, InferMessage* message, TensorForms* forms) override {
     return reads_beginning && Read(message, forms).ok();
   }
 

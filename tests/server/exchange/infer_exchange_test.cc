@@ -105,7 +105,7 @@ TEST_F(InferExchangeTest, ARequestMayBeAdmittedByItsBeginning) {
   handler_.rest = "????";
   call_.tenant = 3;
   Begin(&call_);
-  const absl::Span<char> rest = call_.exchange.AdmitBeginning();
+  const absl::Span<char> rest = call_.exchange.AdmitBeginning({});
   EXPECT_EQ(rest.data(), handler_.rest.data());
   EXPECT_EQ(rest.size(), 4U);
   EXPECT_TRUE(call_.exchange.is_arriving());
@@ -125,7 +125,7 @@ TEST_F(InferExchangeTest, ARequestMayBeAdmittedByItsBeginning) {
 TEST_F(InferExchangeTest, ARequestWhoseRestDoesNotComeSaysWhy) {
   handler_.rest = "????";
   Begin(&call_);
-  ASSERT_FALSE(call_.exchange.AdmitBeginning().empty());
+  ASSERT_FALSE(call_.exchange.AdmitBeginning({}).empty());
   call_.TakeNotes();
   call_.exchange.RestIsThere(absl::DeadlineExceededError("too slow"));
   EXPECT_EQ(handler_.queue.cancelled, 1);
@@ -136,10 +136,10 @@ TEST_F(InferExchangeTest, ARequestWhoseRestDoesNotComeSaysWhy) {
 
 TEST_F(InferExchangeTest, ARequestThatMustBeWholeIsAsItWas) {
   Begin(&call_);
-  EXPECT_TRUE(call_.exchange.AdmitBeginning().empty()) << "the handler takes none";
+  EXPECT_TRUE(call_.exchange.AdmitBeginning({}).empty()) << "the handler takes none";
   handler_.rest = "????";
   call_.reads_beginning = false;
-  EXPECT_TRUE(call_.exchange.AdmitBeginning().empty());
+  EXPECT_TRUE(call_.exchange.AdmitBeginning({}).empty());
   EXPECT_FALSE(call_.exchange.is_arriving());
   call_.TakeNotes();
   call_.exchange.Admit(call_.exchange.Read());

@@ -15,13 +15,14 @@
 #include "proto/base/platform.h"
 #include "server/lanes/worker_link.h"
 #include "server/plane/bell_policy.h"
+#include "server/plane/worker_bells.h"
 
 namespace mpsd {
 
 // A worker rings its bell while every thread of the front end sleeps. A thread sleeps in a set of
 // descriptors of its own, its ear. One ear hears the bells of all workers, so one ring wakes one
 // thread. Owned by the plane. Thread-safe.
-class Bells {
+class Bells final : public WorkerBells {
  public:
   explicit Bells(const Clock* clock);
 
@@ -42,12 +43,9 @@ class Bells {
   // heard any more.
   void Clear();
 
-  // From now on this worker's bell is heard. A bell that has rung for nothing too often calls
-  // `give_up`, at most once. `give_up` must only take note: it runs under this object's mutex.
-  absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up);
-
-  // This worker's bell is not heard any more. Does nothing if it was not.
-  void Unwatch(const WorkerLink& link);
+  // WorkerBells. `give_up` must only take note: it runs under this object's mutex.
+  absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up) override;
+  void Unwatch(const WorkerLink& link) override;
 
  private:
   struct Watched {

@@ -17,6 +17,7 @@
 #include "proto/base/thread_role.h"
 #include "server/dispatch/pool.h"
 #include "server/plane/plane.h"
+#include "server/plane/worker_bells.h"
 #include "server/supervise/memory_budget.h"
 #include "server/supervise/policy/device_health_policy.h"
 #include "server/supervise/policy/memory_kills_policy.h"
@@ -24,7 +25,6 @@
 #include "server/supervise/policy/watchdog_policy.h"
 #include "server/supervise/process/worker_host.h"
 #include "server/supervise/status_board.h"
-#include "server/supervise/worker_bells.h"
 #include "server/telemetry/log/log.h"
 
 namespace mpsd {

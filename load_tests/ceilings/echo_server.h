@@ -41,7 +41,8 @@ class EchoServer {
   class Call;  // one armed call; its memory serves one call after another
 
   EchoServer() = default;
-  static void Serve(grpc::ServerCompletionQueue* queue);
+  static void Serve(grpc::ServerCompletionQueue* queue, uint32_t armed_calls);
+  static void ShutDown(grpc::ServerCompletionQueue* queue);
 
   std::string address_;
   Service service_;

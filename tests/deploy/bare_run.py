@@ -20,9 +20,10 @@ STAND_INS = {
                '"$3/bin/python"',
     # pip install ... -r FILE, or a package by its name
     "venv_python": 'case " $* " in *" -r "*) cat "${@: -1}" >/dev/null ;; esac',
-    # env GOVERSION; install tool; build [...] -o NAME PACKAGE
-    "go": 'case $1 in env) echo go1.999 ;; build) echo "#" >"${@: -2:1}"; '
-          'chmod +x "${@: -2:1}" ;; esac',
+    # env GOVERSION; install tool, of which ours are named; build [...] -o NAME PACKAGE
+    "go": 'made=("${@: -2:1}"); case $1 in env) echo go1.999; exit ;; '
+          'install) mkdir -p "$GOBIN"; made=("$GOBIN"/{client,protoc-gen-go,protoc-gen-go-grpc}) ;; '
+          'esac; for it in "${made[@]}"; do echo "#" >"$it"; chmod +x "$it"; done',
     "node": "echo v99.0.0",
     "npm": "cat package.json package-lock.json >/dev/null",
     # The real one, for what the files import, without the plugins that are not there.

@@ -46,10 +46,10 @@ class HttpCollector(http.server.ThreadingHTTPServer):
             assert self.path == "/some/v1/traces", self.path
             assert self.headers["content-type"] == "application/x-protobuf"
             code = self.server.codes.pop(0) if self.server.codes else 200
+            self.server.bodies.append(body)
             self.send_response(code)
             self.send_header("content-length", "0")
             self.end_headers()
-            self.server.bodies.append(body)
 
         def log_message(self, *_):
             pass

@@ -9,9 +9,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
+#include "server/door/message_inflation.h"
+#include "server/inflate/deflate.h"
 
 namespace mpsd {
 namespace {
@@ -19,6 +22,7 @@ namespace {
 constexpr size_t kMaxTimeoutDigits = 8;
 constexpr char kOkLine[] = "grpc-status: 0\r\n";
 constexpr char kEncoding[] = "grpc-encoding";
+constexpr char kAccepted[] = "grpc-accept-encoding";
 
 enum Flag : char { kPlainFlag = 0, kCompressedFlag = 1 };
 
@@ -53,6 +57,10 @@ std::string PercentEncoded(absl::string_view text) {
     }
   }
   return encoded;
+}
+
+absl::string_view NameOf(BodyCoding coding) {
+  return coding == BodyCoding::kGzip ? "gzip" : "deflate";
 }
 
 std::string Unpadded(absl::string_view bytes) {
@@ -112,6 +120,13 @@ absl::StatusOr<BodyCoding> GrpcCoding(HttpCall* call, bool allowed) {
       absl::StrCat("grpc-encoding \"", name, is_known ? "\" is disabled" : "\" is unknown"));
 }
 
+BodyCoding AnswerCoding(const HttpRequest& request, BodyCoding coding) {
+  for (const absl::string_view name : absl::StrSplit(request.Header(kAccepted), ',')) {
+    if (absl::StripAsciiWhitespace(name) == NameOf(coding)) return coding;
+  }
+  return BodyCoding::kPlain;
+}
+
 absl::StatusOr<bool> IsCompressed(char flag, BodyCoding coding) {
   if (flag == kPlainFlag) return false;
   if (flag != kCompressedFlag) return absl::InternalError("a message has a flag without meaning");
@@ -164,6 +179,15 @@ HttpReply GrpcReply(std::string body, Splices splices) {
   reply.trailers = kOkLine;
   reply.tells_length = false;
   return reply;
+}
+
+void CompressReply(BodyCoding coding, HttpReply* reply) {
+  std::string body = GrpcBody();
+  const absl::string_view plain = absl::string_view(reply->body).substr(kGrpcPrefixBytes);
+  if (!Deflate(FormOf(coding), plain, &body)) return;
+  body.replace(0, kGrpcPrefixBytes, GrpcPrefix(kCompressedFlag, body.size() - kGrpcPrefixBytes));
+  reply->body = std::move(body);
+  reply->AddHeader(kEncoding, NameOf(coding));
 }
 
 HttpReply GrpcError(const absl::Status& status, StatusStyle style) {

@@ -58,6 +58,10 @@ absl::StatusOr<int64_t> GrpcEnd(absl::string_view timeout, int64_t now_ns);
 // header grpc-accept-encoding.
 absl::StatusOr<BodyCoding> GrpcCoding(HttpCall* call, bool allowed);
 
+// How the answer to a compressed message of this call may be compressed: as the message, if the
+// header grpc-accept-encoding has it. Pure.
+BodyCoding AnswerCoding(const HttpRequest& request, BodyCoding coding);
+
 // Whether a message with this flag is compressed, in a call with this coding. INTERNAL for a flag
 // that has no meaning there. Pure.
 absl::StatusOr<bool> IsCompressed(char flag, BodyCoding coding);
@@ -89,6 +93,10 @@ void EndGrpcMessage(std::string* body, size_t elsewhere = 0);
 
 // The reply with this message: writes the prefix. REQUIRES: the body began as GrpcBody(). Pure.
 HttpReply GrpcReply(std::string body, Splices splices = {});
+
+// Compresses the message of such a reply, and says so in a header, if that makes the message
+// shorter. Blocks as Deflate(). REQUIRES: gzip or deflate, and no splices.
+void CompressReply(BodyCoding coding, HttpReply* reply);
 
 // The reply to a call that ends with an error. Pure.
 HttpReply GrpcError(const absl::Status& status, StatusStyle style);

@@ -60,7 +60,12 @@ bool GrpcInferTask::ReadBeginning(const RequestBeginning& beginning, InferMessag
 }
 
 absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
-  if (is_inflated()) message_ = body_ = TakeInflated();
+  if (is_inflated()) {
+    message_ = body_ = TakeInflated();
+    if (GrpcKindOf(*call()) == GrpcKind::kOwn) {
+      answer_coding_ = AnswerCoding(call()->request(), coding());
+    }
+  }
   const absl::Status status = wire_.Read(message_, context().message_bytes, message);
   if (status.ok()) *forms = wire_.forms();
   return status;
@@ -68,7 +73,8 @@ absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
 
 absl::Status GrpcInferTask::Write(const Answer& answer, bool is_last) {
   const GrpcKind kind = GrpcKindOf(*call());
-  std::shared_ptr<void> pin = kind == GrpcKind::kOwn ? Pin(answer) : nullptr;
+  const bool is_plain = answer_coding_ == BodyCoding::kPlain;
+  std::shared_ptr<void> pin = kind == GrpcKind::kOwn && is_plain ? Pin(answer) : nullptr;
   std::string body = GrpcBody();
   Splices splices;
   AppendReply(exchange()->HeadOf(is_last), answer, &body, pin == nullptr ? nullptr : &splices);
@@ -80,6 +86,13 @@ absl::Status GrpcInferTask::Write(const Answer& answer, bool is_last) {
   return status;
 }
 
+void GrpcInferTask::SendLast() {
+  if (answer_coding_ == BodyCoding::kPlain) return InferTask::SendLast();
+  HttpReply reply = TakeReply();
+  AddEchoes(&reply);
+  deflation_.Send(answer_coding_, std::move(reply), call());
+}
+
 void GrpcInferTask::DropPayloads() {
   wire_.DropBuffers();
   std::string().swap(body_);
@@ -89,6 +102,7 @@ void GrpcInferTask::DropPayloads() {
 void GrpcInferTask::Over() {
   wire_.Clear();
   std::string().swap(body_);
+  answer_coding_ = BodyCoding::kPlain;
   InferTask::Over();
 }
 

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "server/door/answer_deflation.h"
 #include "server/door/grpc_form.h"
 #include "server/door/infer_task.h"
 #include "server/wire/request_wire.h"
@@ -11,15 +13,17 @@
 namespace mpsd {
 
 // An InferTask whose body is a ModelInferRequest in gRPC's form, and whose reply a
-// ModelInferResponse. Both may have the form of gRPC-Web. The tensors stay in the body until the
-// workers' memory has them. A large one is admitted by its beginning where that is possible, and
-// the rest goes straight there.
+// ModelInferResponse. Both may have the form of gRPC-Web. The answer to a compressed message is
+// compressed, where the client reads that. The tensors stay in the body until the workers' memory
+// has them. A large one is admitted by its beginning where that is possible, and the rest goes
+// straight there.
 //
 // Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
 // HttpDoor, as an InferTask.
 class GrpcInferTask final : public InferTask {
  public:
-  using InferTask::InferTask;
+  GrpcInferTask(const DoorContext* context, Back back)
+      : InferTask(context, std::move(back)), deflation_(context->inflaters) {}
 
   // HttpTask.
   size_t BodyBytes(absl::string_view first) const override { return GrpcBodyBytes(first); }
@@ -40,10 +44,13 @@ class GrpcInferTask final : public InferTask {
   absl::Status Read(InferMessage* message, TensorForms* forms) override;
   absl::Status Write(const Answer& answer, bool is_last) override;
   void DropPayloads() override;
+  void SendLast() override;
 
   std::string body_;           // as it came; in its place the plain message, if that was compressed
   absl::string_view message_;  // in `body_`
   RequestWire wire_;           // views of `message_`
+  BodyCoding answer_coding_ = BodyCoding::kPlain;  // constant once the request was admitted
+  AnswerDeflation deflation_;
 };
 
 }  // namespace mpsd

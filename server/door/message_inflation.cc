@@ -9,12 +9,17 @@ namespace mpsd {
 // So that the reader of JSON takes the bytes as they are.
 static_assert(InflatedBody::kPaddingBytes >= kBodyPadding);
 
+CompressedForm FormOf(BodyCoding coding) {
+  MPSD_CHECK(coding == BodyCoding::kGzip || coding == BodyCoding::kDeflate);
+  return coding == BodyCoding::kGzip ? CompressedForm::kGzip : CompressedForm::kDeflate;
+}
+
 void MessageInflation::Begin(BodyCoding coding, absl::string_view bytes, HttpCall* call,
                              std::function<void()> done) {
-  MPSD_CHECK(!is_out_ && (coding == BodyCoding::kGzip || coding == BodyCoding::kDeflate));
+  MPSD_CHECK(!is_out_);
   is_out_ = true;
   is_dropped_.store(false, std::memory_order_relaxed);
-  coding_ = coding;
+  form_ = FormOf(coding);
   bytes_ = bytes;
   call_ = call;
   done_ = std::move(done);
@@ -24,11 +29,9 @@ void MessageInflation::Begin(BodyCoding coding, absl::string_view bytes, HttpCal
 // The task may be over, and this in use again, before `done` returns.
 void MessageInflation::Run() {
   const std::function<void()> done = std::move(done_);
-  const CompressedForm form =
-      coding_ == BodyCoding::kGzip ? CompressedForm::kGzip : CompressedForm::kDeflate;
   status_ = is_dropped_.load(std::memory_order_relaxed)
                 ? CallCancelled()
-                : plain_.Inflate(form, bytes_, call_->peer());
+                : plain_.Inflate(form_, bytes_, call_->peer());
   done();
 }
 

@@ -15,6 +15,9 @@
 
 namespace mpsd {
 
+// REQUIRES: gzip or deflate.
+CompressedForm FormOf(BodyCoding coding);
+
 // Step 1 of a compressed request, before anybody reads it. The message is the body of an HTTP
 // request or one message of a gRPC call. A task that has the whole message calls Begin(). Its
 // `done` is called once, when the message is plain or cannot be made so, and has the task's
@@ -22,7 +25,7 @@ namespace mpsd {
 //
 // Lives on the call's thread, except Run(), which an inflater's thread calls. Owned by a task and
 // used again for each message.
-class MessageInflation final : public InflationJob {
+class MessageInflation final : public CompressionJob {
  public:
   // The threads and the ledger of `bounds` outlive the inflation.
   MessageInflation(InflaterThreads* threads, const InflateBounds& bounds)
@@ -62,7 +65,7 @@ class MessageInflation final : public InflationJob {
 
   // Written by Begin(), read by Run(). Between them lies the threads' queue, and on the way back
   // the post of HttpCall::Resume().
-  BodyCoding coding_ = BodyCoding::kPlain;
+  CompressedForm form_ = CompressedForm::kGzip;
   absl::string_view bytes_;
   HttpCall* call_ = nullptr;
   std::function<void()> done_;

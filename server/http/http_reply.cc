@@ -30,17 +30,6 @@ void HttpReply::AddHeader(absl::string_view name, absl::string_view value) {
   absl::StrAppend(&headers, name, ": ", value, kLineBreaks);
 }
 
-void HttpReply::Join() {
-  if (splices.empty()) return;
-  std::string joined;
-  joined.reserve(body_bytes());
-  splices.ForEach(body, 0, body_bytes(), [&joined](absl::string_view piece, bool) {
-    joined.append(piece.data(), piece.size());
-  });
-  body = std::move(joined);
-  splices = Splices();
-}
-
 std::string HeadOf(const HttpReply& reply, HttpNext next) {
   return absl::StrCat("HTTP/1.1 ", reply.status, " ", ReasonOf(reply.status),
                       "\r\nContent-Type: ", reply.content_type,

@@ -41,9 +41,6 @@ struct HttpReply {
   // The length of the body.
   size_t body_bytes() const { return body.size() + splices.bytes(); }
 
-  // Copies the splices into the body.
-  void Join();
-
   int status = 200;
   const char* content_type = kJsonType;  // a constant
   std::string headers;                   // further header lines, each with its break

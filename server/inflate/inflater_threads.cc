@@ -25,7 +25,7 @@ void InflaterThreads::Start(uint32_t count) {
   }
 }
 
-void InflaterThreads::Enqueue(InflationJob* job) {
+void InflaterThreads::Enqueue(CompressionJob* job) {
   absl::MutexLock lock(&mu_);
   waiting_.push_back(job);
 }
@@ -35,7 +35,7 @@ void InflaterThreads::Main() {
     return stopping_ || !waiting_.empty();
   };
   for (;;) {
-    InflationJob* next = nullptr;
+    CompressionJob* next = nullptr;
     {
       absl::MutexLock lock(&mu_);
       mu_.Await(absl::Condition(&has_work));

@@ -1,4 +1,4 @@
-// InflaterThreads: inflate compressed messages, so that the door's threads can continue meanwhile.
+// InflaterThreads: inflate and compress messages while the door's threads continue.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace mpsd {
 
-// A message that waits for a thread. Owned by a call: door/'s MessageInflation.
+// A message that waits for a thread. Owned by a call: MessageInflation and AnswerDeflation of
+// `door`.
 // Thread-compatible.
-class InflationJob {
+class CompressionJob {
  public:
-  virtual ~InflationJob() = default;
+  virtual ~CompressionJob() = default;
 
   // Called once per Enqueue(), on one of the threads. Once told that the job is done, its owner may
   // enqueue or destroy it before this returns; the threads never touch it afterwards.
@@ -44,7 +45,7 @@ class InflaterThreads {
 
   // Has a thread run the job, after all jobs enqueued before have been taken. Never blocks.
   // REQUIRES: the job lives until Run() is called, and is enqueued only once until then.
-  void Enqueue(InflationJob* job) ABSL_LOCKS_EXCLUDED(mu_);
+  void Enqueue(CompressionJob* job) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   void Main() ABSL_LOCKS_EXCLUDED(mu_);
@@ -52,7 +53,7 @@ class InflaterThreads {
   std::vector<std::thread> threads_;
 
   absl::Mutex mu_;
-  std::deque<InflationJob*> waiting_ ABSL_GUARDED_BY(mu_);
+  std::deque<CompressionJob*> waiting_ ABSL_GUARDED_BY(mu_);
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -17,6 +17,7 @@ from models import synthetic, tensor
 from raw_http2 import INFER, Connection, message_prefix
 
 ENCODINGS = {"gzip": grpc.Compression.Gzip, "deflate": grpc.Compression.Deflate}
+WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
 KIB = 1 << 10
 MESSAGE_BYTES = 1 << 20
 LIMIT_S = 30
@@ -29,8 +30,7 @@ CONTROL_TOO_LARGE = "a request of this method has at most 262144 bytes"
 
 
 def compressed(data, encoding):
-    window = zlib.MAX_WBITS | 16 if encoding == "gzip" else zlib.MAX_WBITS
-    deflate = zlib.compressobj(9, zlib.DEFLATED, window)
+    deflate = zlib.compressobj(9, zlib.DEFLATED, WINDOWS[encoding])
     return deflate.compress(data) + deflate.flush()
 
 
@@ -87,6 +87,32 @@ class Unary(Compressed):
             self.assertEqual(self.raw(compressed(body, encoding), encoding), plain)
             self.assertEqual(self.raw(body, encoding, marked=False), plain,
                              "a plain message of a call with compressed ones")
+
+    def answer(self, body, headers, marked):
+        """The headers, the flag and the message of a good answer."""
+        with Connection(self.address) as connection:
+            connection.call(headers)
+            connection.send(message_prefix(len(body), compressed=marked) + body, last=True)
+            connection.wait_for_end()
+            self.assertEqual(connection.status(), OK)
+            return connection.headers, connection.received[0], connection.received[5:]
+
+    def test_the_answer_to_a_compressed_message(self):
+        """It is compressed likewise where the client reads that."""
+        body = calls.request("wide", {"x": np.zeros((1, KIB), np.float32)}).SerializeToString()
+        plain = self.raw(body, None, marked=False)[2]
+        for encoding in ENCODINGS:
+            sent = compressed(body, encoding)
+            reads = {"grpc-encoding": encoding, "grpc-accept-encoding": "identity, deflate,gzip"}
+            headers, flag, message = self.answer(sent, reads, True)
+            self.assertEqual((headers["grpc-encoding"], flag), (encoding, 1))
+            self.assertLess(len(message), len(plain))
+            self.assertEqual(zlib.decompress(message, WINDOWS[encoding]), plain)
+            reads_plain = {"grpc-encoding": encoding, "grpc-accept-encoding": "identity"}
+            for unread in (self.answer(body, reads, False), self.answer(sent, reads_plain, True),
+                           self.answer(sent, {"grpc-encoding": encoding}, True)):
+                self.assertNotIn("grpc-encoding", unread[0])
+                self.assertEqual(unread[1:], (0, plain))
 
     def test_an_empty_message(self):
         for encoding in ENCODINGS:

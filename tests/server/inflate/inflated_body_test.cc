@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "server/inflate/deflate.h"
 #include "server/request/retry_info.h"
 #include "tests/server/inflate/compressed.h"
 
@@ -64,6 +65,28 @@ TEST_P(InflatedBodyTest, MessagesOfAllSizesComeOutAsTheyWentIn) {
     const std::string plain = body_.Take();
     EXPECT_TRUE(plain == text) << bytes;
     EXPECT_GE(plain.capacity() - plain.size(), InflatedBody::kPaddingBytes);
+  }
+}
+
+TEST_P(InflatedBodyTest, WhatWeCompressComesOutAsItWentIn) {
+  for (const size_t size : {100U, 1000U, 300'000U}) {
+    const std::string text(size, 'a');
+    std::string bytes = "before";
+    ASSERT_TRUE(Deflate(GetParam(), text, &bytes));
+    EXPECT_LT(bytes.size(), size);
+    ASSERT_TRUE(Inflate(bytes.substr(6)).ok());
+    EXPECT_EQ(body_.Take(), text);
+  }
+}
+
+TEST_P(InflatedBodyTest, WhatBecomesNoShorterStaysPlain) {
+  std::mt19937 random(7);
+  std::string text(1000, '\0');
+  for (char& c : text) c = static_cast<char>(random());
+  for (const std::string& plain : {std::string(), std::string("a"), text}) {
+    std::string bytes = "before";
+    EXPECT_FALSE(Deflate(GetParam(), plain, &bytes));
+    EXPECT_EQ(bytes, "before");
   }
 }
 

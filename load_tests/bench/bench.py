@@ -35,6 +35,7 @@ from bench_rows import (ceiling_rows, foretold_rows, honesty_rows, hop_rows,  # 
 
 SMALL = "INPUT0:FP32[1,256]"
 IMAGE = "INPUT0:FP32[1,3,224,224]"
+LARGE = "INPUT0:FP32[1,4194304]"  # 16 MiB
 LENGTHS = (8, 16, 30, 100)
 MLP_ROW = "FP32[1024]"
 NETWORKS = ("mlp", "minilm")  # answers are numbers that vary a little with the batch size
@@ -199,6 +200,9 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
     def echo_image(self):
         return self.load_echo(self.echo, "--concurrency", "4", inputs=(IMAGE,))
 
+    def echo_large(self):
+        return self.load_echo(self.echo, "--concurrency", "1", inputs=(LARGE,))
+
     # ---- the daemon ----
 
     def null_c1(self):
@@ -236,6 +240,14 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
     def null_image(self):
         return self.load_daemon("--verify-identity", "--concurrency", "4", model="image",
                                 inputs=(IMAGE,))
+
+    def null_large(self):
+        return self.load_daemon("--verify-identity", "--concurrency", "1", model="large",
+                                inputs=(LARGE,))
+
+    def refused_c64(self):
+        """Calls to a model that is not there."""
+        return self.load_daemon("--concurrency", "64", model="missing", allow_errors=True)
 
     def mlp_c128(self):
         report = self.load_daemon("--concurrency", "128", model="mlp",
@@ -318,14 +330,14 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
 
 
 CONNECTIONS = ["echo_connections4_c64", "echo_connections16_c64", "echo_connections64_c64"]
-CEILINGS = ["futex", "echo_c1", "echo_c64", "echo_unix_c64", "echo_image"]
+CEILINGS = ["futex", "echo_c1", "echo_c64", "echo_unix_c64", "echo_image", "echo_large"]
 # Each measurement runs next to its ceiling, so that both find the machine in the same state.
 ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", "null_c64",
-         "http_null_c64", "http_null_echo_c64", "http_json_c64", "http_json_echo_c64",
+         "refused_c64", "http_null_c64", "http_null_echo_c64", "http_json_c64", "http_json_echo_c64",
          "http_vector_c64", "http_vector_echo_c64", "steps_c64", "echo_unix_c64", "null_unix_c64",
          "null_streams1_c64", "echo_connections4_c64", "null_streams4_c64",
          "echo_connections16_c64", "null_streams16_c64", "echo_connections64_c64",
-         "null_streams64_c64", "echo_image", "null_image", "mlp_c1", "mlp_c16", "mlp_c64",
+         "null_streams64_c64", "echo_image", "null_image", "echo_large", "null_large", "mlp_c1", "mlp_c16", "mlp_c64",
          "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "minilm_c64", "minilm_curve", "micro",
          "http_idle", "tenants", "reload", "start"]
 # Measurements that do not use the shared daemon.
@@ -333,7 +345,7 @@ ALONE = [*CEILINGS, *CONNECTIONS, "micro", "tenants", "reload", "start"]
 # Measurements of the first round only: further rounds are not worth their time.
 ONCE = [*CONNECTIONS, "null_streams4_c64", "null_streams16_c64", "null_streams64_c64"]
 # The models of bench.json that a measurement needs besides "identity".
-NEEDED = {"null_image": {"image"},
+NEEDED = {"null_image": {"image"}, "null_large": {"large"},
           **{name: {"minilm"} for name in ("minilm", "minilm_c64", "minilm_curve")},
           **{f"mlp_{which}": {"mlp"} for which in ("c1", "c16", "c64", "c128", "c256", "curve")},
           "steps_c1": {"second", "chain"}, "steps_c64": {"second", "chain"},

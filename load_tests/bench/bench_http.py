@@ -22,6 +22,8 @@ HEADER = "Inference-Header-Content-Length"
 VECTOR = 384  # floats
 IDLE = 10000
 ACTIVE = 2000
+OPEN = 2 * (IDLE + ACTIVE) + 200  # one host gets half
+DESCRIPTORS = OPEN + 2000
 IDLE_S = 5
 NEED_WRK = ("http_null_c1", "http_null_echo_c64", "http_null_c64", "http_json_echo_c64",
             "http_json_c64", "http_vector_echo_c64", "http_vector_c64", "http_idle")
@@ -34,6 +36,8 @@ def missing(names):
         lacks.update({name: "wrk is not installed" for name in NEED_WRK})
     if not os.path.isdir("/proc/self"):
         lacks["http_idle"] = "there is no /proc"
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < DESCRIPTORS:
+        lacks["http_idle"] = f"the hard limit of open files is below {DESCRIPTORS}"
     return {name: why for name, why in lacks.items() if name in names}
 
 
@@ -242,10 +246,10 @@ class HttpLoads:
     def http_idle(self):
         """A front end with ten thousand silent connections, then with two thousand more that all
         ask at once."""
-        allow_descriptors(IDLE + ACTIVE + 200)
+        allow_descriptors(DESCRIPTORS)
         models = [{**self.models["identity"], "queue": {"requests": 2 * ACTIVE}}]
         with Daemon(self.arguments.binaries, self.folder, models, name="idle",
-                    limits={"http_connections": IDLE + ACTIVE + 200}) as daemon:
+                    limits={"http_connections": OPEN}) as daemon:
             before_mb = resident_mb(daemon.pid)
             with IdleConnections(daemon.http, IDLE) as idle:
                 time.sleep(1)

@@ -129,7 +129,28 @@ void HttpConnection::Read() {
   if (reading_ || phase_ == Phase::kEnded) return;
   if (!rest_.empty()) return AwaitRest();
   if (phase_ == Phase::kBody && !framing_.is_chunked) return ReadBody();
+  if (begin_ == end_ && !client_.stream->has_tls()) return AwaitInput();
   if (RoomForInput()) ReadInput();
+}
+
+// Without memory for it: most open connections are silent.
+void HttpConnection::AwaitInput() {
+  begin_ = end_ = searched_ = 0;
+  std::vector<char>().swap(input_);
+  reading_ = true;
+  client_.stream->AwaitBytes([self = shared_from_this()](const boost::system::error_code& error) {
+    self->InputIsReadable(!!error);
+  });
+}
+
+void HttpConnection::InputIsReadable(bool failed) {
+  thread_->Check();
+  if (failed || phase_ == Phase::kEnded) return DidRead(failed, 0, /*into_body=*/false);
+  RoomForInput();
+  boost::system::error_code error;
+  const size_t bytes = client_.stream->ReadNow(asio::buffer(input_), &error);
+  if (error == asio::error::would_block) error.clear();
+  DidRead(!!error, bytes, /*into_body=*/false);
 }
 
 // Makes room behind `end_`. False if the buffer is full and must be emptied first.

@@ -99,6 +99,8 @@ class HttpConnection final : public Connection,
   void Enter(Phase phase, int64_t time_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool RoomForInput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void AwaitInput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void InputIsReadable(bool failed);
   void ReadInput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void ReadBody() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void AwaitRest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);

@@ -243,7 +243,7 @@ class Decoupled(unittest.TestCase):
         open_ids = set(lengths)
         while open_ids:
             result, error = stream.next()
-            self.assertIsNone(error)
+            self.assertIsNone(error, error)
             response = result.get_response()
             self.assertIn(response.id, open_ids)
             if response.parameters["triton_final_response"].bool_param:

@@ -106,7 +106,7 @@ class LargeAnswerTest : public HttpDoorTest {
                absl::StrCat("content-type: application/grpc", kind, "\r\n"), body, kind.empty());
   }
 
-  // What the client gets.
+  // The body as the client gets it.
   std::string WholeBody() const {
     const HttpReply& reply = *call_->reply;
     std::string whole;

@@ -23,6 +23,8 @@ constexpr size_t kBusyInputBytes = 64 << 10;
 constexpr size_t kMostWaiting = 1024;
 constexpr uint64_t kHeaderBlockBytes = 64 << 10;
 constexpr uint32_t kStreamWindowBytes = 1 << 20;
+// The longer a frame, the more of it goes straight to its place (PlaceOf()).
+constexpr uint32_t kFrameBytes = kStreamWindowBytes;
 constexpr int32_t kConnectionWindowBytes = 4 << 20;
 constexpr size_t kFrameHeadBytes = 9;
 // How long a silent client may take to answer a PING.
@@ -179,16 +181,17 @@ void Http2Connection::Start() {
     });
   });
   const HttpServerOptions& options = *context_->options;
-  const std::array<nghttp2_settings_entry, 3> settings = {{
+  const std::array<nghttp2_settings_entry, 4> settings = {{
       {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.streams},
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindowBytes},
+      {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, kFrameBytes},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(options.head_bytes)},
   }};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindowBytes);
   idle_ends_ns_ = After(context_->clock->NowNs(), client_.group->idle_ns);
   const std::string first = std::exchange(input_, std::string());
-  Receive(first);
+  Receive("", first);
 }
 
 bool Http2Connection::IsLate(int64_t now_ns) const {
@@ -351,15 +354,19 @@ void Http2Connection::AskOrWait(int64_t now_ns) {
   nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
 }
 
-void Http2Connection::Receive(absl::string_view bytes) {
-  const int64_t now_ns = context_->clock->NowNs();
-  Heard(now_ns);
-  if (IsFlooded(meter_.Take({Bytes(bytes), bytes.size()}, now_ns))) return Close();
-  const ssize_t used = nghttp2_session_mem_recv(session_, Bytes(bytes), bytes.size());
-  if (used < 0) return Close();
+void Http2Connection::Receive(absl::string_view placed, absl::string_view bytes) {
+  Heard(context_->clock->NowNs());
+  if (!Take(placed) || !Take(bytes)) return Close();
   TellGrown();
   Flush();
   Read();
+}
+
+// False if the connection must end.
+bool Http2Connection::Take(absl::string_view bytes) {
+  const absl::Span<const uint8_t> taken(Bytes(bytes), bytes.size());
+  if (IsFlooded(meter_.Take(taken, context_->clock->NowNs()))) return false;
+  return nghttp2_session_mem_recv(session_, taken.data(), taken.size()) >= 0;
 }
 
 // Has one read out, unless the client does not take what it has caused. A read of plain bytes needs
@@ -380,30 +387,41 @@ void Http2Connection::Read() {
       asio::buffer(input_),
       [self = shared_from_this()](const boost::system::error_code& error, size_t count) {
         self->thread_->Check();
-        self->DidRead(!!error, absl::string_view(self->input_).substr(0, count));
+        self->DidRead(!!error, "", absl::string_view(self->input_).substr(0, count));
       });
 }
 
 void Http2Connection::BytesAreThere(bool failed) {
   thread_->Check();
-  if (failed || phase_ == Phase::kEnded) return DidRead(failed, "");
+  if (failed || phase_ == Phase::kEnded) return DidRead(failed, "", "");
   boost::system::error_code error;
   std::string& buffer = *context_->read_buffer;
-  const size_t count = client_.stream->ReadNow(asio::buffer(buffer), &error);
+  const absl::Span<char> place = Place();
+  const std::array<asio::mutable_buffer, 2> targets = {asio::buffer(place.data(), place.size()),
+                                                       asio::buffer(buffer)};
+  const size_t count = client_.stream->ReadNow(targets, &error);
   if (error == asio::error::would_block) {
     reading_ = false;
     return Read();
   }
-  DidRead(!!error, absl::string_view(buffer).substr(0, count));
+  const size_t placed = std::min(count, place.size());
+  DidRead(!!error, {place.data(), placed}, absl::string_view(buffer).substr(0, count - placed));
 }
 
-void Http2Connection::DidRead(bool failed, absl::string_view bytes) {
+// The rest of a DATA frame needs no copy where its stream knows the place of its body.
+absl::Span<char> Http2Connection::Place() {
+  const FrameMeter::Data data = meter_.data_to_come();
+  const auto found = streams_.find(static_cast<int32_t>(data.stream));
+  return found == streams_.end() ? absl::Span<char>() : found->second->PlaceOf(data.bytes);
+}
+
+void Http2Connection::DidRead(bool failed, absl::string_view placed, absl::string_view bytes) {
   thread_->Check();
   reading_ = false;
   if (phase_ == Phase::kEnded) return LeaveIfDone();
   if (failed) return Close();
   if (phase_ == Phase::kLingering) return Read();
-  Receive(bytes);
+  Receive(placed, bytes);
 }
 
 void Http2Connection::Flush() {

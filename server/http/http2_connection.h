@@ -98,10 +98,13 @@ class Http2Connection final : public Connection,
     kEnded,      // the socket is closed
   };
 
-  void Receive(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Receive(absl::string_view placed, absl::string_view bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  bool Take(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  absl::Span<char> Place() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void BytesAreThere(bool failed);
-  void DidRead(bool failed, absl::string_view bytes);
+  void DidRead(bool failed, absl::string_view placed, absl::string_view bytes);
   void DidWrite(bool failed, size_t bytes);
   bool Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void WriteHere() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);

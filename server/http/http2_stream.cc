@@ -206,7 +206,7 @@ bool Http2Stream::OfferBeginning(absl::string_view bytes) {
 
 void Http2Stream::AddToRest(absl::string_view bytes) {
   if (bytes.size() > rest_.size()) return Serve(BodyEnd::kMalformed);
-  std::memcpy(rest_.data(), bytes.data(), bytes.size());
+  if (bytes.data() != rest_.data()) std::memmove(rest_.data(), bytes.data(), bytes.size());
   rest_.remove_prefix(bytes.size());
 }
 

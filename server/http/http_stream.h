@@ -47,9 +47,10 @@ class HttpStream {
   }
 
   // Reads what is there, without waiting. REQUIRES: no read is under way. For plain bytes alone.
-  size_t ReadNow(boost::asio::mutable_buffer target, boost::system::error_code* error) {
+  template <typename Buffers>
+  size_t ReadNow(const Buffers& targets, boost::system::error_code* error) {
     if (!socket_.non_blocking()) socket_.non_blocking(true, *error);
-    return *error ? 0 : socket_.read_some(target, *error);
+    return *error ? 0 : socket_.read_some(targets, *error);
   }
 
   // Writes what the socket takes, without waiting. REQUIRES: no write is under way. For plain bytes

@@ -76,7 +76,7 @@ class HttpThread {
  private:
   static constexpr int kLookEveryMs = 200;
   // One read, so that no connection keeps its thread for long.
-  static constexpr size_t kReadBytes = 256 << 10;
+  static constexpr size_t kReadBytes = 64 << 10;
 
   void Main();
   bool LooksOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);

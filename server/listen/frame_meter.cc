@@ -104,6 +104,7 @@ void FrameMeter::Count(const uint8_t* head, int64_t now_ns) {
   const uint8_t kind = head[3];
   const uint8_t flags = head[4];
   const bool is_header = kind == kHeaders || kind == kContinuation;
+  data_stream_ = kind == kData ? StreamOf(head) : 0;
   if (kind == kHeaders) newest_stream_ = std::max(newest_stream_, StreamOf(head));
   if (is_header) CountHeaders(payload_left_, (flags & kEndHeaders) != 0);
   if (kind == kRstStream) {
@@ -113,6 +114,7 @@ void FrameMeter::Count(const uint8_t* head, int64_t now_ns) {
   if (kind == kWindowUpdate) return Spend(&window_updates_, Flood::kWindowUpdates, now_ns);
   const bool ends_stream = kind != kContinuation && (flags & kEndStream) != 0;
   if ((is_header || kind == kData) && (payload_left_ > 0 || ends_stream)) return;
+  if (payload_left_ > kControlFrameBytes) flood_ = Flood::kControlFrames;
   Spend(&control_frames_, Flood::kControlFrames, now_ns);
 }
 

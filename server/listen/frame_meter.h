@@ -44,6 +44,8 @@ class FrameMeter {
   // with 60,000 small calls a second sends 120,000 updates.
   static constexpr uint32_t kControlFramesPerSecond = 2'000;
   static constexpr uint32_t kWindowUpdatesPerSecond = 1'000'000;
+  // Every endpoint takes frames of so many bytes. Only DATA frames and headers may be longer.
+  static constexpr uint32_t kControlFrameBytes = 16 << 10;
   // From this age of its call on, a reset counts as late.
   static constexpr int64_t kLongOpenNs = 2 * kNsPerMs;
   static constexpr uint32_t kLateResets = 2;  // a second, for each of FrameBounds::resets
@@ -53,6 +55,15 @@ class FrameMeter {
   // Takes the connection's next bytes, read at `now_ns`. Once it has returned a flood it returns
   // the same again.
   Flood Take(absl::Span<const uint8_t> bytes, int64_t now_ns);
+
+  // The rest of a DATA frame, its padding included.
+  struct Data {
+    uint32_t stream = 0;
+    uint32_t bytes = 0;  // 0: no such frame has begun
+  };
+  Data data_to_come() const {
+    return data_stream_ > 0 ? Data{data_stream_, payload_left_} : Data();
+  }
 
   // The server has reset a call itself, because the client broke the rules of HTTP/2. As Take().
   Flood CountOwnReset(int64_t now_ns);
@@ -87,6 +98,7 @@ class FrameMeter {
   int64_t last_ns_ = 0;                     // time of the last bytes
   uint64_t block_bytes_ = 0;                // bytes of the unfinished header block
   uint32_t payload_left_ = 0;               // left of the current frame
+  uint32_t data_stream_ = 0;                // its stream, if it is a DATA frame
   std::array<uint8_t, kHeadBytes> head_{};  // a frame's head that comes in pieces
   uint8_t head_count_ = 0;                  // bytes in `head_`
   size_t preface_left_;                     // bytes of the preface still to come

@@ -2,17 +2,21 @@
 import unittest
 
 import grpc
+import numpy as np
 from tritonclient.grpc import service_pb2
 
 import calls
 from daemon import Daemon
 from models import synthetic, tensor
-from raw_http2 import DATA, END_STREAM, Connection, message_prefix
+from raw_http2 import (DATA, END_STREAM, PADDED, SETTINGS, WINDOW_UPDATE, Connection,
+                       message_prefix)
 
 INFER = "/inference.GRPCInferenceService/ModelInfer"
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 LIMIT_S = 30
 NUMBER, LENGTH = 0, 2  # wire types
+WINDOW = (1 << 24).to_bytes(4, "big")
+WINDOW_OF_STREAMS = b"\0\4" + WINDOW  # a setting
 NOT_UTF8 = b"\xff\xfe"
 
 
@@ -40,7 +44,8 @@ class WireInput(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = cls.enterClassContext(Daemon([
-            synthetic("m"), synthetic("words", [tensor("x", [-1], "BYTES")])]))
+            synthetic("m"), synthetic("words", [tensor("x", [-1], "BYTES")]),
+            synthetic("wide", [tensor("x", [-1])])]))
         cls.channel = cls.enterClassContext(grpc.insecure_channel(cls.daemon.address))
 
     def infer(self, body):
@@ -98,6 +103,41 @@ class WireInput(unittest.TestCase):
                 connection.wait_for_end()
             answer = service_pb2.ModelInferResponse.FromString(connection.received[5:])
             self.assertEqual((answer.id, list(answer.raw_output_contents)), ("pieces", [raw]), size)
+
+    def test_large_tensors_in_frames_of_every_form(self):
+        """Their bytes go from the socket to where a worker reads them."""
+        bodies = []
+        for seed in (1, 2):
+            values = np.random.default_rng(seed).random((1, 120_000), np.float32)
+            body = calls.request("wide", {"x": values}, request_id=str(seed)).SerializeToString()
+            bodies.append((message_prefix(len(body)) + body, values.tobytes()))
+
+        def padded(frame):
+            return bytes([200]) + frame + bytes(200)
+
+        for size in (1_000_000, 200_001, 65_536, 16_384, 9_999):
+            for flags, form in ((0, bytes), (PADDED, padded)):
+                frames = [[Connection.frame(DATA, flags | END_STREAM * (at + size >= len(body)),
+                                            stream, form(body[at:at + size]))
+                           for at in range(0, len(body), size)]
+                          for stream, (body, _) in zip((1, 3), bodies)]
+                turns = b"".join(frame for pair in zip(*frames) for frame in pair)
+                with self.subTest(size=size, flags=flags), \
+                        Connection(self.daemon.address) as connection:
+                    connection.send_frames(Connection.frame(SETTINGS, 0, 0, WINDOW_OF_STREAMS),
+                                           Connection.frame(WINDOW_UPDATE, 0, 0, WINDOW))
+                    connection.take()  # the server's settings: frames may be long from then on
+                    for stream in (1, 3):
+                        connection.call({}, stream=stream)
+                    for at in range(0, len(turns), 77_777):
+                        connection.send_frames(turns[at:at + 77_777])
+                    for _ in bodies:
+                        connection.ended = False
+                        connection.wait_for_end()
+                    answers = [service_pb2.ModelInferResponse.FromString(
+                        connection.of_stream[stream][5:]) for stream in (1, 3)]
+                    self.assertEqual([list(answer.raw_output_contents) for answer in answers],
+                                     [[raw] for _, raw in bodies])
 
 
 if __name__ == "__main__":

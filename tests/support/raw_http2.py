@@ -1,4 +1,5 @@
 """Just enough HTTP/2 to send a server what no gRPC client would send."""
+import collections
 import socket
 import struct
 import urllib.parse
@@ -7,7 +8,7 @@ import hpack
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
-END_STREAM, END_HEADERS, ACK = 1, 4, 1
+END_STREAM, END_HEADERS, PADDED, ACK = 1, 4, 8, 1
 FRAME_BYTES = 16384
 INFER = "/inference.GRPCInferenceService/ModelInfer"
 STREAM_INFER = "/inference.GRPCInferenceService/ModelStreamInfer"
@@ -29,6 +30,7 @@ class Connection:
         self._stream_window = 0
         self.ended = False  # the server has ended the call, or the connection
         self.received = b""  # the data of its answers
+        self.of_stream = collections.defaultdict(bytes)  # the same by stream
         self._decoder = hpack.Decoder()
         self.headers = {}  # headers and trailers that came
         self._socket.sendall(self.preface())
@@ -144,6 +146,7 @@ class Connection:
                 self._stream_window += step
         elif kind == DATA:
             self.received += payload
+            self.of_stream[stream] += payload
             self.ended = bool(flags & END_STREAM)
         elif kind == HEADERS:
             self.headers.update(self._decoder.decode(payload))

@@ -173,6 +173,28 @@ TEST_F(FrameMeterTest, AHeaderBlockIsBoundedOverAllItsFrames) {
   EXPECT_EQ(Take(Frame(kContinuation, 1)), Flood::kHeaderBlock);
 }
 
+TEST_F(FrameMeterTest, OnlyDataAndHeadersMayBeLong) {
+  Begin();
+  constexpr uint32_t kMost = FrameMeter::kControlFrameBytes;
+  EXPECT_EQ(Take(Frame(kData, kMost + 1)), Flood::kNone);
+  EXPECT_EQ(Take(Frame(kUnknown, kMost)), Flood::kNone);
+  EXPECT_EQ(Take(Frame(kUnknown, kMost + 1)), Flood::kControlFrames);
+}
+
+TEST_F(FrameMeterTest, TellsWhatIsToComeOfAFrameOfData) {
+  Begin();
+  const std::string data = Frame(kData, 100, 0, 7);
+  EXPECT_EQ(Take(data.substr(0, 8)), Flood::kNone);
+  EXPECT_EQ(meter_.data_to_come().bytes, 0U);
+  EXPECT_EQ(Take(data.substr(8, 41)), Flood::kNone);
+  EXPECT_EQ(meter_.data_to_come().stream, 7U);
+  EXPECT_EQ(meter_.data_to_come().bytes, 60U);
+  EXPECT_EQ(Take(data.substr(49)), Flood::kNone);
+  EXPECT_EQ(meter_.data_to_come().bytes, 0U);
+  EXPECT_EQ(Take(Frame(kHeaders, 100, 0, 7).substr(0, 20)), Flood::kNone);
+  EXPECT_EQ(meter_.data_to_come().bytes, 0U);
+}
+
 TEST_F(FrameMeterTest, ItDoesNotMatterWhereTheBytesAreCut) {
   const std::string all =
       absl::StrCat("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", Frame(kSettings, 12), Frame(kData, 300),

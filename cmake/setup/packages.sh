@@ -36,6 +36,7 @@ debian_test_packages=(
 )
 debian_bench_packages=(
   wrk                                 # 4.1: loads the door of HTTP
+  nghttp2-client                      # 1.52 / 1.64: h2load loads the door of gRPC
 )
 debian_peers_packages=(
   "${debian_bench_packages[@]}"
@@ -59,7 +60,7 @@ brew_serve_packages=(
   simdjson curl libnghttp2
 )
 brew_test_packages=(googletest google-benchmark ccache)
-brew_bench_packages=(wrk)
+brew_bench_packages=(wrk nghttp2)
 brew_format_packages=(clang-format@14)
 
 need_packages() { # serve|test|bench|peers|distros|package|format; test has all but the last four's

@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(f"{HERE}/../pictures")
 import random_bert  # noqa: E402
 import bench_forecast  # noqa: E402
+import bench_frames  # noqa: E402
 import bench_http  # noqa: E402
 import bench_pictures  # noqa: E402
 import bench_reloads  # noqa: E402
@@ -91,7 +92,7 @@ def model_file(arguments, folder, name):
     return path
 
 
-class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_sweeps.SweepLoads,
+class Bench(Samples, bench_frames.FrameLoads, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_sweeps.SweepLoads,
             bench_tenants.TenantLoads):
     """One run: its servers, its samples, and one method for each measurement."""
 
@@ -245,10 +246,6 @@ class Bench(Samples, bench_http.HttpLoads, bench_reloads.ReloadLoads, bench_swee
         return self.load_daemon("--verify-identity", "--concurrency", "1", model="large",
                                 inputs=(LARGE,))
 
-    def refused_c64(self):
-        """Calls to a model that is not there."""
-        return self.load_daemon("--concurrency", "64", model="missing", allow_errors=True)
-
     def mlp_c128(self):
         report = self.load_daemon("--concurrency", "128", model="mlp",
                                   inputs=bench_sweeps.MLP.inputs)
@@ -333,7 +330,7 @@ CONNECTIONS = ["echo_connections4_c64", "echo_connections16_c64", "echo_connecti
 CEILINGS = ["futex", "echo_c1", "echo_c64", "echo_unix_c64", "echo_image", "echo_large"]
 # Each measurement runs next to its ceiling, so that both find the machine in the same state.
 ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", "null_c64",
-         "refused_c64", "http_null_c64", "http_null_echo_c64", "http_json_c64", "http_json_echo_c64",
+         "frames_echo_c64", "frames_null_c64", "frames_refused_c64", "http_null_c64", "http_null_echo_c64", "http_json_c64", "http_json_echo_c64",
          "http_vector_c64", "http_vector_echo_c64", "steps_c64", "echo_unix_c64", "null_unix_c64",
          "null_streams1_c64", "echo_connections4_c64", "null_streams4_c64",
          "echo_connections16_c64", "null_streams16_c64", "echo_connections64_c64",
@@ -341,7 +338,7 @@ ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", 
          "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "minilm_c64", "minilm_curve", "micro",
          "http_idle", "tenants", "reload", "start"]
 # Measurements that do not use the shared daemon.
-ALONE = [*CEILINGS, *CONNECTIONS, "micro", "tenants", "reload", "start"]
+ALONE = [*CEILINGS, *CONNECTIONS, "frames_echo_c64", "micro", "tenants", "reload", "start"]
 # Measurements of the first round only: further rounds are not worth their time.
 ONCE = [*CONNECTIONS, "null_streams4_c64", "null_streams16_c64", "null_streams64_c64"]
 # The models of bench.json that a measurement needs besides "identity".
@@ -382,7 +379,7 @@ def chosen(arguments):
             raise SystemExit(f"no such measurement: {', '.join(unknown)}; there are "
                              f"{', '.join(ORDER)}")
         names = [name for name in names if name in wanted]
-    lacks = bench_http.missing(names)
+    lacks = {**bench_http.missing(names), **bench_frames.missing(names)}
     if "micro" in names and not os.path.exists(f"{arguments.binaries}/mpsd-micro-bench"):
         lacks["micro"] = "mpsd-micro-bench was not built, which comes with the tests"
     for name, why in lacks.items():

@@ -72,14 +72,14 @@ def parked_us(bench):
 
 def null_rows(bench):
     """T1, T1s, T2, T3 and T5: the null model against the echo."""
-    rows = []
+    rows = frame_rows(bench)
     if bench.has("echo_c64", "null_c64"):
-        rows.append(at_least("T1", "null, 1 kB, c=64, to the echo",
+        rows.append(beside("–", "null, 1 kB, c=64 by gRPC's own client, to the echo",
                              bench.values("null_c64", "throughput"),
-                             bench.values("echo_c64", "throughput"), 1.35, " /s"))
-        rows.append(at_most("T2", "front-end CPU a request to the echo's",
+                             bench.values("echo_c64", "throughput"), " /s"))
+        rows.append(beside("–", "the same: front-end CPU a request",
                             bench.values("null_c64", "cpu_us", "server"),
-                            bench.values("echo_c64", "cpu_us", "server"), 0.65, " us"))
+                            bench.values("echo_c64", "cpu_us", "server"), " us"))
         batches = [mean or 0 for mean in bench.values("null_c64", "mean_batch")]
         rows.append(alone("–", "null, c=64: mean batch, front-end sleeps a request", batches,
                           f"{median(batches):.1f}, "
@@ -100,15 +100,28 @@ def null_rows(bench):
         rows.append(at_least("T3", "16 MiB there and back, c=1, to the echo",
                              bench.values("null_large", "throughput"),
                              bench.values("echo_large", "throughput"), 1.5, " /s"))
-    if bench.has("refused_c64"):
-        refused = bench.values("refused_c64", "cpu_us", "server")
-        rows.append(at_most("–", f"a refused call: front-end CPU to {REFUSED_US} us", refused,
-                            [REFUSED_US] * len(refused), 1, " us"))
     if bench.has("echo_c1", "null_c1", "futex"):
         ceilings = [echo + parked for echo, parked in
                     zip(bench.values("echo_c1", "p50_us"), parked_us(bench))]
         rows.append(at_most("T5", "null, c=1, p50 to echo + parked round trip",
                             bench.values("null_c1", "p50_us"), ceilings, 0.85, " us"))
+    return rows
+
+
+def frame_rows(bench):
+    """T1 and T2: 64 calls at a time by a client that costs less than the servers."""
+    rows = []
+    if bench.has("frames_echo_c64", "frames_null_c64"):
+        null, echo = "frames_null_c64", "frames_echo_c64"
+        rows += [at_least("T1", "null, 1 kB, c=64, to the echo", bench.values(null, "throughput"),
+                          bench.values(echo, "throughput"), 1.35, " /s"),
+                 at_most("T2", "front-end CPU a request to the echo's",
+                         bench.values(null, "cpu_us", "server"),
+                         bench.values(echo, "cpu_us", "server"), 0.65, " us")]
+    if bench.has("frames_refused_c64"):
+        refused = bench.values("frames_refused_c64", "cpu_us", "server")
+        rows.append(at_most("–", f"a refused call: front-end CPU to {REFUSED_US} us", refused,
+                            [REFUSED_US] * len(refused), 1, " us"))
     return rows
 
 

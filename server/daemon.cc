@@ -73,6 +73,7 @@
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/collector/collector_call.h"
+#include "server/telemetry/collector/metrics_exporter.h"
 #include "server/telemetry/collector/span_exporter.h"
 #include "server/telemetry/http/health_source.h"
 #include "server/telemetry/load_sampler.h"
@@ -168,10 +169,14 @@ HostSample SampleHost(const ModelDirectory& models, const WorkerStatusSource& wo
 }
 
 // The attributes by which collectors know this daemon.
-OtlpResource ResourceOfHost() {
+OtlpAttributes ResourceOfHost() {
   char host[256] = {};
   gethostname(host, sizeof(host) - 1);
-  return {{"service.name", "mpsd"}, {"service.version", MPSD_VERSION}, {"host.name", host}};
+  // Two daemons of a host are told apart.
+  return {{"service.name", "mpsd"},
+          {"service.version", MPSD_VERSION},
+          {"service.instance.id", absl::StrCat(host, ":", getpid())},
+          {"host.name", host}};
 }
 
 // The part of a path that clients may see.
@@ -248,6 +253,7 @@ class Daemon {
   }
 
   ~Daemon() {
+    metrics_exporter_ = nullptr;
     reloader_.Stop();
     copies_.Stop();
     http_.Stop(0);
@@ -261,6 +267,7 @@ class Daemon {
 
  private:
   absl::Status OpenTraces(const TraceConfig& trace);
+  void SendMetrics();
   absl::Status StartCudaService();
   absl::Status StartDeviceCopies();
   absl::Status CheckDescriptorLimit();
@@ -338,8 +345,10 @@ class Daemon {
   // Set by CheckDescriptorLimit().
   DescriptorNeeds needs_;
   uint64_t descriptors_ = UINT64_MAX;
-  std::vector<std::string> host_warnings_;  // for the status
-  std::unique_ptr<Successor> successor_;    // while it starts, and once it is ready
+  std::vector<std::string> host_warnings_;            // for the status
+  std::unique_ptr<Successor> successor_;              // while it starts, and once it is ready
+  std::unique_ptr<CollectorCall> metrics_collector_;  // null: no figures are sent
+  std::unique_ptr<MetricsExporter> metrics_exporter_;
   std::atomic<int64_t> lame_duck_ns_;
   std::atomic<int64_t> drain_timeout_ns_;
 };
@@ -358,7 +367,7 @@ absl::Status Daemon::OpenTraces(const TraceConfig& trace) {
   if (!trace.file.empty()) file = LogFile::Open(trace.file);
   if (!file.ok()) return file.status();
   if (!trace.collector.empty()) {
-    collector_ = std::make_unique<CollectorCall>(trace.collector);
+    collector_ = std::make_unique<CollectorCall>(trace.collector, OtlpSignal::kTraces);
     SpanExporterOptions options;
     options.resource = ResourceOfHost();
     spans_ =
@@ -374,6 +383,18 @@ absl::Status Daemon::OpenTraces(const TraceConfig& trace) {
   steps_.observers.traces = traces_.get();
   page_.SetExemplars(&traces_->exemplars());
   return absl::OkStatus();
+}
+
+// Called once the page has all its sources.
+void Daemon::SendMetrics() {
+  if (config_.trace.metrics_interval_ns == 0) return;
+  metrics_collector_ =
+      std::make_unique<CollectorCall>(config_.trace.collector, OtlpSignal::kMetrics);
+  MetricsExporterOptions options;
+  options.resource = ResourceOfHost();
+  options.interval_ns = config_.trace.metrics_interval_ns;
+  metrics_exporter_ = std::make_unique<MetricsExporter>(&page_, metrics_collector_.get(),
+                                                        std::move(options), &logger_);
 }
 
 void Daemon::AddMethods() {
@@ -601,6 +622,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
     return kExitConfig;
   }
   TellUsualModels();
+  SendMetrics();
   if (signals.requests() == 0) Announce();
   ServeUntilAskedToEnd(signals);
   DrainAndStop(signals);

@@ -71,6 +71,9 @@ class MetricsPage final : public prometheus::Collectable {
   // counters. REQUIRES: no other living counters have this name and version.
   void AddModel(const std::shared_ptr<const ModelMetrics>& model);
 
+  // When the page was made, since the Unix epoch.
+  double start_time_seconds() const { return start_time_seconds_; }
+
   // All current families: build, models, Triton's names, server, access, limits, process.
   std::vector<prometheus::MetricFamily> Collect() const override;
 
@@ -84,7 +87,7 @@ class MetricsPage final : public prometheus::Collectable {
  private:
   const ServerMetrics* const server_;
   const std::vector<std::pair<std::string, std::string>> build_;
-  const double start_time_seconds_;  // since the Unix epoch
+  const double start_time_seconds_;
 
   std::atomic<bool> triton_names_{false};
   std::atomic<const AccessMetrics*> access_{nullptr};

@@ -75,6 +75,7 @@
 #include "server/telemetry/collector/collector_call.h"
 #include "server/telemetry/collector/metrics_exporter.h"
 #include "server/telemetry/collector/span_exporter.h"
+#include "server/telemetry/gpu_watch.h"
 #include "server/telemetry/http/health_source.h"
 #include "server/telemetry/load_sampler.h"
 #include "server/telemetry/log/log.h"
@@ -247,6 +248,7 @@ class Daemon {
     gate_.SetRules(RulesOf(config));
     models_.strict = config.strict_readiness;
     page_.AddAccess(&access_metrics_);
+    page_.SetGpus(&gpus_);
     page_.SetModelStates([this] { return ModelStates(models_, supervisor_); });
     load_.SetHost([this] { return SampleHost(models_, supervisor_); });
     page_.SetResources([this] { return resources_.Samples(); });
@@ -307,6 +309,7 @@ class Daemon {
   Logger logger_;
   RefusalLog refusals_{&access_metrics_, &logger_, clock_};
   MetricsPage page_;
+  GpuWatch gpus_;
   LoadSampler load_{&page_, clock_};
   ResponseCache kept_answers_;
   ResourceTable resources_;

@@ -15,6 +15,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "prometheus/collectable.h"
+#include "server/telemetry/gpu_watch.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/model_state.h"
 #include "server/telemetry/resource_sample.h"
@@ -58,6 +59,9 @@ class MetricsPage final : public prometheus::Collectable {
     states_ = std::move(states);
   }
 
+  // Adds the gpus, which outlive the last scrape. REQUIRES: before the first Collect().
+  void SetGpus(const GpuWatch* gpus) { gpus_ = gpus; }
+
   // The same for the resources that models share.
   void SetResources(std::function<std::vector<ResourceSample>()> resources) {
     resources_ = std::move(resources);
@@ -95,6 +99,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::function<void()> refresh_;
   std::function<std::vector<ModelStateSample>()> states_;
   std::function<std::vector<ResourceSample>()> resources_;
+  const GpuWatch* gpus_ = nullptr;
   const StageExemplars* exemplars_ = nullptr;  // null: no request is traced
 
   mutable absl::Mutex mu_;

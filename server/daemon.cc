@@ -73,7 +73,9 @@
 #include "server/supervise/process/local_worker_host.h"
 #include "server/supervise/supervisor.h"
 #include "server/telemetry/collector/collector_call.h"
+#include "server/telemetry/collector/metrics_exporter.h"
 #include "server/telemetry/collector/span_exporter.h"
+#include "server/telemetry/gpu_watch.h"
 #include "server/telemetry/http/health_source.h"
 #include "server/telemetry/load_sampler.h"
 #include "server/telemetry/log/log.h"
@@ -168,10 +170,14 @@ HostSample SampleHost(const ModelDirectory& models, const WorkerStatusSource& wo
 }
 
 // The attributes by which collectors know this daemon.
-OtlpResource ResourceOfHost() {
+OtlpAttributes ResourceOfHost() {
   char host[256] = {};
   gethostname(host, sizeof(host) - 1);
-  return {{"service.name", "mpsd"}, {"service.version", MPSD_VERSION}, {"host.name", host}};
+  // Two daemons of a host are told apart.
+  return {{"service.name", "mpsd"},
+          {"service.version", MPSD_VERSION},
+          {"service.instance.id", absl::StrCat(host, ":", getpid())},
+          {"host.name", host}};
 }
 
 // The part of a path that clients may see.
@@ -242,12 +248,14 @@ class Daemon {
     gate_.SetRules(RulesOf(config));
     models_.strict = config.strict_readiness;
     page_.AddAccess(&access_metrics_);
+    page_.SetGpus(&gpus_);
     page_.SetModelStates([this] { return ModelStates(models_, supervisor_); });
     load_.SetHost([this] { return SampleHost(models_, supervisor_); });
     page_.SetResources([this] { return resources_.Samples(); });
   }
 
   ~Daemon() {
+    metrics_exporter_ = nullptr;
     reloader_.Stop();
     copies_.Stop();
     http_.Stop(0);
@@ -261,6 +269,7 @@ class Daemon {
 
  private:
   absl::Status OpenTraces(const TraceConfig& trace);
+  void SendMetrics();
   absl::Status StartCudaService();
   absl::Status StartDeviceCopies();
   absl::Status CheckDescriptorLimit();
@@ -300,6 +309,7 @@ class Daemon {
   Logger logger_;
   RefusalLog refusals_{&access_metrics_, &logger_, clock_};
   MetricsPage page_;
+  GpuWatch gpus_;
   LoadSampler load_{&page_, clock_};
   ResponseCache kept_answers_;
   ResourceTable resources_;
@@ -338,8 +348,10 @@ class Daemon {
   // Set by CheckDescriptorLimit().
   DescriptorNeeds needs_;
   uint64_t descriptors_ = UINT64_MAX;
-  std::vector<std::string> host_warnings_;  // for the status
-  std::unique_ptr<Successor> successor_;    // while it starts, and once it is ready
+  std::vector<std::string> host_warnings_;            // for the status
+  std::unique_ptr<Successor> successor_;              // while it starts, and once it is ready
+  std::unique_ptr<CollectorCall> metrics_collector_;  // null: no figures are sent
+  std::unique_ptr<MetricsExporter> metrics_exporter_;
   std::atomic<int64_t> lame_duck_ns_;
   std::atomic<int64_t> drain_timeout_ns_;
 };
@@ -358,7 +370,7 @@ absl::Status Daemon::OpenTraces(const TraceConfig& trace) {
   if (!trace.file.empty()) file = LogFile::Open(trace.file);
   if (!file.ok()) return file.status();
   if (!trace.collector.empty()) {
-    collector_ = std::make_unique<CollectorCall>(trace.collector);
+    collector_ = std::make_unique<CollectorCall>(trace.collector, OtlpSignal::kTraces);
     SpanExporterOptions options;
     options.resource = ResourceOfHost();
     spans_ =
@@ -374,6 +386,18 @@ absl::Status Daemon::OpenTraces(const TraceConfig& trace) {
   steps_.observers.traces = traces_.get();
   page_.SetExemplars(&traces_->exemplars());
   return absl::OkStatus();
+}
+
+// Called once the page has all its sources.
+void Daemon::SendMetrics() {
+  if (config_.trace.metrics_interval_ns == 0) return;
+  metrics_collector_ =
+      std::make_unique<CollectorCall>(config_.trace.collector, OtlpSignal::kMetrics);
+  MetricsExporterOptions options;
+  options.resource = ResourceOfHost();
+  options.interval_ns = config_.trace.metrics_interval_ns;
+  metrics_exporter_ = std::make_unique<MetricsExporter>(&page_, metrics_collector_.get(),
+                                                        std::move(options), &logger_);
 }
 
 void Daemon::AddMethods() {
@@ -601,6 +625,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
     return kExitConfig;
   }
   TellUsualModels();
+  SendMetrics();
   if (signals.requests() == 0) Announce();
   ServeUntilAskedToEnd(signals);
   DrainAndStop(signals);

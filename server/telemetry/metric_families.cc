@@ -295,6 +295,13 @@ MetricLabels LabelsOf(const ModelMetrics& model) {
 MetricLabels LabelsOf(const ServerMetrics& /*server*/) { return {}; }
 MetricLabels LabelsOf(const AccessMetrics& /*access*/) { return {}; }
 
+MetricLabels LabelsOf(const ModelStateSample& sample, const RuntimeSample& runtime) {
+  return {{"model", sample.model},
+          {"version", sample.version},
+          {"worker", std::to_string(runtime.worker)},
+          {"device", runtime.device}};
+}
+
 MetricLabels LabelsOf(const ModelMetrics& model, const char* name, std::string value) {
   MetricLabels labels = LabelsOf(model);
   labels.push_back({name, std::move(value)});
@@ -614,14 +621,42 @@ MetricFamily WorkerMemoryFamily(absl::Span<const ModelStateSample> samples) {
   for (const ModelStateSample& sample : samples) {
     for (const RuntimeSample& runtime : sample.runtimes) {
       if (runtime.resident_bytes == 0) continue;
-      family.metric.push_back(GaugeMetric(static_cast<double>(runtime.resident_bytes),
-                                          {{"model", sample.model},
-                                           {"version", sample.version},
-                                           {"worker", std::to_string(runtime.worker)},
-                                           {"device", runtime.device}}));
+      family.metric.push_back(
+          GaugeMetric(static_cast<double>(runtime.resident_bytes), LabelsOf(sample, runtime)));
     }
   }
   return family;
+}
+
+std::vector<MetricFamily> GpuFamilies(absl::Span<const GpuSample> gpus,
+                                      absl::Span<const ModelStateSample> samples) {
+  if (gpus.empty()) return {};
+  MetricFamily busy = Family("mpsd_gpu_busy", "Share of the last moment in which a gpu computed.",
+                             MetricType::Gauge);
+  MetricFamily used =
+      Family("mpsd_gpu_memory_used_bytes", "Memory of a gpu that is in use.", MetricType::Gauge);
+  MetricFamily memory = Family("mpsd_gpu_memory_bytes", "Memory of a gpu.", MetricType::Gauge);
+  MetricFamily workers = Family("mpsd_worker_device_memory_bytes",
+                                "What a worker holds of the gpus' memory.", MetricType::Gauge);
+  for (const GpuSample& gpu : gpus) {
+    const MetricLabels labels = {{"gpu", std::to_string(gpu.index)}, {"uuid", gpu.uuid}};
+    if (gpu.busy >= 0) busy.metric.push_back(GaugeMetric(gpu.busy, labels));
+    if (gpu.memory_bytes == 0) continue;
+    used.metric.push_back(GaugeMetric(static_cast<double>(gpu.used_bytes), labels));
+    memory.metric.push_back(GaugeMetric(static_cast<double>(gpu.memory_bytes), labels));
+  }
+  for (const ModelStateSample& sample : samples) {
+    for (const RuntimeSample& runtime : sample.runtimes) {
+      uint64_t bytes = 0;
+      for (const GpuSample& gpu : gpus) {
+        const auto found = gpu.processes.find(runtime.pid);
+        if (found != gpu.processes.end()) bytes += found->second;
+      }
+      if (bytes == 0) continue;
+      workers.metric.push_back(GaugeMetric(static_cast<double>(bytes), LabelsOf(sample, runtime)));
+    }
+  }
+  return {busy, used, memory, workers};
 }
 
 std::vector<MetricFamily> ResourceFamilies(absl::Span<const ResourceSample> samples) {

@@ -9,6 +9,7 @@
 //   ServerMetrics ─▶ ServerFamilies   mpsd_…
 //   ModelState    ─▶ StatesFamily     mpsd_model_state{model, version, state}
 //   AccessMetrics ─▶ AccessFamilies   mpsd_…
+//   GpuSample     ─▶ GpuFamilies      mpsd_gpu_…{gpu, uuid}
 //   ProcessStats  ─▶ ProcessFamilies  process_…, as Prometheus' own clients name them
 //   bounds        ─▶ LimitsFamily     mpsd_limit{limit}
 //   build         ─▶ BuildFamily      mpsd_build_info{version, …}
@@ -40,6 +41,7 @@
 
 #include "absl/types/span.h"
 #include "prometheus/metric_family.h"
+#include "server/telemetry/gpu_watch.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/model_state.h"
 #include "server/telemetry/process_stats.h"
@@ -76,6 +78,11 @@ prometheus::MetricFamily SlownessFamily(absl::Span<const ModelStateSample> sampl
 // mpsd_worker_resident_memory_bytes: a gauge for each worker with a process that has loaded its
 // model. Files that workers map together count for each of them.
 prometheus::MetricFamily WorkerMemoryFamily(absl::Span<const ModelStateSample> samples);
+
+// mpsd_gpu_…: how busy each gpu is, and its memory, as far as its driver says so.
+// mpsd_worker_device_memory_bytes: each worker's share of it. None where no gpu is known.
+std::vector<prometheus::MetricFamily> GpuFamilies(absl::Span<const GpuSample> gpus,
+                                                  absl::Span<const ModelStateSample> samples);
 
 // mpsd_resource_…: for each shared resource, on each device or on all (an empty label), the total,
 // the amount held, and the number waiting. None if no model needs any.

@@ -70,6 +70,7 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
     families.push_back(RuntimesFamily(states));
     families.push_back(SlownessFamily(states));
     families.push_back(WorkerMemoryFamily(states));
+    if (gpus_ != nullptr) Append(GpuFamilies(gpus_->Samples(), states), &families);
   }
   if (resources_) Append(ResourceFamilies(resources_()), &families);
   Append(ModelFamilies(models), &families);

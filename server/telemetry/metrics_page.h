@@ -15,6 +15,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "prometheus/collectable.h"
+#include "server/telemetry/gpu_watch.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/model_state.h"
 #include "server/telemetry/resource_sample.h"
@@ -58,6 +59,9 @@ class MetricsPage final : public prometheus::Collectable {
     states_ = std::move(states);
   }
 
+  // Adds the gpus, which outlive the last scrape. REQUIRES: before the first Collect().
+  void SetGpus(const GpuWatch* gpus) { gpus_ = gpus; }
+
   // The same for the resources that models share.
   void SetResources(std::function<std::vector<ResourceSample>()> resources) {
     resources_ = std::move(resources);
@@ -70,6 +74,9 @@ class MetricsPage final : public prometheus::Collectable {
   // Adds a model's series until its counters have no other owner. Does nothing for registered
   // counters. REQUIRES: no other living counters have this name and version.
   void AddModel(const std::shared_ptr<const ModelMetrics>& model);
+
+  // When the page was made, since the Unix epoch.
+  double start_time_seconds() const { return start_time_seconds_; }
 
   // All current families: build, models, Triton's names, server, access, limits, process.
   std::vector<prometheus::MetricFamily> Collect() const override;
@@ -84,7 +91,7 @@ class MetricsPage final : public prometheus::Collectable {
  private:
   const ServerMetrics* const server_;
   const std::vector<std::pair<std::string, std::string>> build_;
-  const double start_time_seconds_;  // since the Unix epoch
+  const double start_time_seconds_;
 
   std::atomic<bool> triton_names_{false};
   std::atomic<const AccessMetrics*> access_{nullptr};
@@ -92,6 +99,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::function<void()> refresh_;
   std::function<std::vector<ModelStateSample>()> states_;
   std::function<std::vector<ResourceSample>()> resources_;
+  const GpuWatch* gpus_ = nullptr;
   const StageExemplars* exemplars_ = nullptr;  // null: no request is traced
 
   mutable absl::Mutex mu_;

@@ -28,6 +28,7 @@ struct RuntimeSample {
   double slowness = 1;          // its batches' time as a multiple of the others'
   uint64_t resident_bytes = 0;  // 0: no process
   double cpu_seconds = 0;       // processor time of the process
+  int64_t pid = 0;
 };
 
 struct ModelStateSample {

@@ -1,4 +1,4 @@
-"""OpenTelemetry's collector takes the daemon's spans, over HTTP and over gRPC."""
+"""OpenTelemetry's collector takes the daemon's spans and figures, over HTTP and over gRPC."""
 import json
 import socket
 import subprocess
@@ -13,21 +13,23 @@ TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT_ID = "00f067aa0ba902b7"
 CONFIG = """
 receivers: {otlp: {protocols: {grpc: {endpoint: "127.0.0.1:%d"}, http: {endpoint: "127.0.0.1:%d"}}}}
-exporters: {file: {path: "%s"}}
+exporters: {file/traces: {path: "%s"}, file/metrics: {path: "%s"}}
 service:
   telemetry: {metrics: {level: none}}
-  pipelines: {traces: {receivers: [otlp], exporters: [file]}}
+  pipelines:
+    traces: {receivers: [otlp], exporters: [file/traces]}
+    metrics: {receivers: [otlp], exporters: [file/metrics]}
 """
 
 
 class Collector:
-    """`with Collector(program, folder) as collector:` has one that writes spans into a file."""
+    """`with Collector(program, folder) as collector:` has one that writes what it gets into files."""
 
     def __init__(self, program, folder):
         self.ports = dict(zip(("grpc", "http"), free_ports(2)))
-        self._file = folder / "spans.json"
+        self._files = {kind: folder / f"{kind}.json" for kind in ("Spans", "Metrics")}
         self._config = folder / "collector.yaml"
-        self._config.write_text(CONFIG % (self.ports["grpc"], self.ports["http"], self._file))
+        self._config.write_text(CONFIG % (*self.ports.values(), *self._files.values()))
         self._program = program
         self._process = None
 
@@ -40,16 +42,25 @@ class Collector:
         self._process.terminate()
         self._process.wait()
 
-    def resources(self):
-        """All resourceSpans of the file."""
-        if not self._file.exists():
+    def resources(self, kind="Spans"):
+        """All resourceSpans, or resourceMetrics, of the file."""
+        if not self._files[kind].exists():
             return []
-        lines = self._file.read_text().split("\n")[:-1]
-        return [resource for line in lines for resource in json.loads(line)["resourceSpans"]]
+        lines = self._files[kind].read_text().split("\n")[:-1]
+        return [resource for line in lines for resource in json.loads(line)[f"resource{kind}"]]
+
+    def found(self, kind):
+        """All of them: spans, or metrics."""
+        return [one for resource in self.resources(kind) for scope in resource[f"scope{kind}"]
+                for one in scope[kind.lower()]]
 
     def spans(self):
-        return [span for resource in self.resources() for scope in resource["scopeSpans"]
-                for span in scope["spans"]]
+        return self.found("Spans")
+
+    def figures(self, name):
+        """What was last told of a metric: its kind with the points."""
+        *_, last = [{}, *(metric for metric in self.found("Metrics") if metric["name"] == name)]
+        return last
 
 
 class OtelCollector(unittest.TestCase):
@@ -60,7 +71,8 @@ class OtelCollector(unittest.TestCase):
     def check_spans(self, protocol):
         daemon = Daemon([synthetic("m")])
         with Collector(self.program, daemon.folder) as collector:
-            trace = {"collector": f"{protocol}://127.0.0.1:{collector.ports[protocol]}"}
+            trace = {"collector": f"{protocol}://127.0.0.1:{collector.ports[protocol]}",
+                     "metrics_interval": "1s"}
             daemon.write_config(daemon.config["models"], trace=trace)
             with daemon, calls.stub(daemon.address) as stub:
                 call = stub.ModelInfer.future(
@@ -70,11 +82,30 @@ class OtelCollector(unittest.TestCase):
                 wait_until(lambda: len(collector.spans()) >= 5, LIMIT_S, "five spans")
                 self.assertEqual(daemon.metric("mpsd_lost_traces_total"), 0)
                 self.check_tree(collector.spans())
+                wait_until(lambda: self.has_figures(daemon, collector), LIMIT_S, "the figures of /metrics")
                 resource, = collector.resources()
                 attributes = {attribute["key"]: attribute["value"]["stringValue"]
                               for attribute in resource["resource"]["attributes"]}
                 self.assertEqual((attributes["service.name"], attributes["host.name"]),
                                  ("mpsd", socket.gethostname()))
+
+    def has_figures(self, daemon, collector):
+        """Whether the collector knows of the request what /metrics says."""
+        counted = collector.figures("mpsd_requests_total").get("sum", {"dataPoints": []})
+        if [point["asDouble"] for point in counted["dataPoints"]] != [1]:
+            return False
+        self.assertEqual((counted["aggregationTemporality"], counted["isMonotonic"]), (2, True))
+        labels = {label["key"]: label["value"]["stringValue"] for label in counted["dataPoints"][0]["attributes"]}
+        self.assertEqual(labels, {"model": "m", "version": "1", "code": "OK"})
+        stages = collector.figures("mpsd_stage_seconds")["histogram"]["dataPoints"]
+        if len(stages) < 4:  # the answer is counted a moment before its last stage
+            return False
+        self.assertEqual({point["count"] for point in stages}, {"1"})
+        self.assertEqual({sum(map(int, point["bucketCounts"])) for point in stages}, {1})
+        self.assertEqual({len(point["bucketCounts"]) - len(point["explicitBounds"]) for point in stages}, {1})
+        ready, = collector.figures("mpsd_workers_ready")["gauge"]["dataPoints"]
+        self.assertEqual(ready["asDouble"], daemon.metric("mpsd_workers_ready"))
+        return True
 
     def check_tree(self, spans):
         whole, *stages = spans

@@ -15,7 +15,11 @@
 namespace mpsd {
 namespace {
 
-constexpr char kGrpcMethod[] = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+// By OtlpSignal.
+constexpr const char* kPaths[] = {"/v1/traces", "/v1/metrics"};
+constexpr const char* kGrpcMethods[] = {
+    "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+    "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"};
 constexpr long kOk = 200;
 // OTLP names the statuses after which a message may be sent again.
 constexpr long kPassingStatuses[] = {429, 502, 503, 504};
@@ -35,9 +39,12 @@ CURL* NewHandle() {
   return handle;
 }
 
-std::string UrlOf(absl::string_view address) {
-  if (absl::ConsumePrefix(&address, "grpc")) return absl::StrCat("http", address, kGrpcMethod);
-  return absl::StrCat(absl::StripSuffix(address, "/"), "/v1/traces");
+std::string UrlOf(absl::string_view address, OtlpSignal signal) {
+  const auto index = static_cast<size_t>(signal);
+  if (absl::ConsumePrefix(&address, "grpc")) {
+    return absl::StrCat("http", address, kGrpcMethods[index]);
+  }
+  return absl::StrCat(absl::StripSuffix(address, "/"), kPaths[index]);
 }
 
 // A message of gRPC: not compressed, its length in four bytes, and itself.
@@ -60,9 +67,9 @@ absl::Status Fault(bool passes, const std::string& text) {
 
 }  // namespace
 
-CollectorCall::CollectorCall(absl::string_view address)
+CollectorCall::CollectorCall(absl::string_view address, OtlpSignal signal)
     : is_grpc_(absl::StartsWith(address, "grpc")), handle_(NewHandle()) {
-  Set(handle_, CURLOPT_URL, UrlOf(address).c_str());
+  Set(handle_, CURLOPT_URL, UrlOf(address, signal).c_str());
   Set(handle_, CURLOPT_PROTOCOLS_STR, "http,https");
   Set(handle_, CURLOPT_NOPROXY, "*");
   Set(handle_, CURLOPT_NOSIGNAL, 1L);

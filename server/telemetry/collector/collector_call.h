@@ -1,4 +1,4 @@
-// CollectorCall: hands spans to a collector by OTLP, over HTTP or gRPC.
+// CollectorCall: hands spans or figures to a collector by OTLP, over HTTP or gRPC.
 #pragma once
 
 #include <curl/curl.h>
@@ -6,21 +6,24 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "server/telemetry/collector/span_collector.h"
+#include "server/telemetry/collector/collector.h"
 
 namespace mpsd {
 
+enum class OtlpSignal { kTraces, kMetrics };
+
 // A call over HTTP keeps its connection for the next one. The scheme of the address decides:
 //
-//   http://HOST:PORT[/PATH]    POST of the message to [/PATH]/v1/traces; https:// with TLS
-//   grpc://HOST:PORT           a unary call of TraceService; grpcs:// with TLS
+//   http://HOST:PORT[/PATH]    POST of the message to [/PATH]/v1/traces, or /v1/metrics
+//   grpc://HOST:PORT           a unary call of TraceService, or MetricsService
 //
-// TLS trusts what the system trusts. No proxy and no redirect is followed. Whatever the collector
-// sends is read and thrown away, except its status. Owned by the daemon. Thread-compatible.
-class CollectorCall final : public SpanCollector {
+// The schemes https and grpcs have TLS, which trusts what the system trusts. No proxy and no
+// redirect is followed. Whatever the collector sends is read and thrown away, except its status.
+// Owned by the daemon. Thread-compatible.
+class CollectorCall final : public Collector {
  public:
   // REQUIRES: CollectorFault() (server/config) finds nothing wrong with the address.
-  explicit CollectorCall(absl::string_view address);
+  CollectorCall(absl::string_view address, OtlpSignal signal);
   CollectorCall(const CollectorCall&) = delete;
   ~CollectorCall() override;
 

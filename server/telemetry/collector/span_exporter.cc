@@ -10,9 +10,12 @@
 
 namespace mpsd {
 
-SpanExporter::SpanExporter(SpanCollector* collector, SpanExporterOptions options, Logger* logger,
+SpanExporter::SpanExporter(Collector* collector, SpanExporterOptions options, Logger* logger,
                            ServerMetrics* metrics)
-    : collector_(collector), options_(std::move(options)), logger_(logger), metrics_(metrics) {
+    : collector_(collector),
+      options_(std::move(options)),
+      log_(logger, "spans"),
+      metrics_(metrics) {
   MPSD_CHECK(collector != nullptr && logger != nullptr && metrics != nullptr);
   thread_ = std::thread([this] { Run(); });
 }
@@ -74,20 +77,9 @@ absl::Status SpanExporter::Deliver(const std::string& message) {
   for (int tries = 1;; ++tries) {
     outcome = collector_->Take(message, options_.timeout_ns, ends_);
     if (!absl::IsUnavailable(outcome) || tries == options_.tries || ends_) return outcome;
-    Tell(outcome);
+    log_.Note(outcome);
     Pause(wait_ns);
     wait_ns *= 2;
-  }
-}
-
-void SpanExporter::Tell(const absl::Status& outcome) {
-  if (fails_ == !outcome.ok()) return;
-  fails_ = !outcome.ok();
-  const std::string reason(outcome.message());
-  if (fails_) {
-    logger_->Log(LogLevel::kWarn, "collector_fails", {{"reason", reason}});
-  } else {
-    logger_->Log(LogLevel::kInfo, "collector_works", {});
   }
 }
 
@@ -97,7 +89,7 @@ void SpanExporter::Run() {
     const std::vector<std::string> batch = NextBatch();
     if (batch.empty()) return;
     const absl::Status outcome = Deliver(OtlpMessage(options_.resource, batch));
-    Tell(outcome);
+    log_.Note(outcome);
     if (!outcome.ok()) CountLost(batch.size());
   }
 }

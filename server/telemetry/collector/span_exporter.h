@@ -1,6 +1,6 @@
 // SpanExporter: takes spans to a collector. No request waits for the collector.
 //
-//   Send() ─▶ queue of requests ─▶ the thread ─▶ SpanCollector
+//   Send() ─▶ queue of requests ─▶ the thread ─▶ Collector
 //                  │ full: the oldest is dropped     │ refused, or not taken in several tries
 //                  └────────────▶ lost_traces ◀──────┘
 #pragma once
@@ -16,16 +16,16 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/clock.h"
-#include "server/telemetry/collector/span_collector.h"
-#include "server/telemetry/log/log.h"
-#include "server/telemetry/log/otlp_spans.h"
+#include "server/telemetry/collector/collector.h"
+#include "server/telemetry/collector/collector_log.h"
+#include "server/telemetry/log/otlp_message.h"
 #include "server/telemetry/log/span_sink.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {
 
 struct SpanExporterOptions {
-  OtlpResource resource;             // the sender
+  OtlpAttributes resource;           // the sender
   size_t queued_traces = 2048;       // requests whose spans may wait
   size_t message_traces = 512;       // requests in a message
   int64_t gather_ns = kNsPerSecond;  // a message waits so long for further requests
@@ -40,7 +40,7 @@ struct SpanExporterOptions {
 class SpanExporter final : public SpanSink {
  public:
   // Starts the thread "mpsd-spans". The pointers outlive the exporter.
-  SpanExporter(SpanCollector* collector, SpanExporterOptions options, Logger* logger,
+  SpanExporter(Collector* collector, SpanExporterOptions options, Logger* logger,
                ServerMetrics* metrics);
 
   // Sends what waits in one message, and joins the thread. A collector that does not answer costs
@@ -57,15 +57,13 @@ class SpanExporter final : public SpanSink {
   absl::Status Deliver(const std::string& message);
   // Returns once the time is over, or at the end.
   void Pause(int64_t ns) ABSL_LOCKS_EXCLUDED(mu_);
-  void Tell(const absl::Status& outcome);
   void CountLost(size_t requests);
 
-  SpanCollector* const collector_;
+  Collector* const collector_;
   const SpanExporterOptions options_;
-  Logger* const logger_;
+  CollectorLog log_;  // owned by the thread
   ServerMetrics* const metrics_;
   std::atomic<bool> ends_{false};  // written under mu_; a call in progress reads it without
-  bool fails_ = false;             // owned by the thread: the last delivery failed
 
   absl::Mutex mu_;
   std::deque<std::string> queue_ ABSL_GUARDED_BY(mu_);

@@ -10,6 +10,7 @@
 #include "proto/base/string_views.h"
 #include "proto/encoding/protobuf_writer.h"
 #include "server/telemetry/log/log_line.h"
+#include "server/telemetry/log/otlp_message.h"
 
 namespace mpsd {
 namespace {
@@ -42,8 +43,8 @@ SpanKind KindOf(const EndedRequest& request, const TraceSpan& span) {
 StatusCode StatusOf(const EndedRequest& request) { return request.code == "OK" ? kOk : kError; }
 
 // A step is no call.
-OtlpResource AttributesOf(const EndedRequest& request) {
-  OtlpResource attributes;
+OtlpAttributes AttributesOf(const EndedRequest& request) {
+  OtlpAttributes attributes;
   if (request.span->step.empty()) attributes.emplace_back("rpc.system", "grpc");
   attributes.emplace_back("model_name", SpanText(View(request.model)));
   attributes.emplace_back("model_version", SpanText(View(request.version)));
@@ -52,7 +53,7 @@ OtlpResource AttributesOf(const EndedRequest& request) {
   return attributes;
 }
 
-Json AttributesJson(const OtlpResource& attributes) {
+Json AttributesJson(const OtlpAttributes& attributes) {
   Json list = Json::array();
   for (const auto& [key, value] : attributes) {
     list.push_back({{"key", key}, {"value", {{"stringValue", value}}}});
@@ -75,18 +76,6 @@ Json SpanJson(const EndedRequest& request, const TraceSpan& span) {
   return json;
 }
 
-// Writes fields KeyValue {key:1 value:2}, where a value is AnyValue {string_value:1}.
-void PutAttributes(uint32_t field, const OtlpResource& attributes, std::string* out) {
-  for (const auto& [key, value] : attributes) {
-    std::string any;
-    PutText(1, value, &any);
-    std::string attribute;
-    PutText(1, key, &attribute);
-    PutText(2, any, &attribute);
-    PutText(field, attribute, out);
-  }
-}
-
 // The message Span; its fields have the numbers of opentelemetry.proto.trace.v1.
 std::string SpanBytes(const EndedRequest& request, const TraceSpan& span) {
   std::string bytes;
@@ -98,7 +87,7 @@ std::string SpanBytes(const EndedRequest& request, const TraceSpan& span) {
   PutFixed64(7, static_cast<uint64_t>(span.begin_ns), &bytes);
   PutFixed64(8, static_cast<uint64_t>(span.end_ns), &bytes);
   if (!IsWhole(request, span)) return bytes;
-  PutAttributes(9, AttributesOf(request), &bytes);
+  PutOtlpAttributes(9, AttributesOf(request), &bytes);
   std::string status;
   PutNumber(3, StatusOf(request), &status);
   PutText(15, status, &bytes);
@@ -126,24 +115,6 @@ std::string OtlpSpans(const EndedRequest& request, const std::vector<TraceSpan>&
   std::string fields;
   for (const TraceSpan& span : spans) PutText(2, SpanBytes(request, span), &fields);
   return fields;
-}
-
-// ExportTraceServiceRequest {resource_spans:1}, ResourceSpans {resource:1 scope_spans:2}, Resource
-// {attributes:1}, ScopeSpans {scope:1 spans:2}, InstrumentationScope {name:1}.
-std::string OtlpMessage(const OtlpResource& resource, absl::Span<const std::string> requests) {
-  std::string scope;
-  PutText(1, "mpsd", &scope);
-  std::string scope_spans;
-  PutText(1, scope, &scope_spans);
-  for (const std::string& spans : requests) absl::StrAppend(&scope_spans, spans);
-  std::string attributes;
-  PutAttributes(1, resource, &attributes);
-  std::string resource_spans;
-  PutText(1, attributes, &resource_spans);
-  PutText(2, scope_spans, &resource_spans);
-  std::string message;
-  PutText(1, resource_spans, &message);
-  return message;
 }
 
 }  // namespace mpsd

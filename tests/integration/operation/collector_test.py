@@ -1,4 +1,5 @@
-"""A collector that is down, refuses, or never answers: requests do not notice, and lost spans are counted."""
+"""A collector that is down, refuses, or never answers: requests do not notice, and lost spans are counted.
+Figures are not tried again, since the next message has the same sums."""
 import concurrent.futures
 import http.server
 import socket
@@ -17,8 +18,8 @@ WORKS = '"event":"collector_works"'
 HELD = 2048 + 512  # requests whose spans wait or are on their way
 
 
-def traced(collector):
-    return Daemon([synthetic("m")], trace={"collector": collector, "rate": 1})
+def traced(collector, **more):
+    return Daemon([synthetic("m")], trace={"collector": collector, "rate": 1, **more})
 
 
 def infer(stub, count=1):
@@ -33,7 +34,7 @@ class HttpCollector(http.server.ThreadingHTTPServer):
     def __init__(self, *codes, port=0):
         super().__init__(("127.0.0.1", port), HttpCollector.Handler)
         self.codes = list(codes)
-        self.bodies = []
+        self.bodies, self.figures = [], []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def __exit__(self, *_):
@@ -43,10 +44,10 @@ class HttpCollector(http.server.ThreadingHTTPServer):
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["content-length"]))
-            assert self.path == "/some/v1/traces", self.path
+            bodies = {"/some/v1/traces": self.server.bodies, "/some/v1/metrics": self.server.figures}[self.path]
             assert self.headers["content-type"] == "application/x-protobuf"
             code = self.server.codes.pop(0) if self.server.codes else 200
-            self.server.bodies.append(body)
+            bodies.append(body)
             self.send_response(code)
             self.send_header("content-length", "0")
             self.end_headers()
@@ -115,7 +116,7 @@ class Collectors(unittest.TestCase):
     def test_one_that_never_answers(self):
         with socket.create_server(("127.0.0.1", 0), backlog=64) as silent:
             for scheme in ("http", "grpc"):
-                with traced(f"{scheme}://127.0.0.1:{silent.getsockname()[1]}") as daemon, \
+                with traced(f"{scheme}://127.0.0.1:{silent.getsockname()[1]}", metrics_interval="1s") as daemon, \
                         calls.stub(daemon.address) as stub:
                     infer(stub, HELD + 100)
                     self.assertGreaterEqual(daemon.metric("mpsd_lost_traces_total"), 100)
@@ -127,6 +128,14 @@ class Collectors(unittest.TestCase):
                 infer(stub, 20)
             self.assertIn(b"r19", b"".join(collector.bodies))
 
+    def test_figures_go_on_after_refusals(self):
+        with HttpCollector(503, 400) as collector, \
+                traced(f"http://127.0.0.1:{collector.server_port}/some", metrics_interval="1s") as daemon:
+            daemon.wait_logged(WORKS + '.*"what":"metrics"')
+            self.assertEqual(daemon.log().count(FAILS), 1)
+            self.assertEqual(len(collector.figures), 3)
+            self.assertIn(b"mpsd_requests_total", collector.figures[-1])
+
     def test_addresses_that_are_none(self):
         for wrong in ("localhost:4317", "http://localhost", "grpc://localhost:4317/x",
                       "ftp://localhost:1", "http://u@h:1", "http://h:1/?a", "grpcs:/h:1"):
@@ -135,6 +144,15 @@ class Collectors(unittest.TestCase):
                 daemon.start()
             self.assertEqual(daemon.wait(), 78, wrong)
             self.assertIn("trace.collector", daemon.log())
+            daemon.discard()
+
+    def test_figures_need_a_collector_and_time(self):
+        for collector, interval in (("", "15s"), ("http://localhost:4318", "1ms")):
+            daemon = traced(collector, metrics_interval=interval)
+            with self.assertRaises(AssertionError):
+                daemon.start()
+            self.assertEqual(daemon.wait(), 78)
+            self.assertIn("trace.metrics_interval", daemon.log())
             daemon.discard()
 
 

@@ -16,7 +16,7 @@ import urllib.request
 
 import calls
 import procfs
-from daemon import BIN, START_LIMIT_S, Daemon, mpsd, wait_until
+from daemon import BIN, SERVERS, START_LIMIT_S, Daemon, link_or_copy, mpsd, wait_until
 from models import synthetic
 
 MODEL = synthetic("m", parameters={"delay": "2ms"})
@@ -171,6 +171,26 @@ class Handover(unittest.TestCase):
             call.cancel()
             self.daemon.terminate()
         self.daemon.follow()
+
+
+class OlderProgram(unittest.TestCase):
+    def test_a_program_that_knows_no_handover_changes_nothing(self):
+        """Somebody has installed an older version."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-")))
+        for name in SERVERS:
+            if (BIN / name).exists():
+                link_or_copy(BIN / name, folder / name)
+        with Daemon([MODEL], binaries=folder) as daemon:
+            (folder / "mpsd").unlink()
+            (folder / "mpsd").write_text(f'#!/bin/sh\nexec env -u MPSD_HANDOVER {BIN}/mpsd "$@"\n')
+            (folder / "mpsd").chmod(0o755)
+            done = mpsd("upgrade", "--config", daemon.config_file)
+            self.assertEqual(done.returncode, FAILED, done.stderr)
+            self.assertIn("ended before it was ready", done.stderr)
+            self.assertIn("mpsd runs already", daemon.log())
+            self.assertEqual(daemon.holder(), daemon.pid)
+            with calls.stub(daemon.address) as stub:
+                self.assertEqual(calls.infer(stub, calls.request("m", {"x": calls.row_of(1)})).code, calls.OK)
 
 
 class Manager:

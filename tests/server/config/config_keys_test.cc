@@ -256,6 +256,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config->trace.otlp, defaults.trace.otlp);
   EXPECT_EQ(config->trace.collector, defaults.trace.collector);
   EXPECT_EQ(config->trace.rate, defaults.trace.rate);
+  EXPECT_EQ(config->trace.metrics_interval_ns, defaults.trace.metrics_interval_ns);
   EXPECT_EQ(config->log.level, defaults.log.level);
   EXPECT_EQ(config->log.file, defaults.log.file);
   const ModelConfig model;

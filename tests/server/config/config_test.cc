@@ -142,7 +142,8 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
                "lame_duck": "500ms", "connections": 7, "client_shared_memory": "3MiB",
                "client_cuda_memory": "2GiB"},
     "log": {"level": "debug", "file": "log/mpsd.log", "requests": "log/requests"},
-    "trace": {"file": "log/traces", "format": "otlp", "collector": "grpc://h:4317", "rate": 9}})");
+    "trace": {"file": "log/traces", "format": "otlp", "collector": "grpc://h:4317", "rate": 9,
+              "metrics_interval": "15s"}})");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(
       config->listen.grpc,
@@ -170,6 +171,7 @@ TEST(Config, ReadsEveryKeyOfTheDaemon) {
   EXPECT_TRUE(config->trace.otlp);
   EXPECT_EQ(config->trace.collector, "grpc://h:4317");
   EXPECT_EQ(config->trace.rate, 9U);
+  EXPECT_EQ(config->trace.metrics_interval_ns, 15 * kNsPerSecond);
   EXPECT_EQ(config->sandbox, SandboxLevel::kStrict);
   EXPECT_TRUE(config->cuda_mps);
   EXPECT_TRUE(config->mps_fallback);

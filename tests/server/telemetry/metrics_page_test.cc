@@ -7,7 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "gtest/gtest.h"
+#include "prometheus/text_serializer.h"
 #include "server/telemetry/gauge_share.h"
+#include "server/telemetry/metric_families.h"
 
 namespace mpsd {
 namespace {
@@ -114,6 +116,25 @@ TEST_F(MetricsPageTest, ShowsTheMemoryOfEachWorkerWithAProcess) {
                   R"(device="cpu"})"),
             1 << 20);
   EXPECT_FALSE(absl::StrContains(page_.Text(), R"(bytes{model="m",version="1",worker="4")"));
+}
+
+TEST(GpuFamilies, HaveWhatIsKnownOfGpusAndWorkers) {
+  const GpuSample told = {0, "GPU-a", 0.25, 60, 100, {{7, 40}, {8, 20}}};
+  const GpuSample secretive = {1, "GPU-b", -1, 0, 0, {{7, 2}}};
+  RuntimeSample worker = {3, "cuda:0", "torch"};
+  worker.pid = 7;
+  const RuntimeSample on_cpu = {4, "cpu", "torch"};
+  const ModelStateSample model = {"m", "1", ModelState::kReady, "fp32", {worker, on_cpu}};
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, GpuFamilies({told, secretive}, {model}));
+  const Series series = {{R"(mpsd_gpu_busy{gpu="0",uuid="GPU-a"})", 0.25},
+                         {R"(mpsd_gpu_memory_used_bytes{gpu="0",uuid="GPU-a"})", 60},
+                         {R"(mpsd_gpu_memory_bytes{gpu="0",uuid="GPU-a"})", 100},
+                         {R"(mpsd_worker_device_memory_bytes{model="m",version="1",worker="3",)"
+                          R"(device="cuda:0"})",
+                          42}};
+  EXPECT_EQ(Parse(text.str()), series);
+  EXPECT_TRUE(GpuFamilies({}, {model}).empty());
 }
 
 TEST_F(MetricsPageTest, ShowsWhatEachWorkerRunsItsModelWith) {

@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 // Answers as the test says; the last answer again and again.
-class FakeCollector final : public SpanCollector {
+class FakeCollector final : public Collector {
  public:
   explicit FakeCollector(std::vector<absl::Status> answers) : answers_(std::move(answers)) {}
 

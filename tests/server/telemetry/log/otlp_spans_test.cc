@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/encoding/protobuf_reader.h"
+#include "server/telemetry/log/otlp_message.h"
 
 namespace mpsd {
 namespace {

@@ -1,4 +1,4 @@
-// SpanCollector: a program, such as OpenTelemetry's collector, that takes messages with spans.
+// Collector: a program, such as OpenTelemetry's, that takes messages with spans or with figures.
 #pragma once
 
 #include <atomic>
@@ -9,10 +9,10 @@
 
 namespace mpsd {
 
-// Lives on the thread of SpanExporter. Owned by the daemon, outlives the exporter.
-class SpanCollector {
+// Lives on the thread of its one exporter, which it outlives. Owned by the daemon.
+class Collector {
  public:
-  virtual ~SpanCollector() = default;
+  virtual ~Collector() = default;
 
   // Hands one message over (OtlpMessage()). UNAVAILABLE: the same message may be taken later. Any
   // other error: never. Waits for at most `timeout_ns`, and about a second once `cut` is true.

@@ -1,0 +1,48 @@
+// MetricsExporter: takes the figures of /metrics to a collector, again and again.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "absl/synchronization/notification.h"
+#include "proto/base/clock.h"
+#include "server/telemetry/collector/collector.h"
+#include "server/telemetry/collector/collector_log.h"
+#include "server/telemetry/log/otlp_message.h"
+#include "server/telemetry/metrics_page.h"
+
+namespace mpsd {
+
+struct MetricsExporterOptions {
+  OtlpAttributes resource;  // the sender
+  int64_t interval_ns = 0;  // between two messages
+  int64_t timeout_ns = 10 * kNsPerSecond;
+};
+
+// A message that the collector does not take is not sent again: the next one has the same sums, and
+// newer. The log tells once that the collector fails, and once that it works again. Owned by the
+// daemon. Thread-compatible.
+class MetricsExporter {
+ public:
+  // Starts the thread "mpsd-metrics". The page takes no further limit or source. The pointers
+  // outlive the exporter.
+  MetricsExporter(const MetricsPage* page, Collector* collector, MetricsExporterOptions options,
+                  Logger* logger);
+
+  // Joins the thread; cuts a call that waits for the collector.
+  ~MetricsExporter();
+
+ private:
+  void Run();
+
+  const MetricsPage* const page_;
+  Collector* const collector_;
+  const MetricsExporterOptions options_;
+  CollectorLog log_;  // owned by the thread
+  absl::Notification end_;
+  std::atomic<bool> ends_{false};  // for a call in progress
+  std::thread thread_;
+};
+
+}  // namespace mpsd

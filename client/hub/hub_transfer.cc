@@ -15,6 +15,7 @@ namespace {
 constexpr long kMostRedirects = 5;
 constexpr long kConnectTimeoutS = 30;
 constexpr long kStallS = 30;  // without a byte
+constexpr uint64_t kMostRoomBytes = 8 << 20;
 constexpr long kOk = 200;
 constexpr long kPartial = 206;
 constexpr long kUnauthorized = 401;
@@ -99,6 +100,8 @@ bool HubTransfer::Accept(absl::string_view piece) {
   ignores_range_ = status == kOk && names_range_;
   is_too_large_ = arrived_ + piece.size() > part_.bytes_max;
   if (ignores_range_ || is_too_large_) return false;
+  // Room for the rest of the part at once: a string that grows copies what it has.
+  if (body_.empty()) body_.reserve(std::min(part_.bytes_max - arrived_, kMostRoomBytes));
   absl::StrAppend(&body_, piece);
   arrived_ += piece.size();
   went_forward_ = true;

@@ -15,3 +15,8 @@ check_packages() { # [NAME...]: of roots; what ./run package made, made first wh
   fi
   deploy/packages/check/check.sh build/packages .deps/distros .deps/models/minilm "$@"
 }
+
+check_same() { # KIND...: of what ./run package made, made first where nothing is there
+  if [ ! -d build/packages ]; then package "$@"; fi
+  step "the same packages once more" deploy/packages/check/same.sh build/packages "$@"
+}

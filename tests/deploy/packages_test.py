@@ -256,6 +256,55 @@ class Sources(unittest.TestCase):
             self.assertLessEqual({relation["spdxElementId"], relation["relatedSpdxElement"]}, ids)
 
 
+class Same(unittest.TestCase):
+    """deploy/packages/check/same.sh in a repository whose ./run makes a package of a line of text."""
+
+    def setUp(self):
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-same-")))
+        (self.root / "deploy/packages/check").mkdir(parents=True)
+        shutil.copy(PACKAGES / "check/same.sh", self.root / "deploy/packages/check")
+        (self.root / ".gitignore").write_text("/build/\n/.deps/\n")
+        self.git("init", "-q")
+
+    def git(self, *words):
+        said("git", "-C", self.root, "-c", "user.name=n", "-c", "user.email=n@localhost", *words)
+
+    def compare(self, text):
+        """What same.sh says where a package is `text`, as a shell expands it, and its exit code."""
+        program = self.root / "run"
+        program.write_text("#!/bin/bash\nmkdir -p build/packages\n"
+                           f'echo "{text}" >build/packages/mpsd.deb\n')
+        program.chmod(0o755)
+        self.git("add", "--all")
+        self.git("commit", "-q", "--allow-empty", "-m", "m")
+        said(program, "package", cwd=self.root)
+        return self.compare_again()
+
+    def compare_again(self):
+        done = subprocess.run([self.root / "deploy/packages/check/same.sh", "build/packages"], text=True,
+                              cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=120, check=False)
+        return done.returncode, done.stdout
+
+    def test_the_same_bytes_pass(self):
+        self.assertEqual(self.compare("text"), (0, "1 files are the same\n"))
+
+    def test_a_package_that_knows_its_folder_is_named(self):
+        code, text = self.compare("$PWD")
+        self.assertEqual(code, 1, text)
+        self.assertIn("mpsd.deb: FAILED", text)
+
+    def test_the_second_package_is_compiled_without_a_cache(self):
+        self.assertEqual(self.compare("${CCACHE_DISABLE-}")[0], 1)
+
+    def test_a_change_that_no_commit_has_is_refused(self):
+        self.compare("text")
+        (self.root / "new").touch()
+        code, text = self.compare_again()
+        self.assertEqual(code, 1, text)
+        self.assertIn("no commit has", text)
+
+
 class Version(unittest.TestCase):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-version-"))

@@ -64,7 +64,7 @@ fill_chroot() { # FOLDER
 fill_sources() { # FOLDER
   mkdir -p "$1/mpsd/.deps"
   # A file that is as it was keeps its time, by which ninja knows what to build.
-  git -C "$root" ls-files -z | (cd "$root" && xargs -0 cp -pu --parents -t "$1/mpsd")
+  git -C "$root" ls-files -z | (cd "$root" && xargs -0 cp -u --parents -t "$1/mpsd")
   # A file that is gone here goes there too.
   (cd "$1/mpsd" && find . -type f -not -path './.deps/*' -not -path './build/*' -printf '%P\n') |
     sort | comm -23 - <(git -C "$root" ls-files | sort) | while read -r file; do

@@ -2,6 +2,13 @@
 # folder, of deploy/packages and of tests/metal, which set `root`, the clone. Needs root and
 # debootstrap.
 
+timed() { # TITLE COMMAND…: a command that fails ends the script
+  local title=$1 start=$SECONDS
+  shift
+  "$@"
+  echo "== $title: $((SECONDS - start)) s"
+}
+
 need_debootstrap() {
   if command -v debootstrap >/dev/null; then return 0; fi
   echo "debootstrap is missing; install it with: apt-get install debootstrap" >&2
@@ -21,7 +28,9 @@ make_chroot() { # NAME FOLDER LOG: 2 where the mirror does not answer
       options+=(--no-check-gpg)
     fi
   fi
-  rm -rf "$2"
+  # A run that was cut short leaves the host's /proc in the folder, which must stay as it is.
+  if mountpoint -q "$2/proc"; then umount "$2/proc"; fi
+  rm -rf --one-file-system "$2"
   # An empty mirror: debootstrap's own for that distribution.
   if ! debootstrap "${options[@]}" "$suite" "$2" "" "${script[@]}" >"$3" 2>&1; then
     tail -5 "$3" >&2
@@ -55,11 +64,7 @@ fill_chroot() { # FOLDER
 fill_sources() { # FOLDER
   mkdir -p "$1/mpsd/.deps"
   # A file that is as it was keeps its time, by which ninja knows what to build.
-  git -C "$root" ls-files | while read -r file; do
-    cmp -s "$root/$file" "$1/mpsd/$file" && continue
-    mkdir -p "$(dirname "$1/mpsd/$file")"
-    cp "$root/$file" "$1/mpsd/$file"
-  done
+  git -C "$root" ls-files -z | (cd "$root" && xargs -0 cp -u --parents -t "$1/mpsd")
   # A file that is gone here goes there too.
   (cd "$1/mpsd" && find . -type f -not -path './.deps/*' -not -path './build/*' -printf '%P\n') |
     sort | comm -23 - <(git -C "$root" ls-files | sort) | while read -r file; do

@@ -11,7 +11,10 @@ root=$(cd "$here/../.." && pwd)
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)/root
 need_debootstrap
-if [ ! -e "$folder/.complete" ]; then make_chroot trixie "$folder" "$folder.log"; fi
-fill_sources "$folder"
+if [ ! -e "$folder/.complete" ]; then
+  timed 'the bare Debian 13' make_chroot trixie "$folder" "$folder.log"
+fi
+timed "the clone's files into it" fill_sources "$folder"
 in_chroot "$folder" "bash /mpsd/tests/metal/inside.sh ${2:-1}"
-MPSD_METAL_ROOT=$folder "$root/.deps/venv/bin/python" "$here/worker_test.py"
+export MPSD_METAL_ROOT=$folder
+timed 'the daemon with workers on mps' "$root/.deps/venv/bin/python" "$here/worker_test.py"

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# The part of check.sh that runs in the bare root: the packages, PyTorch's sources, two builds of its
-# mps backend, a worker for the patched one, and the cases on both.
+# The part of check.sh that runs in the bare root: the packages, PyTorch's sources, builds of its mps
+# backend, a worker for the patched one, the cases, and some of these under the thread sanitizer.
 #   inside.sh JOBS
 set -euo pipefail
+. /mpsd/cmake/distros/chroot.sh
 jobs=$1
 version=2.6.0+dfsg-7 # Debian 13 has this source and a libtorch that was built from it
 metal=/mpsd/tests/metal
-compiler=(-DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
-  -DCMAKE_CXX_FLAGS=-O1)
-of_objective_c=("${compiler[@]/CXX/OBJCXX}")
+export CCACHE_SLOPPINESS=pch_defines,time_macros
+compilers=(-DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_OBJCXX_COMPILER=/usr/bin/clang++-19
+  -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_OBJCXX_COMPILER_LAUNCHER=ccache)
 
 packages=(ca-certificates ccache clang-19 cmake dpkg-dev g++ libabsl-dev libblocksruntime-dev
-  libfmt-dev libobjfwrt1-dev libtorch-dev ninja-build nlohmann-json3-dev python3
-  python3-typing-extensions python3-yaml)
+  libclang-rt-19-dev libfmt-dev libobjfwrt1-dev libtorch-dev llvm-19 ninja-build
+  nlohmann-json3-dev python3 python3-typing-extensions python3-yaml)
 
 install_packages() {
   local list=/etc/apt/sources.list
@@ -51,12 +52,17 @@ patch_sources() {
 make_targets() { # FOLDER [TARGET…]
   local folder=$1
   shift
-  nice ninja -C "$folder" -j "$jobs" --quiet "$@"
+  ninja -C "$folder" -j "$jobs" --quiet "$@"
+}
+
+configure_backends() { # FOLDER FLAGS
+  cmake -S $metal/backend -B "$1" -G Ninja "${compilers[@]}" "-DCMAKE_CXX_FLAGS=$2" \
+    "-DCMAKE_OBJCXX_FLAGS=$2" -DSTOCK=/src/pytorch -DPATCHED=/src/patched -DGENERATED=/src/gen \
+    >/dev/null
 }
 
 build_backends() {
-  cmake -S $metal/backend -B /build/backend -G Ninja "${compiler[@]}" "${of_objective_c[@]}" \
-    -DSTOCK=/src/pytorch -DPATCHED=/src/patched -DGENERATED=/src/gen >/dev/null
+  configure_backends /build/backend -O1
   make_targets /build/backend
 }
 
@@ -74,20 +80,23 @@ link_libtorch() {
 }
 
 build_worker() {
-  cmake -S /mpsd -B /build/worker -G Ninja "${compiler[@]}" -DCMAKE_UNITY_BUILD=ON \
-    -DMPSD_FRONT=OFF -DMPSD_TESTS=OFF -DMPSD_LIBTORCH=/libtorch \
+  cmake -S /mpsd -B /build/worker -G Ninja "${compilers[@]}" -DCMAKE_CXX_FLAGS=-O1 \
+    -DCMAKE_UNITY_BUILD=ON -DMPSD_FRONT=OFF -DMPSD_TESTS=OFF -DMPSD_LIBTORCH=/libtorch \
     -DMPSD_METAL_STANDIN=/build/backend/patched >/dev/null
   make_targets /build/worker mpsd-worker mpsd-driver-guard
 }
 
-install_packages
-fetch_sources
-patch_sources
-start=$SECONDS
-build_backends
-echo "== the mps backend, stock and patched: built in $((SECONDS - start)) s"
-start=$SECONDS
+build_sanitized() {
+  configure_backends /build/races '-O1 -fsanitize=thread'
+  make_targets /build/races metal_cases
+}
+
+timed packages install_packages
+timed "PyTorch's sources, and what torchgen makes of them" fetch_sources
+timed 'the edits' patch_sources
+timed 'the mps backend, stock and patched' build_backends
 link_libtorch
-build_worker
-echo "== worker: built in $((SECONDS - start)) s"
-python3 $metal/run_cases.py /build/backend /build/worker/bin/libmpsd-driver-guard.so
+timed 'the worker' build_worker
+timed 'the cases' python3 $metal/run_cases.py /build/backend /build/worker/bin/libmpsd-driver-guard.so
+timed 'the patched backend with the thread sanitizer' build_sanitized
+timed 'races' python3 $metal/run_races.py /src/pytorch /src/patched /build/races

@@ -20,13 +20,13 @@ SEEDS = 3  # a race needs its luck
 EDITS = patch_libtorch.POOL_EDITS + patch_libtorch.EDITS
 
 
-def texts_without(stock, edit):
-    """{path: text} of the files that edits touch, with all edits but those of that name."""
-    kept = [other for other in EDITS if other.name != edit]
+def texts_without(stock, is_left_out):
+    """{path: text} of the files that edits touch, with all edits but some."""
+    kept = [edit for edit in EDITS if not is_left_out(edit)]
     texts, _ = patch_libtorch.edited_texts(kept, lambda path: stock / path)
-    for other in EDITS:
-        if other.path not in texts:
-            texts[other.path] = (stock / other.path).read_text()
+    for edit in EDITS:
+        if edit.path not in texts:
+            texts[edit.path] = (stock / edit.path).read_text()
     return texts
 
 
@@ -58,11 +58,11 @@ def main():
     edits = sys.argv[4:] or patch_libtorch.names_of(EDITS)
     survivors = 0
     for edit in edits:
-        write(texts_without(stock, edit), patched)
+        write(texts_without(stock, lambda other, name=edit: other.name == name), patched)
         noticed = verdict(folder) if build(folder) else "the compiler"
         survivors += noticed is None
         print(f"without {edit}: {noticed or 'SURVIVES'}", flush=True)
-    write(texts_without(stock, None), patched)
+    write(texts_without(stock, lambda edit: False), patched)
     build(folder)
     print(f"{len(edits)} mutants, {survivors} survive")
 

@@ -58,6 +58,10 @@ void Patience(const CaseSize& size, CaseCounts& counts);
 void ManyShapes(const CaseSize& size, CaseCounts& counts);
 // Copies that nobody waits for, whose command buffers end all the same.
 void KeptBuffers(const CaseSize& size, CaseCounts& counts);
+// Commits of streams that keep their command buffer, or do not, as the environment says.
+void Continues(const CaseSize& size, CaseCounts& counts);
+// The queue that libtorch's hooks name is that of the thread's own stream.
+void OwnQueues(const CaseSize& size, CaseCounts& counts);
 // Unused memory is given back in a block of a stream's queue, by several threads at once.
 void TrimsInBlocks(const CaseSize& size, CaseCounts& counts);
 

@@ -32,6 +32,8 @@ const std::map<std::string, Case>& Cases() {
                                       {"attention", &Attention},
                                       {"many-shapes", &ManyShapes},
                                       {"kept-buffers", &KeptBuffers},
+                                      {"continues", &Continues},
+                                      {"own-queues", &OwnQueues},
                                       {"trims-in-blocks", &TrimsInBlocks},
                                       {"guards", &Guards}};
   return *cases;

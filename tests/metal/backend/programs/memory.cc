@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 #include <thread>
 
 #include "tests/metal/backend/programs/case.h"
@@ -34,6 +36,15 @@ struct Trim {
   }
 };
 
+// Whether the caller's stream keeps its command buffer's object when it commits.
+bool ContinuesHere() {
+  const at::Tensor device = at::randn({64}).to("mps");
+  const at::MPSHooksInterface& hooks = at::detail::getMPSHooks();
+  const void* const before = hooks.getCommandBuffer();
+  hooks.commitStream();
+  return hooks.getCommandBuffer() == before;
+}
+
 }  // namespace
 
 void ManyShapes(const CaseSize& size, CaseCounts& counts) {
@@ -58,6 +69,23 @@ void KeptBuffers(const CaseSize& size, CaseCounts& counts) {
     at::detail::getMPSHooks().commitStream();
     if (!at::equal(device.to("cpu"), host)) ++counts.wrong;
     if (LiveObjects::All().command_buffers > size.threads * kMostBuffers) ++counts.wrong;
+  });
+}
+
+void Continues(const CaseSize& size, CaseCounts& counts) {
+  const char* const set = std::getenv("MPS_COMMIT_AND_CONTINUE");
+  const std::string which = set == nullptr ? "all" : set;
+  if (ContinuesHere() != (which != "none")) ++counts.wrong;
+  RunOnThreads(size, counts, [&](int, int) {
+    if (ContinuesHere() != (which == "all")) ++counts.wrong;
+  });
+}
+
+void OwnQueues(const CaseSize& size, CaseCounts& counts) {
+  const at::MPSHooksInterface& hooks = at::detail::getMPSHooks();
+  const void* const main_queue = hooks.getDispatchQueue();
+  RunOnThreads(size, counts, [&](int, int) {
+    if (hooks.getDispatchQueue() == main_queue) ++counts.wrong;
   });
 }
 

@@ -233,7 +233,7 @@ class Handshakes(unittest.TestCase):
         certificate, key = authority.issue("server")
         tls = {"http": ["127.0.0.1:0"], "certificate": str(certificate), "key": str(key)}
         with Daemon([synthetic("m")], listen_more={"tls": tls},
-                    limits={"http_connections": self.MOST}) as daemon:
+                    limits={"http_connections": self.MOST, "handshake_timeout": "0"}) as daemon:
             host, port = daemon.http_listeners[1].split(":")
             context = ssl.create_default_context(cafile=str(authority.pem))
             idle = [http.client.HTTPSConnection(host, int(port), context=context)

@@ -23,8 +23,6 @@ constexpr size_t kBusyInputBytes = 64 << 10;
 constexpr size_t kMostWaiting = 1024;
 constexpr uint64_t kHeaderBlockBytes = 64 << 10;
 constexpr uint32_t kStreamWindowBytes = 1 << 20;
-// The longer a frame, the more of it goes straight to its place (PlaceOf()).
-constexpr uint32_t kFrameBytes = kStreamWindowBytes;
 constexpr int32_t kConnectionWindowBytes = 4 << 20;
 constexpr size_t kFrameHeadBytes = 9;
 // How long a silent client may take to answer a PING.
@@ -181,17 +179,16 @@ void Http2Connection::Start() {
     });
   });
   const HttpServerOptions& options = *context_->options;
-  const std::array<nghttp2_settings_entry, 4> settings = {{
+  const std::array<nghttp2_settings_entry, 3> settings = {{
       {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options.streams},
       {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, kStreamWindowBytes},
-      {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, kFrameBytes},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(options.head_bytes)},
   }};
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindowBytes);
   idle_ends_ns_ = After(context_->clock->NowNs(), client_.group->idle_ns);
   const std::string first = std::exchange(input_, std::string());
-  Receive("", first);
+  Receive(first);
 }
 
 bool Http2Connection::IsLate(int64_t now_ns) const {
@@ -354,9 +351,13 @@ void Http2Connection::AskOrWait(int64_t now_ns) {
   nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
 }
 
-void Http2Connection::Receive(absl::string_view placed, absl::string_view bytes) {
+void Http2Connection::Receive(absl::string_view bytes) {
   Heard(context_->clock->NowNs());
-  if (!Take(placed) || !Take(bytes)) return Close();
+  DidTake(Take(bytes));
+}
+
+void Http2Connection::DidTake(bool may_go_on) {
+  if (!may_go_on) return Close();
   TellGrown();
   Flush();
   Read();
@@ -387,41 +388,52 @@ void Http2Connection::Read() {
       asio::buffer(input_),
       [self = shared_from_this()](const boost::system::error_code& error, size_t count) {
         self->thread_->Check();
-        self->DidRead(!!error, "", absl::string_view(self->input_).substr(0, count));
+        self->DidRead(!!error, absl::string_view(self->input_).substr(0, count));
       });
 }
 
 void Http2Connection::BytesAreThere(bool failed) {
   thread_->Check();
-  if (failed || phase_ == Phase::kEnded) return DidRead(failed, "", "");
+  if (failed || phase_ == Phase::kEnded) return DidRead(failed, "");
   boost::system::error_code error;
-  std::string& buffer = *context_->read_buffer;
-  const absl::Span<char> place = Place();
-  const std::array<asio::mutable_buffer, 2> targets = {asio::buffer(place.data(), place.size()),
-                                                       asio::buffer(buffer)};
-  const size_t count = client_.stream->ReadNow(targets, &error);
+  BodyFrames frames = NextFrames();
+  const size_t count = client_.stream->ReadNow(frames.targets(), &error);
   if (error == asio::error::would_block) {
     reading_ = false;
     return Read();
   }
-  const size_t placed = std::min(count, place.size());
-  DidRead(!!error, {place.data(), placed}, absl::string_view(buffer).substr(0, count - placed));
+  if (!MayReceive(!!error)) return;
+  Heard(context_->clock->NowNs());
+  DidTake(frames.Give(count, [this](absl::string_view piece) {
+    thread_->Check();
+    return Take(piece);
+  }));
 }
 
-// The rest of a DATA frame needs no copy where its stream knows the place of its body.
-absl::Span<char> Http2Connection::Place() {
+BodyFrames Http2Connection::NextFrames() {
   const FrameMeter::Data data = meter_.data_to_come();
   const auto found = streams_.find(static_cast<int32_t>(data.stream));
-  return found == streams_.end() ? absl::Span<char>() : found->second->PlaceOf(data.bytes);
+  const absl::Span<char> place =
+      found == streams_.end() ? absl::Span<char>() : found->second->PlaceOf(data.bytes);
+  return {data.stream, place.empty() ? 0 : data.bytes, place, context_->read_buffer};
 }
 
-void Http2Connection::DidRead(bool failed, absl::string_view placed, absl::string_view bytes) {
+void Http2Connection::DidRead(bool failed, absl::string_view bytes) {
   thread_->Check();
+  if (MayReceive(failed)) Receive(bytes);
+}
+
+bool Http2Connection::MayReceive(bool failed) {
   reading_ = false;
-  if (phase_ == Phase::kEnded) return LeaveIfDone();
-  if (failed) return Close();
-  if (phase_ == Phase::kLingering) return Read();
-  Receive(placed, bytes);
+  if (phase_ == Phase::kOpen && !failed) return true;
+  if (phase_ == Phase::kEnded) {
+    LeaveIfDone();
+  } else if (failed) {
+    Close();
+  } else {
+    Read();  // and drop the bytes
+  }
+  return false;
 }
 
 void Http2Connection::Flush() {

@@ -11,6 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "server/http/body_frames.h"
 #include "server/http/connection.h"
 #include "server/http/http2_stream.h"
 #include "server/http/write_batch.h"
@@ -98,13 +99,14 @@ class Http2Connection final : public Connection,
     kEnded,      // the socket is closed
   };
 
-  void Receive(absl::string_view placed, absl::string_view bytes)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void Receive(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   bool Take(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
-  absl::Span<char> Place() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void DidTake(bool may_go_on) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void BytesAreThere(bool failed);
-  void DidRead(bool failed, absl::string_view placed, absl::string_view bytes);
+  BodyFrames NextFrames() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  void DidRead(bool failed, absl::string_view bytes);
+  bool MayReceive(bool failed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void DidWrite(bool failed, size_t bytes);
   bool Collect() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void WriteHere() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);

@@ -54,11 +54,11 @@ class Http2Stream final : public HttpCall, private Replying {
   void AddBody(absl::string_view bytes);
   void BodyIsThere();
 
-  // Where the next bytes of the body go at once, if the task gives their place. AddBody() gets them
-  // from there.
+  // Where the rest of the body goes, if the task gives its place and `bytes` fit there. Bytes that
+  // are put there at once come to AddBody() from there.
   absl::Span<char> PlaceOf(size_t bytes) const {
     const bool has_place = phase_ == Phase::kBody && bytes <= rest_.size();
-    return has_place ? rest_.first(bytes) : absl::Span<char>();
+    return has_place ? rest_ : absl::Span<char>();
   }
 
   // Tells the task of pieces that it has not taken yet.

@@ -114,7 +114,6 @@ void FrameMeter::Count(const uint8_t* head, int64_t now_ns) {
   if (kind == kWindowUpdate) return Spend(&window_updates_, Flood::kWindowUpdates, now_ns);
   const bool ends_stream = kind != kContinuation && (flags & kEndStream) != 0;
   if ((is_header || kind == kData) && (payload_left_ > 0 || ends_stream)) return;
-  if (payload_left_ > kControlFrameBytes) flood_ = Flood::kControlFrames;
   Spend(&control_frames_, Flood::kControlFrames, now_ns);
 }
 

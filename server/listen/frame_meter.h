@@ -44,8 +44,6 @@ class FrameMeter {
   // with 60,000 small calls a second sends 120,000 updates.
   static constexpr uint32_t kControlFramesPerSecond = 2'000;
   static constexpr uint32_t kWindowUpdatesPerSecond = 1'000'000;
-  // Every endpoint takes frames of so many bytes. Only DATA frames and headers may be longer.
-  static constexpr uint32_t kControlFrameBytes = 16 << 10;
   // From this age of its call on, a reset counts as late.
   static constexpr int64_t kLongOpenNs = 2 * kNsPerMs;
   static constexpr uint32_t kLateResets = 2;  // a second, for each of FrameBounds::resets

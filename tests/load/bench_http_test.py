@@ -99,14 +99,14 @@ class Rows(unittest.TestCase):
     def test_idle_connections_have_bounds(self):
         def sample(**changes):
             active = {"throughput": 1, "refused": 0, "broken": changes.pop("broken", 0)}
-            return one_round(http_idle={"resident_mb": 150, "before_mb": 20, "cores": 0.01,
+            return one_round(http_idle={"resident_mb": 70, "before_mb": 20, "cores": 0.01,
                                         "active": active, "open": 10000, **changes})
 
         def met(**changes):
             return [row.met for row in bench_rows.idle_rows(sample(**changes))]
 
         self.assertEqual(met(), [True] * 3)
-        self.assertEqual(met(resident_mb=151), [False, True, True])
+        self.assertEqual(met(resident_mb=71), [False, True, True])
         self.assertEqual(met(cores=0.02), [True, False, True])
         self.assertEqual(met(broken=1), [True, True, False])
         self.assertEqual(met(open=9999), [True, True, False])

@@ -173,14 +173,6 @@ TEST_F(FrameMeterTest, AHeaderBlockIsBoundedOverAllItsFrames) {
   EXPECT_EQ(Take(Frame(kContinuation, 1)), Flood::kHeaderBlock);
 }
 
-TEST_F(FrameMeterTest, OnlyDataAndHeadersMayBeLong) {
-  Begin();
-  constexpr uint32_t kMost = FrameMeter::kControlFrameBytes;
-  EXPECT_EQ(Take(Frame(kData, kMost + 1)), Flood::kNone);
-  EXPECT_EQ(Take(Frame(kUnknown, kMost)), Flood::kNone);
-  EXPECT_EQ(Take(Frame(kUnknown, kMost + 1)), Flood::kControlFrames);
-}
-
 TEST_F(FrameMeterTest, TellsWhatIsToComeOfAFrameOfData) {
   Begin();
   const std::string data = Frame(kData, 100, 0, 7);

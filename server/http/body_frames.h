@@ -1,0 +1,72 @@
+// BodyFrames: where one read puts the DATA frames of a body that goes straight to its place.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace mpsd {
+
+// A body is expected in frames of the largest size, one behind the other. Their bytes go to the
+// body's place without a copy, and what comes besides goes to a buffer:
+//
+//   one read       | rest of the frame | head | frame     | head | last frame | others
+//   goes to        | place ........... | [0]  | ......... | [1]  | ........ end of the place
+//                                                                              | buffer
+//
+// If other frames come, they are copied together before anybody reads them: a task may give up its
+// place meanwhile. Lives on its connection's thread, for one read.
+class BodyFrames {
+ public:
+  // The place of the body's next bytes, of which the frame that has begun brings `bytes`. REQUIRES:
+  // `bytes` is at most the place's size, and 0 if that is empty. All outlive this.
+  BodyFrames(uint32_t stream, size_t bytes, absl::Span<char> place, std::string* buffer);
+
+  absl::Span<const boost::asio::mutable_buffer> targets() const {
+    return absl::MakeConstSpan(targets_.data(), targets_count_);
+  }
+
+  // Calls take(piece) for the `count` bytes that were read, in their order. False: one call was.
+  template <typename Take>
+  bool Give(size_t count, Take take) {
+    size_t piece = std::min(count, targets_[0].size());
+    if (piece > 0 && !take(Text(0, piece))) return false;
+    count -= piece;
+    size_t next = 1;
+    for (; count >= kHeadBytes && next + 1 < targets_count_ && IsExpected(next); next += 2) {
+      count -= kHeadBytes;
+      piece = std::min(count, targets_[next + 1].size());
+      if (!take(Text(next, kHeadBytes)) || !take(Text(next + 1, piece))) return false;
+      count -= piece;
+    }
+    if (count == 0) return true;
+    return next + 1 == targets_count_ ? take(Text(next, count)) : take(Gathered(next, count));
+  }
+
+ private:
+  static constexpr size_t kHeadBytes = 9;
+  static constexpr size_t kFrameBytes = 16 << 10;  // HTTP/2's usual limit, which ours is
+  static constexpr size_t kMostFrames = 31;        // Asio reads into 64 targets at most
+
+  absl::string_view Text(size_t target, size_t bytes) const {
+    return {static_cast<const char*>(targets_[target].data()), bytes};
+  }
+  // Whether that target has the head of the frame behind it.
+  bool IsExpected(size_t target) const;
+  // The `count` bytes from that target on, in one piece.
+  absl::string_view Gathered(size_t target, size_t count);
+
+  const uint32_t stream_;
+  std::array<std::array<char, kHeadBytes>, kMostFrames> heads_;
+  std::array<boost::asio::mutable_buffer, 2 * kMostFrames + 2> targets_;
+  size_t targets_count_ = 0;
+  std::string gathered_;
+};
+
+}  // namespace mpsd

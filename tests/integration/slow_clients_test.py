@@ -249,19 +249,18 @@ class Handshakes(unittest.TestCase):
                 def displaced():
                     return daemon.metric("mpsd_displaced_connections_total")
 
-                def one_more_displaces():
+                def one_more_displaces(wanted):
                     newcomer = begin()
-                    if displaced() > 0:
+                    if displaced() >= wanted:
                         return True
                     newcomer.close()  # the oldest is not old enough
                     return False
                 for _ in range(self.QUARTER):
                     begin()
-                wait_until(one_more_displaces, LIMIT_S, "the first to end")
-                before = displaced()
                 for _ in range(self.QUARTER // 2):
-                    begin()
-                wait_until(lambda: displaced() >= before + self.QUARTER // 2, LIMIT_S, "the others")
+                    wanted = displaced() + 1
+                    wait_until(lambda wanted=wanted: one_more_displaces(wanted), LIMIT_S,
+                               "one to end")
                 for client in idle:
                     self.check_answered(client)
                 self.assertLess(daemon.metric("mpsd_http_connections"), self.QUARTER * 5 // 4)

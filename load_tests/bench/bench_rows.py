@@ -89,7 +89,7 @@ def null_rows(bench):
         null, echo = (paired_ratios(bench.values(f"{name}_unix_c64", "throughput"),
                                     bench.values(f"{name}_c64", "throughput"))
                       for name in ("null", "echo"))
-        rows.append(Row("–", "what a Unix socket gains: null, echo", f"{median(null):.2f}",
+        rows.append(Row("–", "the gain by a Unix socket: null, echo", f"{median(null):.2f}",
                         f"{median(echo):.2f}", range=range_text(null)))
     if bench.has("echo_image", "null_image", "futex"):
         ceilings = [echo + memcpy for echo, memcpy in

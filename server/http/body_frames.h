@@ -24,9 +24,11 @@ namespace mpsd {
 // place meanwhile. Lives on its connection's thread, for one read.
 class BodyFrames {
  public:
-  // The place of the body's next bytes, of which the frame that has begun brings `bytes`. REQUIRES:
-  // `bytes` is at most the place's size, and 0 if that is empty. All outlive this.
+  // `place` takes the body's next bytes. The frame that has begun brings the first `bytes`.
+  // REQUIRES: `bytes` is at most the place's size, and 0 if the place is empty. All outlive this.
   BodyFrames(uint32_t stream, size_t bytes, absl::Span<char> place, std::string* buffer);
+  BodyFrames(const BodyFrames&) = delete;  // `targets_` name `heads_`
+  BodyFrames& operator=(const BodyFrames&) = delete;
 
   absl::Span<const boost::asio::mutable_buffer> targets() const {
     return absl::MakeConstSpan(targets_.data(), targets_count_);

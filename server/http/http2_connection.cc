@@ -352,8 +352,9 @@ void Http2Connection::AskOrWait(int64_t now_ns) {
 }
 
 void Http2Connection::Receive(absl::string_view bytes) {
-  Heard(context_->clock->NowNs());
-  DidTake(Take(bytes));
+  const int64_t now_ns = context_->clock->NowNs();
+  Heard(now_ns);
+  DidTake(Take(bytes, now_ns));
 }
 
 void Http2Connection::DidTake(bool may_go_on) {
@@ -364,9 +365,9 @@ void Http2Connection::DidTake(bool may_go_on) {
 }
 
 // False if the connection must end.
-bool Http2Connection::Take(absl::string_view bytes) {
+bool Http2Connection::Take(absl::string_view bytes, int64_t now_ns) {
   const absl::Span<const uint8_t> taken(Bytes(bytes), bytes.size());
-  if (IsFlooded(meter_.Take(taken, context_->clock->NowNs()))) return false;
+  if (IsFlooded(meter_.Take(taken, now_ns))) return false;
   return nghttp2_session_mem_recv(session_, taken.data(), taken.size()) >= 0;
 }
 
@@ -403,10 +404,11 @@ void Http2Connection::BytesAreThere(bool failed) {
     return Read();
   }
   if (!MayReceive(!!error)) return;
-  Heard(context_->clock->NowNs());
-  DidTake(frames.Give(count, [this](absl::string_view piece) {
+  const int64_t now_ns = context_->clock->NowNs();
+  Heard(now_ns);
+  DidTake(frames.Give(count, [this, now_ns](absl::string_view piece) {
     thread_->Check();
-    return Take(piece);
+    return Take(piece, now_ns);
   }));
 }
 

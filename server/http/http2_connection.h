@@ -100,7 +100,7 @@ class Http2Connection final : public Connection,
   };
 
   void Receive(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
-  bool Take(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  bool Take(absl::string_view bytes, int64_t now_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void DidTake(bool may_go_on) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   void BytesAreThere(bool failed);

@@ -20,7 +20,7 @@ STAND_INS = {
                '"$3/bin/python"',
     # pip install ... -r FILE, or a package by its name
     "venv_python": 'case " $* " in *" -r "*) cat "${@: -1}" >/dev/null ;; esac',
-    # env GOVERSION; install tool, of which ours are named; build [...] -o NAME PACKAGE
+    # env GOVERSION; install tool, which makes these three; build [...] -o NAME PACKAGE
     "go": 'made=("${@: -2:1}"); case $1 in env) echo go1.999; exit ;; '
           'install) mkdir -p "$GOBIN"; made=("$GOBIN"/{client,protoc-gen-go,protoc-gen-go-grpc}) ;; '
           'esac; for it in "${made[@]}"; do echo "#" >"$it"; chmod +x "$it"; done',

@@ -25,7 +25,7 @@ sys.path.insert(0, str(BENCH))
 import bench_frames  # noqa: E402
 
 LOADS = ((1, 1, 1), (64, 4, 4), (64, 64, 4), (512, 128, 8))  # clients, connections, threads
-LEAN_LOADS = ((64, 4, 4), (64, 64, 4), (512, 128, 8))
+LEAN_LOADS = ((1, 1, 1), (64, 4, 4), (64, 64, 8), (512, 128, max(8, os.cpu_count() // 4)))
 SHAPES = ((1, 4), (1, 12), (4, 1), (1, 1))  # pools, workers in each
 LARGE = ((150528, 4), (4194304, 2))  # elements, clients
 
@@ -136,7 +136,7 @@ def calls_of(program, printed):
 def lean_load(options, program, pid, address, pools, clients, connections, threads):
     """One client for each model."""
     counted = Threads(pid)
-    commands = [lean_command(options, program, address, f"m{i}", clients // pools,
+    commands = [lean_command(options, program, address, f"m{i}", max(clients // pools, 1),
                              max(connections // pools, 1), max(threads // pools, 1))
                 for i in range(pools)]
     started = [subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE,
@@ -144,7 +144,8 @@ def lean_load(options, program, pid, address, pools, clients, connections, threa
     calls = sum(calls_of(program, client.communicate()[0]) for client in started)
     if calls == 0:
         return "failed: no good answer"
-    return f"{calls / options.seconds:9.0f} /s  {' ' * 14}  {counted.told(calls)}"
+    mean_us = clients / (calls / options.seconds) * 1e6
+    return f"{calls / options.seconds:9.0f} /s mean {mean_us:7.0f} us  {counted.told(calls)}"
 
 
 def profile(options, pid, name):

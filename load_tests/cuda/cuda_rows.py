@@ -19,7 +19,7 @@ from cuda_figures import BIN, MODELS, attempt, figure, lane_bench, programs, ser
 TOKENS = 128
 SECONDS = 4
 ROWS = 64  # of a batch, at most
-PROCESSES, LANES = 2, 2  # on each device
+PROCESSES, LANES = 1, 3  # on each device; processes take turns there, lanes do not
 CLIENTS = ((16, 4), (64, 4), (512, 16), (1024, 32))  # for each device: calls at a time, connections
 WORDS = (("input_ids", "INT64", TOKENS, struct.pack(f"<{TOKENS}q", *range(1000, 1000 + TOKENS))),
          ("attention_mask", "INT64", TOKENS, struct.pack(f"<{TOKENS}q", *[1] * TOKENS)))

@@ -15,10 +15,12 @@ constexpr double kMostWeight = 16;
 constexpr double kMostJump = 4;
 constexpr double kSpreadShare = 1.0 / 16;
 // Each batch fades what is known of all sizes, and what is nearly nothing is forgotten. So a size
-// that seemed slow is tried again some thousand batches later, or some ten batches later if batches
-// take twice or half their former time. A size that serves more rows a second than all smaller ones
-// is kept. Otherwise admission would go by the smaller sizes, and no batch would show it again.
-constexpr double kFading = 0.999;
+// that was often slow is tried again some thousand batches later, and one that was slow once after a
+// hundred: its one batch may have been unlucky. If batches take twice or half their former time, all
+// sizes are tried again some ten batches later. A size that serves more rows a second than all
+// smaller ones is kept. Otherwise admission would go by the smaller sizes, and no batch would show
+// it again.
+constexpr double kFading = 1.0 / 256;
 constexpr double kFadingInSurprise = 0.7;
 constexpr double kSurprise = 2;
 constexpr double kLeastWeight = 0.5;
@@ -65,7 +67,8 @@ void LatencyCurve::Fade(Size* noted, double took_ns) {
   double best_pace = 0;
   for (Size& size : sizes_) {
     if (size.weight < kLeastWeight) continue;
-    size.weight *= surprises && &size != noted ? kFadingInSurprise : kFading;
+    if (surprises && &size != noted) size.weight *= kFadingInSurprise;
+    size.weight = std::max(size.weight - kFading, 0.0);
     const double pace = size.rows / std::max(size.ns, 1.0);
     if (pace <= best_pace) continue;
     best_pace = pace;

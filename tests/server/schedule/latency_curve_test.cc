@@ -126,6 +126,18 @@ TEST(LatencyCurve, ForgetsALargerSizeThatServesFewerRows) {
   EXPECT_EQ(curve.MeanNs(16), 1000) << "so it is tried again";
 }
 
+TEST(LatencyCurve, OneSlowBatchOfALargerSizeIsForgottenSoon) {
+  LatencyCurve curve;
+  NoteMany(&curve, 4, 1000);
+  NoteMany(&curve, 16, 8000, 2);  // the first does not count
+  EXPECT_EQ(curve.MeanNs(16), 8000);
+  NoteMany(&curve, 4, 1000, 150);
+  EXPECT_EQ(curve.MeanNs(16), 1000) << "so it is tried again";
+  NoteMany(&curve, 16, 8000, 20);
+  NoteMany(&curve, 4, 1000, 1000);
+  EXPECT_EQ(curve.MeanNs(16), 8000) << "many are remembered longer";
+}
+
 TEST(LatencyCurve, DoesNotCountTheFirstBatchOfASize) {
   LatencyCurve curve;
   NoteMany(&curve, 1, 1000);

@@ -64,7 +64,7 @@ set(MPSD_EDGES_supervise         base link lanes dispatch plane telemetry_log re
                                  supervise_process absl)
 set(MPSD_EDGES_config            base files link access graph request json absl)
 set(MPSD_EDGES_config_triton     base config graph request proto protobuf json absl)
-set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log absl)
+set(MPSD_EDGES_reload            base config config_triton request telemetry telemetry_log json absl)
 set(MPSD_EDGES_place             base files link config graph request texts cache steps parts sequences schedule
                                  resources batch dispatch
                                  supervise supervise_policy telemetry telemetry_log reload json absl)

@@ -61,6 +61,7 @@
 #include "server/ready_table.h"
 #include "server/regions/client_regions.h"
 #include "server/regions/device/device_copies.h"
+#include "server/reload/hub_puller.h"
 #include "server/reload/reloader.h"
 #include "server/reply/answer_step.h"
 #include "server/resources/resource_table.h"
@@ -231,7 +232,7 @@ class Daemon {
                  &page_, &survey_, limits_.message_bytes),
         source_(std::move(source)),
         reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
-                   [this](const Config& fresh) { Apply(fresh); }},
+                   [this](const Config& fresh) { Apply(fresh); }, &puller_},
                   config),
         regions_({config.limits.client_shared_memory_bytes, config.limits.client_cuda_memory_bytes,
                   limits_.message_bytes, limits_.buffered_bytes},
@@ -251,10 +252,12 @@ class Daemon {
     page_.SetModelStates([this] { return ModelStates(models_, supervisor_); });
     load_.SetHost([this] { return SampleHost(models_, supervisor_); });
     page_.SetResources([this] { return resources_.Samples(); });
+    page_.SetPulls([this] { return puller_.Samples(); });
   }
 
   ~Daemon() {
     metrics_exporter_ = nullptr;
+    puller_.Stop();
     reloader_.Stop();
     copies_.Stop();
     http_.Stop(0);
@@ -294,6 +297,7 @@ class Daemon {
   void EndSuccessor();
   void LeaveToSuccessor(const SignalWaiter& signals);
   void Reload();
+  void StartPuller();
   absl::StatusOr<Config> ReadAgain() const;
   Config UntilRestart(Config config) const;
   void Apply(const Config& config);
@@ -328,6 +332,7 @@ class Daemon {
   StepContext steps_;
   ModelFactory factory_;
   const ConfigSource source_;
+  HubPuller puller_{&metrics_, &logger_};
   Reloader reloader_;
   MethodTable methods_;
   ClientRegions regions_;
@@ -609,6 +614,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
   if (!started.ok()) return Complain(started, kExitConfig);
   AddMethods();
   reloader_.Start();
+  StartPuller();
   const bool takes_over = hold_->predecessor.has_value();
   absl::Status status = takes_over ? absl::OkStatus() : Listen();
   if (!status.ok()) {
@@ -780,6 +786,15 @@ void Daemon::Reload() {
   });
 }
 
+void Daemon::StartPuller() {
+  const absl::StatusOr<std::string> program = platform::ExecutablePath();
+  if (!program.ok()) return;
+  const auto pulled = [this] {
+    reloader_.TakePulled([this](const absl::Status& /*logged*/) { TellUsualModels(); });
+  };
+  puller_.Start(*program, {[this] { reloader_.TellPulls(); }, pulled});
+}
+
 // The config in force until a restart: the addresses stay as at the start, and access rules are
 // judged by them.
 Config Daemon::UntilRestart(Config config) const {
@@ -814,6 +829,7 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   models_.stage = lame_duck ? ServingStage::kLameDuck : ServingStage::kExiting;
   if (successor_ == nullptr) notifier_.Stopping("draining").IgnoreError();
   http_.StopKeeping();
+  puller_.Stop();
   reloader_.Stop();
   const int64_t inside = plane_.inside();
   logger_.Log(inside > 0 || lame_duck ? LogLevel::kInfo : LogLevel::kDebug, "draining",

@@ -72,8 +72,19 @@ absl::StatusOr<Config> ConfigWithoutFile(const ServeFlags& flags) {
   return ConfigFromModelFiles(flags.model_files, model);
 }
 
+// The daemon fetches the models that are not in the cache.
+absl::StatusOr<Config> ConfigFromFile(const std::string& file) {
+  absl::StatusOr<Config> config = ReadConfig(file);
+  if (!config.ok()) return config;
+  for (ModelConfig& model : config->models) {
+    const std::string folder = model.awaits_hub() ? cli::KeptFolder(model.hub) : "";
+    if (!folder.empty()) SetHubFolder(folder, &model);
+  }
+  return config;
+}
+
 absl::StatusOr<Config> ConfigOf(const ServeFlags& flags) {
-  if (flags.reads_config()) return ReadConfig(flags.config);
+  if (flags.reads_config()) return ConfigFromFile(flags.config);
   absl::StatusOr<Config> config = ConfigWithoutFile(flags);
   if (!config.ok()) return config;
   if (absl::Status status = SetAddresses(flags.listen, &*config); !status.ok()) return status;

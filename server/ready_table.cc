@@ -49,8 +49,10 @@ std::string Row(const ServedModel& model, const std::vector<WorkerInfo>& workers
 }
 
 std::string Row(const RefusedModel& model, size_t width, bool colours) {
-  return absl::StrFormat("  %-*s  %s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name,
-                         StateCell("REFUSED", Colour::kRed, colours), "-", "-", model.reason);
+  return absl::StrFormat(
+      "  %-*s  %s  %-6s  %-7s  %s\n", static_cast<int>(width), model.name,
+      StateCell(model.is_fetched ? "NOT READY" : "REFUSED", Colour::kRed, colours), "-", "-",
+      model.reason);
 }
 
 // Quotes a word for a shell.

@@ -174,6 +174,15 @@ int RunRemove(const HubOptions& options, std::ostream& out, std::ostream& err) {
   return WriteReport(out, err, absl::StrCat("removed ", name->Repository(), "\n"));
 }
 
+std::string KeptFolder(const std::string& model) {
+  const absl::StatusOr<hub::HubName> name = NameOf(model);
+  absl::StatusOr<hub::HubSettings> settings = Settings();
+  if (!name.ok() || !settings.ok()) return "";
+  settings->offline = true;
+  const auto kept = hub::Pull(*settings, *name, {});
+  return kept.ok() ? kept->path : "";
+}
+
 absl::StatusOr<std::string> PullToServe(const std::string& model, std::ostream& err,
                                         bool is_terminal) {
   const absl::StatusOr<hub::HubName> name = NameOf(model);

@@ -42,6 +42,9 @@ int RunInspectModel(const HubOptions& options, std::ostream& out, std::ostream& 
 // Removes a model from the cache, with all its revisions.
 int RunRemove(const HubOptions& options, std::ostream& out, std::ostream& err);
 
+// The folder of a model that is in the cache as a whole; empty otherwise. The hub is not asked.
+std::string KeptFolder(const std::string& model);
+
 // The model's folder, fetched if it is missing. If the hub cannot be reached, the cached one is
 // used. Progress as above.
 absl::StatusOr<std::string> PullToServe(const std::string& model, std::ostream& err,

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -92,13 +93,15 @@ bool IsDigits(absl::string_view text) {
   });
 }
 
-// "model-00001-of-00003.safetensors": a part of weights that are in several files.
-bool IsShard(absl::string_view path) {
+// How many parts there are, for "model-00001-of-00003.safetensors": a part of weights that are in
+// several files. 0 for any other file.
+uint32_t ShardCount(absl::string_view path) {
   if (!absl::ConsumePrefix(&path, "model-") || !absl::ConsumeSuffix(&path, ".safetensors")) {
-    return false;
+    return 0;
   }
   const std::pair<absl::string_view, absl::string_view> numbers = absl::StrSplit(path, "-of-");
-  return IsDigits(numbers.first) && IsDigits(numbers.second);
+  uint32_t count = 0;
+  return IsDigits(numbers.first) && absl::SimpleAtoi(numbers.second, &count) ? count : 0;
 }
 
 // "1_Pooling/config.json": a file of a module of sentence-transformers.
@@ -114,7 +117,7 @@ bool IsOfModule(absl::string_view path) {
 // Hubs keep much else beside a model, such as the weights in other formats.
 bool IsNeeded(absl::string_view path) {
   return std::find(std::begin(kNeeded), std::end(kNeeded), path) != std::end(kNeeded) ||
-         IsShard(path) || IsOfModule(path);
+         ShardCount(path) > 0 || IsOfModule(path);
 }
 
 }  // namespace
@@ -154,8 +157,7 @@ absl::StatusOr<std::vector<HubFile>> NeededFiles(const HubListing& listing) {
     has_pickle = has_pickle || absl::EndsWith(file.path, ".bin");
     if (!IsNeeded(file.path)) continue;
     has_config = has_config || file.path == "config.json";
-    has_weights = has_weights ||
-                  (absl::EndsWith(file.path, ".safetensors") && !absl::StrContains(file.path, '/'));
+    has_weights = has_weights || (IsWeights(file.path) && !absl::StrContains(file.path, '/'));
     needed.push_back(file);
   }
   if (!has_config) {
@@ -168,6 +170,23 @@ absl::StatusOr<std::vector<HubFile>> NeededFiles(const HubListing& listing) {
                    : "it has no weights as safetensors");
   }
   return needed;
+}
+
+bool IsWeights(absl::string_view path) { return absl::EndsWith(path, ".safetensors"); }
+
+absl::Status CheckWhole(const std::vector<HubFile>& files) {
+  const auto needed = NeededFiles({"", files});
+  if (!needed.ok()) return absl::NotFoundError(needed.status().message());
+  uint32_t shards = 0;
+  uint32_t wanted = 0;
+  for (const HubFile& file : *needed) {
+    const uint32_t count = ShardCount(file.path);
+    if (count > 0) ++shards;
+    wanted = std::max(wanted, count);
+  }
+  if (shards == wanted) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat(wanted - shards, " of its ", wanted, " files of weights are missing"));
 }
 
 }  // namespace mpsd::hub

@@ -38,4 +38,10 @@ absl::StatusOr<HubListing> ReadListing(absl::string_view json);
 // the model has no config.json or no safetensors. Pure.
 absl::StatusOr<std::vector<HubFile>> NeededFiles(const HubListing& listing);
 
+bool IsWeights(absl::string_view path);
+
+// Whether the files of a snapshot have a config and all weights. Weights in several files say how
+// many there are. NOT_FOUND names what is missing. Pure.
+absl::Status CheckWhole(const std::vector<HubFile>& files);
+
 }  // namespace mpsd::hub

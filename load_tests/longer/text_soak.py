@@ -13,6 +13,7 @@ status 0: every rule was kept; 1: "broken" names the broken rules; 2: the run fa
 import argparse
 import collections
 import contextlib
+import functools
 import http.client
 import json
 import os
@@ -32,6 +33,7 @@ sys.path.insert(0, str(ROOT / "load_tests/bench"))
 sys.path.insert(0, str(ROOT / "tests/support"))
 import family_folders  # noqa: E402
 from bench_processes import Daemon, children, own_mb, resident_mb  # noqa: E402
+from threads import Threads  # noqa: E402
 import tritonclient.grpc as triton  # noqa: E402
 
 GROWTH_MAX = 0.05
@@ -134,26 +136,16 @@ class GrpcCaller:
         return 200, vector / np.linalg.norm(vector)
 
 
-class Load:
+class Load(Threads):
     """Callers that ask for texts until the `with` block ends."""
 
     def __init__(self, daemon, texts, tally, seed):
         self._texts, self._tally = texts, tally
         self._longest = sorted(range(len(texts)), key=texts.__getitem__)[-LONGEST_TEXTS:]
-        self._stop, self._asks_longest = threading.Event(), threading.Event()
+        self._asks_longest = threading.Event()
         makers = [HttpCaller, GrpcCaller] * CALLERS
-        self._threads = [threading.Thread(target=self._run, args=(make(daemon), seed + place))
-                         for place, make in enumerate(makers)]
-
-    def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        super().__init__(*(functools.partial(self._run, make(daemon), seed + place)
+                           for place, make in enumerate(makers)))
 
     @contextlib.contextmanager
     def asking_longest(self):
@@ -171,7 +163,7 @@ class Load:
 
     def _run(self, caller, seed):
         draw = random.Random(seed)
-        while not self._stop.is_set():
+        while not self.over.is_set():
             name, place = self._next(draw)
             count, text = self._texts[place]
             begin = time.monotonic()

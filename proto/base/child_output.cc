@@ -20,6 +20,7 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxOutputBytes = 1 << 20;
+constexpr int kLookMs = 20;  // at most so late does a child end whose time is over
 
 std::vector<std::string> OwnEnvironmentBut(const std::map<std::string, std::string>& others) {
   std::vector<std::string> environment;
@@ -31,30 +32,26 @@ std::vector<std::string> OwnEnvironmentBut(const std::map<std::string, std::stri
   return environment;
 }
 
-// True when the child has closed its output, false when the time is over.
-bool ReadToEnd(int fd, int64_t until_ns, std::string* text) {
+// True when the child has closed its output, false when `take` wants no more.
+bool ReadToEnd(int fd, const ChildListener& take) {
   char chunk[4096];
-  for (;;) {
-    const int64_t left_ms = (until_ns - Clock::Real()->NowNs()) / kNsPerMs;
-    if (left_ms <= 0) return false;
+  while (take("")) {
     pollfd readable{fd, POLLIN, 0};
-    if (poll(&readable, 1, static_cast<int>(std::min<int64_t>(left_ms, 1 << 30))) <= 0) continue;
+    if (poll(&readable, 1, kLookMs) <= 0) continue;
     const ssize_t got = read(fd, chunk, sizeof(chunk));
     if (got == 0 || (got < 0 && errno != EINTR)) return true;
-    if (got > 0 && text->size() < kMaxOutputBytes) text->append(chunk, static_cast<size_t>(got));
+    if (got > 0 && !take({chunk, static_cast<size_t>(got)})) return false;
   }
+  return false;
 }
 
 int ExitCode(int wait_status) {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
-}  // namespace
-
-absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::string> arguments,
-                                     int64_t timeout_ns,
-                                     const std::map<std::string, std::string>& environment) {
-  const int64_t until_ns = Clock::Real()->NowNs() + timeout_ns;
+absl::StatusOr<ChildOutput> Run(const std::string& path, std::vector<std::string> arguments,
+                                const std::map<std::string, std::string>& environment,
+                                const ChildListener& take) {
   int fds[2];
   if (pipe(fds) != 0) return absl::ErrnoToStatus(errno, "cannot create a pipe");
   for (const int fd : fds) fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -71,14 +68,35 @@ absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::s
   if (!pid.ok()) return pid.status();
 
   ChildOutput result;
-  const bool ended = ReadToEnd(output.get(), until_ns, &result.text);
+  const bool ended = ReadToEnd(output.get(), take);
   if (!ended) kill(*pid, SIGKILL);
   int wait_status = 0;
   while (waitpid(*pid, &wait_status, 0) < 0 && errno == EINTR) {
   }
-  if (!ended) return absl::DeadlineExceededError(path + " does not end");
+  if (!ended) return absl::AbortedError(path + " was ended");
   result.exit_code = ExitCode(wait_status);
   return result;
+}
+
+}  // namespace
+
+absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::string> arguments,
+                                     int64_t timeout_ns,
+                                     const std::map<std::string, std::string>& environment) {
+  const int64_t until_ns = Clock::Real()->NowNs() + timeout_ns;
+  std::string text;
+  auto output = Run(path, std::move(arguments), environment, [&](std::string_view piece) {
+    if (text.size() < kMaxOutputBytes) text += piece;
+    return Clock::Real()->NowNs() < until_ns;
+  });
+  if (absl::IsAborted(output.status())) return absl::DeadlineExceededError(path + " does not end");
+  if (output.ok()) output->text = std::move(text);
+  return output;
+}
+
+absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::string> arguments,
+                                     const ChildListener& take) {
+  return Run(path, std::move(arguments), {}, take);
 }
 
 std::string LastLine(const std::string& text) {

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,6 +33,15 @@ struct ChildOutput {
 absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::string> arguments,
                                      int64_t timeout_ns,
                                      const std::map<std::string, std::string>& environment = {});
+
+// Gets the child's output as it comes, and an empty piece several times a second. False: the child
+// is killed.
+using ChildListener = std::function<bool(std::string_view piece)>;
+
+// The same without a time-out, for a child that works long. `take` gets the output in place of the
+// result's text. ABORTED: `take` had the child killed.
+absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::string> arguments,
+                                     const ChildListener& take);
 
 // The last line that is not empty, without its line break; empty if there is none. Pure.
 std::string LastLine(const std::string& text);

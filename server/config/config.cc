@@ -18,6 +18,7 @@
 #include "server/config/config_reader.h"
 #include "server/config/config_values.h"
 #include "server/config/json_lines.h"
+#include "server/config/tokenizer_stamp.h"
 
 namespace mpsd {
 namespace {
@@ -77,6 +78,14 @@ absl::StatusOr<Config> ReadConfig(const std::string& file) {
         absl::StrCat(file, ":1: is larger than ", kMaxConfigBytes, " bytes"));
   }
   return ParseConfig(text, file);
+}
+
+void SetHubFolder(const std::string& folder, ModelConfig* model) {
+  model->path = folder;
+  model->stamp = StampOf(folder);
+  std::string& tokenizer = model->text.tokenizer;
+  if (tokenizer.empty()) tokenizer = TokenizerIn(folder);
+  if (!tokenizer.empty()) model->tokenizer_stamp = StampOfTokenizer(tokenizer);
 }
 
 std::vector<std::string> DefaultGrpcAddresses(const std::string& state_dir) {

@@ -98,7 +98,8 @@ struct ModelConfig {
   std::string name;
   std::string version = "1";  // a plain decimal number
   std::string path;           // absolute; empty for a synthetic model or a model of steps
-  FileStamp stamp;            // stamp of the file at `path`
+  std::string hub;  // "ORG/NAME@REVISION" of a model at a hub; `path` is empty until it is here
+  FileStamp stamp;  // stamp of the file at `path`
   bool from_repository = false;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string device = "auto";  // or "cpu", "cuda", "cuda:1", "cuda:0,2", "cuda:all", "mps"
@@ -136,6 +137,7 @@ struct ModelConfig {
   std::vector<ModelStep> steps;
 
   bool has_steps() const { return !steps.empty(); }
+  bool awaits_hub() const { return !hub.empty() && path.empty(); }
   ModelKey key() const { return {name, version}; }
   bool operator==(const ModelConfig&) const = default;
 };
@@ -223,6 +225,9 @@ absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& fil
 // be read; INVALID_ARGUMENT if it is too large or has a mistake. Main prints the message and exits
 // with 78; a reload logs it and changes nothing. Thread-safe, but may wait for the file system.
 absl::StatusOr<Config> ReadConfig(const std::string& file);
+
+// Says where a model at a hub lies on this host, with the tokenizer that it has there.
+void SetHubFolder(const std::string& folder, ModelConfig* model);
 
 // The folder "mpsd" in `runtime` (the value of $XDG_RUNTIME_DIR) if that is a path, else in
 // `lasting` (platform::LastingFolder()), else /tmp/mpsd-<user>. Systems delete old files in /tmp:

@@ -7,10 +7,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/units.h"
+#include "proto/files/hub_name.h"
 #include "proto/link/model_spec_reader.h"
 #include "server/config/config_reader.h"
 #include "server/config/config_values.h"
@@ -83,6 +85,7 @@ constexpr std::array<JsonObject::Inner, 8> kModelObjects = {{{"placement", kPlac
                                                              {"recycle", kRecycleKeys},
                                                              {"rate_limiter", kRateKeys}}};
 
+constexpr absl::string_view kHubPrefix = "hf:";
 constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
 constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;
 constexpr uint32_t kMaxVersion = 2'000'000'000;
@@ -95,6 +98,18 @@ constexpr uint32_t kMaxRecycleRequests = 4'000'000'000;
 constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
 constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
 constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
+
+// A model at a hub is looked for when the config is complete (SetHubFolder()).
+void ReadHubName(const JsonObject& object, absl::string_view name, ModelConfig* model) {
+  model->format = ModelFormat::kHuggingFace;
+  model->hub = std::string(name);
+  if (object.Find("format") != nullptr) object.GetChoice("format", &model->format);
+  if (model->format != ModelFormat::kHuggingFace) {
+    object.Fail("format", "a model at a hub is a folder (huggingface)");
+  }
+  if (hub::ParseHubName(name).has_value()) return;
+  object.Fail("path", "must be hf:ORG/NAME or hf:ORG/NAME@REVISION");
+}
 
 void ReadFormat(const JsonObject& object, const std::string& folder,
                 const std::string& written_path, ModelFormat* format) {
@@ -112,6 +127,8 @@ void ReadFormat(const JsonObject& object, const std::string& folder,
 void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig* model) {
   std::string path;
   object.Get("path", &path);
+  absl::string_view name = path;
+  if (absl::ConsumePrefix(&name, kHubPrefix)) return ReadHubName(object, name, model);
   ReadFormat(object, folder, path, &model->format);
   if (model->format == ModelFormat::kSynthetic) {
     if (object.Find("path") != nullptr) object.Fail("path", "a synthetic model has no file");
@@ -311,7 +328,9 @@ void ReadTokenizer(const JsonObject& object, const std::string& folder, std::str
 
 void ReadText(const JsonObject& model, const std::string& folder, ModelConfig* config) {
   TextPolicy& text = config->text;
-  if (config->format == ModelFormat::kHuggingFace) text.tokenizer = TokenizerIn(config->path);
+  if (!config->path.empty() && config->format == ModelFormat::kHuggingFace) {
+    text.tokenizer = TokenizerIn(config->path);
+  }
   const nlohmann::json* json = model.Find("text");
   if (json != nullptr) {
     const JsonObject object(*json, model.PathOf("text"), kTextKeys, model.errors());
@@ -319,7 +338,7 @@ void ReadText(const JsonObject& model, const std::string& folder, ModelConfig* c
     object.Get("max_tokens", 1, kMostConfiguredTokens, &text.max_tokens);
     object.GetChoice("long_input", &text.long_input);
     object.GetChoice("side", &text.cut_side);
-    if (text.tokenizer.empty()) object.Require("tokenizer");
+    if (text.tokenizer.empty() && config->hub.empty()) object.Require("tokenizer");
   }
   if (!text.tokenizer.empty()) config->tokenizer_stamp = StampOfTokenizer(text.tokenizer);
 }

@@ -44,7 +44,8 @@ std::vector<ModelStateSample> ModelStates(const ModelDirectory& models,
                        model->facts.max_batch_tokens});
   }
   for (const RefusedModel& model : models.refused()) {
-    samples.push_back({model.name, model.version, ModelState::kRefused, ""});
+    const ModelState state = model.is_fetched ? ModelState::kLoading : ModelState::kRefused;
+    samples.push_back({model.name, model.version, state, ""});
   }
   return samples;
 }

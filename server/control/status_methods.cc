@@ -52,7 +52,8 @@ void Describe(const RefusedModel& model, control_pb::ModelStatus* status) {
   // Folder names may be any bytes.
   status->set_name(WithoutBadBytes(model.name));
   status->set_version(WithoutBadBytes(model.version));
-  status->set_state(absl::StrCat("refused: ", WithoutBadBytes(model.reason)));
+  const char* const state = model.is_fetched ? "loading: " : "refused: ";
+  status->set_state(absl::StrCat(state, WithoutBadBytes(model.reason)));
 }
 
 void Describe(const InferenceStatistics::Totals& totals, control_pb::ModelCounts* counts) {

@@ -60,6 +60,7 @@ void Reloader::Deploy() {
     absl::MutexLock lock(&mu_);
     unservable_ = wanted.unservable;
   }
+  Await(wanted.awaited);
   for (const ModelConfig& model : wanted.models) {
     if (!IsBegunWith(model)) {
       generations_.Know(model, "");
@@ -89,6 +90,14 @@ void Reloader::TellRefused() {
     if (!was_refused || parts_.models->Find(listing.name, listing.version) != nullptr) continue;
     refused.push_back(
         {listing.name, listing.version, listing.reason, loads_all || is_configured(listing)});
+  }
+  const auto awaited = [this] {
+    absl::MutexLock lock(&mu_);
+    return awaited_;
+  }();
+  for (const auto& [key, source] : awaited) {
+    if (parts_.models->Find(key.name, key.version) != nullptr) continue;
+    refused.push_back({key.name, key.version, parts_.puller->Text(source), true, true});
   }
   parts_.models->SetRefused(std::move(refused));
 }
@@ -125,6 +134,14 @@ Reloader::Wanted Reloader::WantedBy(const Config& config) const {
     }
     for (ModelConfig& model : generations_.Sources(name)) wanted.models.push_back(std::move(model));
   }
+  // Another revision of a model is fetched while the known one serves.
+  for (const ModelConfig& model : config.models) {
+    if (model.awaits_hub()) wanted.awaited[model.key()] = model.hub;
+  }
+  std::erase_if(wanted.models, [](const ModelConfig& model) { return model.awaits_hub(); });
+  for (const ModelConfig& known : generations_.Sources()) {
+    if (wanted.awaited.count(known.key()) > 0) wanted.models.push_back(known);
+  }
   for (ModelConfig& model : wanted.models) Complete(config, &model);
   // A model of steps starts after the models that it runs.
   std::stable_partition(wanted.models.begin(), wanted.models.end(),
@@ -151,6 +168,10 @@ std::vector<ModelListing> Reloader::List() const {
     known.insert({listing.name, ""});
   }
   absl::MutexLock lock(&mu_);
+  for (const auto& [key, source] : awaited_) {
+    if (known.count(key) > 0) continue;
+    listings.push_back({key.name, key.version, "LOADING", parts_.puller->Text(source)});
+  }
   for (const auto& [key, unservable] : unservable_) {
     std::error_code error;
     const std::string& folder = unservable.folder;
@@ -158,6 +179,27 @@ std::vector<ModelListing> Reloader::List() const {
     if (known.count(key) == 0 && !is_gone) listings.push_back(unservable.listing);
   }
   return listings;
+}
+
+void Reloader::TellPulls() {
+  absl::MutexLock refused_lock(&refused_mu_);
+  std::vector<RefusedModel> refused = parts_.models->refused();
+  {
+    absl::MutexLock lock(&mu_);
+    for (RefusedModel& model : refused) {
+      const auto awaited = awaited_.find({model.name, model.version});
+      if (awaited != awaited_.end()) model.reason = parts_.puller->Text(awaited->second);
+    }
+  }
+  parts_.models->SetRefused(std::move(refused));
+}
+
+void Reloader::Await(std::map<ModelKey, std::string> awaited) {
+  std::vector<std::string> sources;
+  for (const auto& [key, source] : awaited) sources.push_back(source);
+  if (parts_.puller != nullptr) parts_.puller->Want(sources);
+  absl::MutexLock lock(&mu_);
+  awaited_ = std::move(awaited);
 }
 
 void Reloader::NoteUnservable(const ModelListing& listing) {
@@ -219,6 +261,10 @@ void Reloader::Reload(Done done) {
   }
   // At most one reload waits, so there is always room for it.
   Enqueue({"", [this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 1);
+}
+
+void Reloader::TakePulled(Done done) {
+  Enqueue({"", [this] { return RunPulled(); }, std::move(done)}, kMaxReloadJobs + 1);
 }
 
 void Reloader::Load(const std::string& name, const std::string& config, Done done) {
@@ -294,6 +340,16 @@ absl::Status Reloader::RunReload() {
   return outcome.status();
 }
 
+// The config in force, with the models that are here now. The file may be half edited meanwhile.
+absl::Status Reloader::RunPulled() {
+  Config config = config_;
+  for (ModelConfig& model : config.models) {
+    const std::string folder = model.awaits_hub() ? parts_.puller->TakeFolder(model.hub) : "";
+    if (!folder.empty()) SetHubFolder(folder, &model);
+  }
+  return CarryOut(config).status();
+}
+
 absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
   for (const std::string& key : KeysThatNeedARestart(started_with_, config)) {
     parts_.logger->Log(LogLevel::kWarn, "config_needs_restart", {{"key", key}});
@@ -309,6 +365,7 @@ absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
     absl::MutexLock lock(&mu_);
     unservable_ = wanted.unservable;
   }
+  Await(wanted.awaited);
   config_ = config;
   const ReloadPlan plan = PlanReload(generations_.Sources(), wanted.models);
   std::vector<std::string> failures = wanted.faults;
@@ -382,6 +439,9 @@ absl::Status Reloader::RunLoad(const std::string& name, const std::string& overr
 absl::StatusOr<std::vector<ModelConfig>> Reloader::SourcesOf(const std::string& name) const {
   std::vector<ModelConfig> sources = config_.models;
   std::erase_if(sources, [&name](const ModelConfig& model) { return model.name != name; });
+  for (const ModelConfig& source : sources) {
+    if (source.awaits_hub()) return absl::UnavailableError(parts_.puller->Text(source.hub));
+  }
   for (ModelConfig& source : sources) {
     if (!source.path.empty()) source.stamp = StampOf(source.path);
     const std::string& tokenizer = source.text.tokenizer;

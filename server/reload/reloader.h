@@ -14,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "server/config/config.h"
 #include "server/reload/generations.h"
+#include "server/reload/hub_puller.h"
 #include "server/reload/job_order.h"
 #include "server/reload/reload_plan.h"
 #include "server/telemetry/log/log.h"
@@ -31,6 +32,7 @@ struct ReloaderParts {
   std::function<absl::StatusOr<Config>()> read_config;
   // Applies those keys of a new config that need no restart; called on the reloader's thread.
   std::function<void(const Config&)> apply;
+  HubPuller* puller = nullptr;  // null: no model comes from a hub
 };
 
 // Its own threads do the jobs: a reload of the config, or a client's load or unload. Each swaps
@@ -57,6 +59,12 @@ class Reloader final : public ModelControl {
 
   // The supervisor runs: jobs are done from now on. Called once.
   void Begin() ABSL_LOCKS_EXCLUDED(mu_);
+
+  // A model at a hub is here: begins to serve it.
+  void TakePulled(Done done);
+
+  // Tells the directory how far the pulls are. May be called on any thread.
+  void TellPulls();
 
   // Gives up running jobs, refuses waiting ones, and joins the threads. Idempotent.
   void Stop();
@@ -101,6 +109,7 @@ class Reloader final : public ModelControl {
     std::vector<ModelConfig> models;
     std::vector<std::string> faults;
     std::map<ModelKey, Unservable> unservable;
+    std::map<ModelKey, std::string> awaited;  // the hub's names
   };
 
   Wanted WantedBy(const Config& config) const;
@@ -113,8 +122,12 @@ class Reloader final : public ModelControl {
   // Notes what List() says of a model that is not known otherwise.
   void NoteUnservable(const ModelListing& listing);
   std::string FolderOf(const Config& config, const std::string& name) const;
-  // Tells the directory the refused models. Called at the end of each job.
+  // Tells the directory the refused models, and those that are fetched. Called at the end of each
+  // job.
   void TellRefused();
+  absl::Status RunPulled();
+  // Has the models fetched that are not here. Called with each config.
+  void Await(std::map<ModelKey, std::string> awaited);
 
   const ReloaderParts parts_;
   Generations generations_;
@@ -136,6 +149,8 @@ class Reloader final : public ModelControl {
   // Models that cannot be served, at most kMaxRepositoryModels. The version is empty if none could
   // be read.
   std::map<ModelKey, Unservable> unservable_ ABSL_GUARDED_BY(mu_);
+  // Models that the puller fetches, with their names at the hub.
+  std::map<ModelKey, std::string> awaited_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

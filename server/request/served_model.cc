@@ -117,6 +117,13 @@ std::vector<RefusedModel> ModelDirectory::refused() const {
   return refused_;
 }
 
+bool ModelDirectory::IsFetched(absl::string_view name) const {
+  absl::ReaderMutexLock lock(&mu_);
+  return std::any_of(refused_.begin(), refused_.end(), [&name](const RefusedModel& model) {
+    return model.is_fetched && model.name == name;
+  });
+}
+
 std::vector<std::string> ModelDirectory::Versions(absl::string_view name) const {
   std::vector<std::string> versions;
   absl::ReaderMutexLock lock(&mu_);
@@ -155,6 +162,10 @@ absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& mo
   if (model == nullptr && !models.Knows(name)) {
     return absl::NotFoundError(
         absl::StrCat("Request for unknown model: '", name, "' is not found"));
+  }
+  if (version.empty() && model == nullptr && models.IsFetched(name)) {
+    return absl::UnavailableError(
+        absl::StrCat("Request for model '", name, "' is not at ready state"));
   }
   if (version.empty() && model == nullptr) {
     return absl::NotFoundError(

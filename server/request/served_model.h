@@ -112,12 +112,13 @@ struct ServedModel {
 // "x:FP32[-1,16] -> y:FP32[-1,4]", with the batch dim: the spec for operators. Pure.
 std::string SpecText(const ModelSpec& spec);
 
-// A version of a model that the daemon found but refuses to serve. A value.
+// A version of a model that the daemon refuses to serve, or that it fetches first. A value.
 struct RefusedModel {
   std::string name;
-  std::string version;  // empty: the versions cannot be listed
-  std::string reason;   // for operators: may name files
-  bool wanted = true;   // false: only a client wanted it; the daemon is ready without it
+  std::string version;      // empty: the versions cannot be listed
+  std::string reason;       // for operators: may name files
+  bool wanted = true;       // false: only a client wanted it; the daemon is ready without it
+  bool is_fetched = false;  // from a hub, now: refused until then
 };
 
 // The stage of the daemon's life. It only goes forward.
@@ -169,6 +170,9 @@ class ModelDirectory {
   void SetRefused(std::vector<RefusedModel> refused);
   std::vector<RefusedModel> refused() const;
 
+  // Whether a version of the model is fetched now.
+  bool IsFetched(absl::string_view name) const;
+
   // Whether the version is known or refused. An empty version means any.
   bool Knows(absl::string_view name, absl::string_view version = "") const;
 
@@ -204,7 +208,7 @@ class ModelDirectory {
 //   NOT_FOUND         the model or the version is unknown, or the model has no version to serve,
 //                     such as one that is refused
 //   INVALID_ARGUMENT  the version is no number
-//   UNAVAILABLE       the version is known, and not loaded or unloaded
+//   UNAVAILABLE       the version is known, and not loaded or unloaded; the model is fetched now
 //
 // The model may be neither loaded nor ready: the caller decides whether that matters. Thread-safe.
 absl::StatusOr<std::shared_ptr<ServedModel>> FindServed(const ModelDirectory& models,

@@ -1,4 +1,4 @@
-// GpuWatch: how busy NVIDIA's gpus are, and what each process holds of their memory.
+// GpuWatch: how busy NVIDIA's gpus are, and how much of their memory each process holds.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace mpsd {
 struct GpuSample {
   uint32_t index = 0;  // NVML's, which CUDA_VISIBLE_DEVICES does not change
   std::string uuid;
-  double busy = -1;  // share of the last moment in which it computed; below 0: not known
+  double busy = -1;  // how long it computed in the last moment, 0 to 1; below 0: not known
   uint64_t used_bytes = 0;
   uint64_t memory_bytes = 0;                // 0: not known
-  std::map<int64_t, uint64_t> processes{};  // bytes by process, of those that NVML tells
+  std::map<int64_t, uint64_t> processes{};  // bytes by process, as far as NVML tells
 };
 
 // Asks NVML, the driver's own library, each second. The library is loaded when the daemon starts.

@@ -133,6 +133,8 @@ constexpr MetricRow<ServerMetrics, uint64_t> kServerCounters[] = {
      &ServerMetrics::lost_traces},
     {"mpsd_model_load_failures_total", "Models that could not be loaded at run time.",
      &ServerMetrics::model_load_failures},
+    {"mpsd_pull_failures_total", "Pulls of models of the config that failed and are tried again.",
+     &ServerMetrics::pull_failures},
     {"mpsd_config_reloads_total", "Reloads of the config, failed ones too.",
      &ServerMetrics::config_reloads},
     {"mpsd_config_reload_failures_total", "Reloads after which what served before served on.",
@@ -675,6 +677,20 @@ std::vector<MetricFamily> ResourceFamilies(absl::Span<const ResourceSample> samp
     waiting.metric.push_back(GaugeMetric(static_cast<double>(sample.waiting), labels));
   }
   return {limits, held, waiting};
+}
+
+std::vector<MetricFamily> PullFamilies(absl::Span<const PullSample> samples) {
+  if (samples.empty()) return {};
+  MetricFamily bytes = Family("mpsd_pull_bytes", "What is here of a model that comes from a hub.",
+                              MetricType::Gauge);
+  MetricFamily expected = Family("mpsd_pull_expected_bytes",
+                                 "All of its files; 0 until the hub has told.", MetricType::Gauge);
+  for (const PullSample& sample : samples) {
+    const MetricLabels labels = {{"source", sample.source}};
+    bytes.metric.push_back(GaugeMetric(static_cast<double>(sample.bytes), labels));
+    expected.metric.push_back(GaugeMetric(static_cast<double>(sample.expected_bytes), labels));
+  }
+  return {bytes, expected};
 }
 
 std::vector<MetricFamily> TritonFamilies(absl::Span<const ModelMetrics* const> models) {

@@ -10,6 +10,7 @@
 //   ModelState    ─▶ StatesFamily     mpsd_model_state{model, version, state}
 //   AccessMetrics ─▶ AccessFamilies   mpsd_…
 //   GpuSample     ─▶ GpuFamilies      mpsd_gpu_…{gpu, uuid}
+//   PullSample    ─▶ PullFamilies     mpsd_pull_…{source}
 //   ProcessStats  ─▶ ProcessFamilies  process_…, as Prometheus' own clients name them
 //   bounds        ─▶ LimitsFamily     mpsd_limit{limit}
 //   build         ─▶ BuildFamily      mpsd_build_info{version, …}
@@ -45,6 +46,7 @@
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/model_state.h"
 #include "server/telemetry/process_stats.h"
+#include "server/telemetry/pull_sample.h"
 #include "server/telemetry/resource_sample.h"
 
 namespace mpsd {
@@ -87,6 +89,9 @@ std::vector<prometheus::MetricFamily> GpuFamilies(absl::Span<const GpuSample> gp
 // mpsd_resource_…: for each shared resource, on each device or on all (an empty label), the total,
 // the amount held, and the number waiting. None if no model needs any.
 std::vector<prometheus::MetricFamily> ResourceFamilies(absl::Span<const ResourceSample> samples);
+
+// mpsd_pull_…: how far each model is that comes from a hub. None if no model does.
+std::vector<prometheus::MetricFamily> PullFamilies(absl::Span<const PullSample> samples);
 
 // Metrics that Triton's dashboards and autoscalers read; the page has them with "compat": "triton".
 // Nothing is counted twice for them: all except the gauge come from InferenceStatistics, and those

@@ -73,6 +73,7 @@ std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
     if (gpus_ != nullptr) Append(GpuFamilies(gpus_->Samples(), states), &families);
   }
   if (resources_) Append(ResourceFamilies(resources_()), &families);
+  if (pulls_) Append(PullFamilies(pulls_()), &families);
   Append(ModelFamilies(models), &families);
   Append(LoadFamilies(models), &families);
   if (triton_names_) Append(TritonFamilies(models), &families);

@@ -18,6 +18,7 @@
 #include "server/telemetry/gpu_watch.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/model_state.h"
+#include "server/telemetry/pull_sample.h"
 #include "server/telemetry/resource_sample.h"
 #include "server/telemetry/stage_exemplars.h"
 
@@ -67,6 +68,9 @@ class MetricsPage final : public prometheus::Collectable {
     resources_ = std::move(resources);
   }
 
+  // The same for the models that come from a hub.
+  void SetPulls(std::function<std::vector<PullSample>()> pulls) { pulls_ = std::move(pulls); }
+
   // Sets the exemplars of stages, which outlive the last scrape. REQUIRES: before the first
   // Collect().
   void SetExemplars(const StageExemplars* exemplars) { exemplars_ = exemplars; }
@@ -99,6 +103,7 @@ class MetricsPage final : public prometheus::Collectable {
   std::function<void()> refresh_;
   std::function<std::vector<ModelStateSample>()> states_;
   std::function<std::vector<ResourceSample>()> resources_;
+  std::function<std::vector<PullSample>()> pulls_;
   const GpuWatch* gpus_ = nullptr;
   const StageExemplars* exemplars_ = nullptr;  // null: no request is traced
 

@@ -193,6 +193,7 @@ struct ServerMetrics {
   std::array<std::atomic<uint64_t>, kStatusCodes> refused_by_code{};
   std::atomic<uint64_t> log_lines_dropped{0};
   std::atomic<uint64_t> model_load_failures{0};
+  std::atomic<uint64_t> pull_failures{0};
   std::atomic<int64_t> memory_pressure{0};         // a MemoryPressure
   std::atomic<uint64_t> memory_pressure_rises{0};  // rises above the last level
   std::atomic<int64_t> config_reload_ok{1};        // 0: the last reload failed

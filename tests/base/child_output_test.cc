@@ -37,6 +37,16 @@ TEST(ChildOutput, EndsWhoDoesNotEnd) {
   EXPECT_EQ(output.status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
+TEST(ChildOutput, IsTakenAsItComes) {
+  std::string text;
+  const auto ended =
+      RunChild("/bin/sh", {"-c", "echo one; exec sleep 600"}, [&text](std::string_view piece) {
+        text += piece;
+        return text != "one\n";
+      });
+  EXPECT_EQ(ended.status().code(), absl::StatusCode::kAborted);
+}
+
 TEST(ChildOutput, OfAProgramThatIsNotThereIsAnError) {
   const auto output = RunChild("/nowhere/program", {}, kNsPerSecond);
   EXPECT_TRUE(!output.ok() || output->exit_code != 0);

@@ -41,6 +41,7 @@ class LoadReports(unittest.TestCase):
 
     def check(self, kind):
         slow, *others = self.shares(kind)
+        print(f"{kind.__name__}, {self.protocol}: the slow host {slow:,.0f}, the others {others[0]:,.0f} and {others[1]:,.0f}")
         self.assertLess(slow, 0.6 * min(others))
         self.assertLess(max(others), 1.5 * min(others))
 

@@ -30,6 +30,12 @@ class ProxyTest(unittest.TestCase):
                              "calls to the others alone")
             hosts[0].terminate()  # a second SIGTERM ends the drain
             self.assertEqual(hosts[0].wait(), 0)
+            # It comes again, and one of its models loads.
+            hosts[0].write_config([story.MODEL, story.SLOW_TO_LOAD], limits={})
+            hosts[0].launch()
+            story.wait_until(lambda: story.accepts(hosts[0].http_port), story.LIMIT_S, "the host")
+            self.assertTrue(self.turns_away(proxy, hosts[0]))
+            self.assertTrue(hosts[0].ps()["slow_to_load"]["state"].startswith("loading"), "too soon")
 
     def turns_away(self, proxy, host):
         """Whether twice as many calls as there are hosts left this one out, and all went well."""

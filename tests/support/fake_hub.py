@@ -18,6 +18,7 @@ class FakeHub:
     Attributes may be changed at any time:
       fails     [(what, number of answers)]: 401, 403, 404, 429, 503, "loop", "cut", which the next
                 answers for files are instead
+      flows     an event; while it is not set, answers for large files end in their middle and wait
       cut_at    bytes after which an answer for a file ends without a word; None: never
       ranges    whether it knows ranges
       token     what it wants to be shown; None: nothing
@@ -28,6 +29,8 @@ class FakeHub:
     def __init__(self, files, large=1024, name="ORG/NAME"):
         self.files, self.large, self.name = files, large, name
         self.fails, self.cut_at, self.ranges, self.token, self.listed = [], None, True, None, {}
+        self.flows = threading.Event()
+        self.flows.set()
         self.requests = []
         hub = self
 
@@ -56,6 +59,7 @@ class FakeHub:
         return self
 
     def __exit__(self, *unused):
+        self.flows.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -158,7 +162,12 @@ class FakeHub:
             request.wfile.write(body[:self.cut_at])
             request.close_connection = True
             return None
-        request.wfile.write(body)
+        half = len(body) // 2 if is_content and len(body) >= self.large else 0
+        request.wfile.write(body[:half])
+        request.wfile.flush()
+        if half:
+            self.flows.wait()
+        request.wfile.write(body[half:])
         return None
 
     def refuse(self, request, status, code):

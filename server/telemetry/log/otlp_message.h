@@ -1,4 +1,4 @@
-// OtlpMessage: what all messages of OTLP, OpenTelemetry's protocol, have in common.
+// OtlpMessage: the common form of all messages of OTLP, OpenTelemetry's protocol.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 
 namespace mpsd {
 
-// Names and texts: of the sender ("service.name" and the like), of a span, or of a figure.
+// Names and texts that describe the sender ("service.name" and the like), a span, or a figure.
 using OtlpAttributes = std::vector<std::pair<std::string, std::string>>;
 
 // Writes each as a field of that number. Pure.
 void PutOtlpAttributes(uint32_t field, const OtlpAttributes& attributes, std::string* out);
 
-// The message that hands parts to a collector. ExportTraceServiceRequest has parts of OtlpSpans(),
-// ExportMetricsServiceRequest those of OtlpMetrics(). Their fields have the same numbers. Pure.
+// The message that hands parts to a collector. OtlpSpans() makes the parts of an
+// ExportTraceServiceRequest, and OtlpMetrics() makes the parts of an ExportMetricsServiceRequest.
+// The fields of both have the same numbers. Pure.
 std::string OtlpMessage(const OtlpAttributes& resource, absl::Span<const std::string> parts);
 
 }  // namespace mpsd

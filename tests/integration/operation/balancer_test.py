@@ -1,10 +1,10 @@
 """What balancers do to a host beside calls: probe it often, keep connections, half-close them."""
 import contextlib
+import functools
 import http.client
 import itertools
 import resource
 import socket
-import threading
 import time
 import unittest
 
@@ -15,6 +15,7 @@ import calls
 import procfs
 from daemon import Daemon, wait_until
 from models import synthetic
+from threads import Threads
 
 LIMIT_S = 60
 IDLE = 5000
@@ -22,28 +23,16 @@ PROBES = 3000
 GET = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-class Probes:
+class Probes(Threads):
     """Threads that ask whether the host is ready, by kept connections and by new ones, and by gRPC,
     until the `with` statement ends."""
 
     def __init__(self, daemon, threads=2):
         self._daemon = daemon
-        self._over = threading.Event()
         self._made = itertools.count()
         self.made, self.wrong = 0, []
         kinds = (self._keep, self._connect, self._call)
-        self._threads = [threading.Thread(target=self._run, args=(kind,), daemon=True)
-                         for kind in kinds for _ in range(threads)]
-
-    def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
+        super().__init__(*(functools.partial(self._run, kind) for kind in kinds for _ in range(threads)))
 
     def _run(self, kind):
         answers = kind()
@@ -52,7 +41,7 @@ class Probes:
                 self.made = next(self._made)
                 if answer not in (200, health_pb2.HealthCheckResponse.SERVING):
                     self.wrong.append(answer)
-                if self._over.is_set():
+                if self.over.is_set():
                     return
         except (OSError, http.client.HTTPException, grpc.RpcError) as fault:
             self.wrong.append(fault)

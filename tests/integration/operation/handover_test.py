@@ -10,14 +10,15 @@ import socket
 import struct
 import subprocess
 import tempfile
-import threading
 import unittest
 import urllib.request
 
 import calls
+import memory_cgroup
 import procfs
 from daemon import BIN, SERVERS, START_LIMIT_S, Daemon, link_or_copy, mpsd, wait_until
 from models import synthetic
+from threads import Threads
 
 MODEL = synthetic("m", parameters={"delay": "2ms"})
 FAILED = 1  # exit codes of the verb
@@ -29,25 +30,16 @@ PR_SET_CHILD_SUBREAPER = 36
 UPGRADES = int(os.environ.get("MPSD_HANDOVERS", "3"))
 
 
-class HttpLoad:
+class HttpLoad(Threads):
     """A new connection for each call, until the `with` statement ends."""
 
     def __init__(self, address):
+        super().__init__(self._run)
         self._url = f"http://{address}/v2/models/m/ready"
-        self._over = threading.Event()
         self.answered, self.faults = 0, []
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._over.set()
-        self._thread.join()
 
     def _run(self):
-        while not self._over.is_set():
+        while not self.over.is_set():
             try:
                 with urllib.request.urlopen(self._url, timeout=30) as answer:
                     self.answered += answer.status == 200
@@ -156,6 +148,15 @@ class Handover(unittest.TestCase):
             self.assertIn("ended before it was ready", first.communicate(timeout=START_LIMIT_S)[1])
         self.assertEqual(first.returncode, FAILED)
         self.assertEqual(self.daemon.holder(), self.daemon.pid)
+
+    def test_no_second_copy_of_the_weights_where_there_is_no_room(self):
+        cgroup = memory_cgroup.make(self, 256 << 20)
+        with Daemon([synthetic("m", parameters={"weights": 300 << 20})]) as daemon:
+            (cgroup / "cgroup.procs").write_text(str(daemon.pid))  # its workers stay outside
+            done = mpsd("upgrade", "--config", daemon.config_file)
+            self.assertEqual(done.returncode, NEEDS_RESTART, done.stderr)
+            self.assertRegex(done.stderr, r"a second daemon needs about \S+ [MG]iB, and only \S+ MiB are available")
+            self.assertEqual(daemon.holder(), daemon.pid)
 
     def test_none_begins_before_the_last_one_has_drained(self):
         slow = synthetic("m", parameters={"delay": "60s"}, warmup="none")

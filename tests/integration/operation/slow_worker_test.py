@@ -1,40 +1,14 @@
 """A worker that is sick but not dead: it answers late, is told of, passed over, and comes back."""
-import contextlib
-import os
-import signal
 import statistics
-import threading
 import time
 import unittest
 
 import calls
 from daemon import Daemon
+from drowsy import SLEEPS_S, drowsy
 from models import placement, synthetic
 
-SLEEPS_S = 0.100
-WAKES_S = 0.005
 MOST_CALLS = 2000
-
-
-@contextlib.contextmanager
-def drowsy(pid):
-    """The process gets the cpu for a moment at a time."""
-    ending = threading.Event()
-
-    def pulse():
-        while not ending.is_set():
-            os.kill(pid, signal.SIGSTOP)
-            time.sleep(SLEEPS_S)
-            os.kill(pid, signal.SIGCONT)
-            time.sleep(WAKES_S)
-
-    thread = threading.Thread(target=pulse)
-    thread.start()
-    try:
-        yield
-    finally:
-        ending.set()
-        thread.join()
 
 
 class SlowWorker(unittest.TestCase):

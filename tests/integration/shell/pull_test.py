@@ -4,14 +4,19 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import tempfile
 import unittest
 
+import grpc
+
+import calls
 import family_folders
-from daemon import BIN, MODELS, WITH_TORCH, mpsd, wait_until
+from daemon import BIN, MODELS, WITH_TORCH, Daemon, mpsd, wait_until
 from fake_hub import COMMIT, FakeHub
+from models import synthetic
 
 MEBIBYTE = 1 << 20
 
@@ -249,9 +254,7 @@ class Pull(unittest.TestCase):
 
     @unittest.skipUnless(WITH_TORCH, "built without torch")
     def test_a_model_is_served_by_its_name(self):
-        folder = MODELS / "minilm"
-        hub = self.hub({str(path.relative_to(folder)): path.read_bytes()
-                        for path in folder.rglob("*") if path.is_file() and path.name[0] != "."})
+        hub = self.minilm_hub()
         self.check_served()
         fetched = len(hub.fetched())
         self.check_served()
@@ -259,6 +262,72 @@ class Pull(unittest.TestCase):
 
         self.environment["HF_ENDPOINT"] = "http://127.0.0.1:1"
         self.check_served()
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_a_model_of_a_config_is_fetched_while_others_serve(self):
+        hub = self.minilm_hub()
+        hub.flows.clear()
+        hub.fails = [(403, 1)]
+        with self.daemon() as daemon:
+            why = lambda: daemon.ps()["minilm"]["state"]
+            wait_until(lambda: "is gated" in why(), 60, "the fault")
+            self.assertEqual(daemon.metric("mpsd_pull_failures_total"), 1)
+            self.assertTrue(daemon.reload()["ok"], "tries again at once")
+            arrived = lambda: 0 < daemon.metric("mpsd_pull_bytes", source="ORG/NAME") \
+                < daemon.metric("mpsd_pull_expected_bytes", source="ORG/NAME")
+            wait_until(arrived, 60, "half of the weights")
+            wait_until(lambda: re.match(r"loading: fetches ORG/NAME: .* of ", why()), 60, "how far it is")
+            self.assertIn("minilm", daemon.get("/readyz")[1])
+            self.assertEqual(self.infer(daemon, "m").code, calls.OK)
+            self.assertEqual(self.infer(daemon, "minilm").code, grpc.StatusCode.UNAVAILABLE)
+            hub.flows.set()
+            wait_until(lambda: daemon.get("/readyz")[0] == 200, 60, "the model")
+            done = mpsd("embed", "hello", "--server", f"http://{daemon.http}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertFalse(arrived())
+            self.assertIn("2 kept", daemon.reload()["text"])
+        fetched = len(hub.fetched())
+        self.environment["HF_ENDPOINT"] = "http://127.0.0.1:1"
+        with self.daemon() as daemon:
+            self.assertEqual(daemon.get("/readyz")[0], 200, "from the cache")
+        self.assertEqual(len(hub.fetched()), fetched)
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_a_daemon_that_ends_ends_its_pull(self):
+        hub = self.minilm_hub()
+        hub.flows.clear()
+        with self.daemon() as daemon:
+            wait_until(lambda: daemon.metric("mpsd_pull_bytes") > 0, 60, "the first bytes")
+        hub.flows.set()
+        self.assertFalse((self.folder / "refs/main").exists())
+        with self.daemon() as daemon:
+            wait_until(lambda: daemon.get("/readyz")[0] == 200, 60, "the rest")
+
+    def test_half_a_snapshot_is_no_model(self):
+        """Of a revision that is a commit there is no ref, which would be the last to come."""
+        self.hub()
+        self.pull(f"ORG/NAME@{COMMIT}")
+        offline = lambda: self.pull(f"ORG/NAME@{COMMIT}", HF_HUB_OFFLINE="1")
+        self.assertEqual(offline().returncode, 0)
+        snapshot = self.folder / "snapshots" / COMMIT
+        (snapshot / "model.safetensors").rename(snapshot / "model-00001-of-00002.safetensors")
+        self.assertIn("1 of its 2 files of weights are missing", offline().stderr)
+        (snapshot / "model-00001-of-00002.safetensors").unlink()
+        self.assertIn("it has no weights", offline().stderr)
+
+    def minilm_hub(self):
+        folder = MODELS / "minilm"
+        return self.hub({str(path.relative_to(folder)): path.read_bytes()
+                         for path in folder.rglob("*") if path.is_file() and path.name[0] != "."})
+
+    def daemon(self):
+        models = [synthetic("m"), {"name": "minilm", "path": "hf:ORG/NAME"}]
+        return Daemon(models, environment=self.environment)
+
+    @staticmethod
+    def infer(daemon, model):
+        with calls.stub(daemon.address) as stub:
+            return calls.outcome_of(stub.ModelInfer.future(calls.request(model, {"x": calls.row_of(1)})))
 
     def test_neither_a_folder_nor_a_model(self):
         self.hub()

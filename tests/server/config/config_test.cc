@@ -74,6 +74,26 @@ TEST(Config, VersionsOfOneModel) {
             "c.json:1: models[0].version: must be a whole number from 1 to 2000000000, not 0");
 }
 
+TEST(Config, AModelAtAHubMayComeLater) {
+  const ConfigFiles files({"a/config.json", "a/tokenizer.json"});
+  absl::StatusOr<Config> config = files.Parse(R"({"models": [
+    {"name": "m", "path": "hf:ORG/NAME@v1", "text": {"max_tokens": 9}}]})");
+  ASSERT_TRUE(config.ok()) << config.status();
+  ModelConfig& model = config->models[0];
+  EXPECT_EQ(model.hub, "ORG/NAME@v1");
+  EXPECT_EQ(model.format, ModelFormat::kHuggingFace);
+  EXPECT_TRUE(model.awaits_hub());
+  SetHubFolder(files.folder() + "/a", &model);
+  EXPECT_FALSE(model.awaits_hub());
+  EXPECT_EQ(model.text.tokenizer, files.folder() + "/a/tokenizer.json");
+  EXPECT_EQ(model.text.max_tokens, 9U);
+  EXPECT_NE(model.stamp, FileStamp());
+  EXPECT_EQ(files.Error(R"({"models": [{"name": "m", "path": "hf:../NAME"}]})"),
+            "c.json:1: models[0].path: must be hf:ORG/NAME or hf:ORG/NAME@REVISION");
+  EXPECT_EQ(files.Error(R"({"models": [{"name": "m", "path": "hf:O/N", "format": "aoti"}]})"),
+            "c.json:1: models[0].format: a model at a hub is a folder (huggingface)");
+}
+
 TEST(Config, ADaemonMayServeNothing) {
   const absl::StatusOr<Config> config = ConfigFiles({}).Parse(R"({"models": []})");
   ASSERT_TRUE(config.ok()) << config.status();

@@ -1,0 +1,86 @@
+// HubPuller: fetches the config's models that are at a hub, while the other models are served.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "server/telemetry/log/log.h"
+#include "server/telemetry/model_metrics.h"
+#include "server/telemetry/pull_sample.h"
+
+namespace mpsd {
+
+// A puller's news, told on its own thread. None of the calls waits for the puller.
+struct PullEvents {
+  std::function<void()> moves;   // a few times a second: Text() is another one
+  std::function<void()> pulled;  // a model is here
+};
+
+// Runs `mpsd pull --json NAME` for one model after another, and reads its events. So libcurl and
+// the hub's answers stay outside the daemon. A pull that fails is tried again after a minute, or at
+// once when a reload wants the model still. Owned by the daemon. Thread-safe, except that main
+// calls Start() and Stop().
+class HubPuller {
+ public:
+  static constexpr int64_t kRetryNs = 60'000'000'000;
+
+  HubPuller(ServerMetrics* metrics, Logger* logger) : metrics_(metrics), logger_(logger) {}
+  ~HubPuller() { Stop(); }
+
+  // `program` is mpsd's. Called at most once.
+  void Start(std::string program, PullEvents events);
+
+  // Ends a running pull, whose beginning stays in the cache, and joins the thread. Idempotent.
+  void Stop();
+
+  // Fetches these models, and no others from now on. A model whose folder was taken is fetched
+  // again if it is wanted again: the folder is gone.
+  void Want(const std::vector<std::string>& sources);
+
+  // Where a model lies that was fetched; empty until then.
+  std::string TakeFolder(const std::string& source);
+
+  // Why a wanted model is not here, for operators.
+  std::string Text(const std::string& source) const;
+
+  // The wanted models, and those that were fetched.
+  std::vector<PullSample> Samples() const;
+
+ private:
+  struct Pull {
+    PullSample sample;
+    std::string folder;  // empty until the model is here
+    std::string fault;   // why the last try failed
+    int64_t next_try_ns = 0;
+    bool is_wanted = true;
+    bool is_taken = false;
+  };
+
+  void Main();
+  std::string TakeNext();
+  void PullOnce(const std::string& source);
+  // Takes a line of the child, and returns it if it is no event.
+  std::string TakeLine(const std::string& source, std::string_view line);
+  bool IsStopping() const;
+  bool IsHere(const std::string& source) const;
+  void NoteFault(const std::string& source, const std::string& fault);
+
+  ServerMetrics* const metrics_;
+  Logger* const logger_;
+  std::string program_;
+  PullEvents events_;
+  std::thread thread_;
+
+  mutable absl::Mutex mu_;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  std::map<std::string, Pull> pulls_ ABSL_GUARDED_BY(mu_);  // by source
+};
+
+}  // namespace mpsd

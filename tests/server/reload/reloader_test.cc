@@ -56,7 +56,7 @@ class ReloaderTest : public testing::Test {
     first_.model_control = next_->model_control = mode;
     reloader_.emplace(
         ReloaderParts{&maker_, &models_, &metrics_, &logger_, [this] { return next_; },
-                      [this](const Config&) { ++applied_; }},
+                      [this](const Config&) { ++applied_; }, &puller_},
         first_);
     reloader_->Deploy();
     for (const auto& model : models_.models()) model->ready = true;
@@ -97,6 +97,7 @@ class ReloaderTest : public testing::Test {
   int applied_ = 0;
   ServerMetrics metrics_;
   Logger logger_{*LogFile::Open("/dev/null"), LogLevel::kInfo, Clock::Real(), &metrics_};
+  HubPuller puller_{&metrics_, &logger_};  // fetches nothing: it is not started
   FakeGenerationMaker maker_;
   ModelDirectory models_;
   std::optional<Reloader> reloader_;
@@ -120,6 +121,37 @@ TEST_F(ReloaderTest, AReloadTouchesOnlyWhatDiffers) {
   EXPECT_GT(metrics_.config_reload_time_s, 0);
   EXPECT_TRUE(reloader_->LastReload().ok);
   EXPECT_EQ(reloader_->LastReload().text, "0 replaced, 0 added, 2 removed, 1 kept");
+}
+
+TEST_F(ReloaderTest, AModelAtAHubIsAwaitedWhileItsKnownRevisionServes) {
+  Begin();
+  const std::shared_ptr<ServedModel> a = models_.Find("a");
+  ModelConfig at_hub = AModel("a");
+  at_hub.path = "";
+  at_hub.hub = "ORG/NAME@2";
+  next_->models = {at_hub, AModel("b")};
+  next_->models.push_back(at_hub);
+  next_->models.back().name = "c";
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(models_.Find("a"), a);
+  EXPECT_EQ(models_.Find("c"), nullptr);
+  EXPECT_TRUE(models_.IsFetched("c"));
+  EXPECT_FALSE(models_.IsReady());
+  EXPECT_EQ(Listed("a"), "1 READY ");
+  EXPECT_EQ(Listed("c"), "1 LOADING waits for ORG/NAME@2");
+  EXPECT_EQ(FindServed(models_, "c", "").status().code(), absl::StatusCode::kUnavailable);
+  next_->models = {AModel("a"), AModel("b")};
+  EXPECT_TRUE(Reload().ok());
+  EXPECT_EQ(Listed("c"), "");
+  EXPECT_FALSE(models_.Knows("c"));
+}
+
+TEST_F(ReloaderTest, AClientCannotLoadWhatIsNotHereYet) {
+  first_.models[0].path = "";
+  first_.models[0].hub = "ORG/NAME";
+  next_ = first_;
+  Begin(ModelControlMode::kExplicit);
+  EXPECT_EQ(Load("a").code(), absl::StatusCode::kUnavailable);
 }
 
 TEST_F(ReloaderTest, JobsWaitForTheBeginning) {

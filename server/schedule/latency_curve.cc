@@ -15,9 +15,9 @@ constexpr double kMostWeight = 16;
 constexpr double kMostJump = 4;
 constexpr double kSpreadShare = 1.0 / 16;
 // Each batch fades what is known of all sizes, and what is nearly nothing is forgotten. So a size
-// that was often slow is tried again some thousand batches later, and one that was slow once after a
-// hundred: its one batch may have been unlucky. If batches take twice or half their former time, all
-// sizes are tried again some ten batches later. A size that serves more rows a second than all
+// that was often slow is tried again some thousand batches later, and one that was slow once after
+// a hundred: its one batch may have been unlucky. If batches take twice or half their former time,
+// all sizes are tried again some ten batches later. A size that serves more rows a second than all
 // smaller ones is kept. Otherwise admission would go by the smaller sizes, and no batch would show
 // it again.
 constexpr double kFading = 1.0 / 256;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The part of check.sh that runs in the bare root: the packages, PyTorch's sources, builds of its mps
-# backend, a worker for the patched one, the cases, and some of these under the thread sanitizer.
+# backend, a worker for each kind, the cases, and some of these under the thread sanitizer.
 #   inside.sh JOBS
 set -euo pipefail
 . /mpsd/cmake/distros/chroot.sh
@@ -12,7 +12,7 @@ compilers=(-DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_OBJCXX_COMPILER=/usr
   -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_OBJCXX_COMPILER_LAUNCHER=ccache)
 
 packages=(ca-certificates ccache clang-19 cmake dpkg-dev g++ libabsl-dev libblocksruntime-dev
-  libclang-rt-19-dev libfmt-dev libobjfwrt1-dev libtorch-dev llvm-19 ninja-build
+  libclang-rt-19-dev libcli11-dev libfmt-dev libobjfwrt1-dev libtorch-dev llvm-19 ninja-build
   nlohmann-json3-dev python3 python3-typing-extensions python3-yaml)
 
 install_packages() {
@@ -74,16 +74,18 @@ link_libtorch() {
   for name in torch_cpu c10; do
     ln -sfn /usr/lib/x86_64-linux-gnu/lib$name.so /libtorch/lib/lib$name.so
   done
-  # The headers that an edit changes, and that a worker includes.
-  mkdir -p /build/backend/patched/include/ATen
-  ln -sfn /src/patched/aten/src/ATen/mps /build/backend/patched/include/ATen/mps
 }
 
-build_worker() {
-  cmake -S /mpsd -B /build/worker -G Ninja "${compilers[@]}" -DCMAKE_CXX_FLAGS=-O1 \
+build_workers() { # FOLDER SOURCES BACKEND TARGET…
+  local folder=$1 sources=$2 backend=$3
+  shift 3
+  # The headers that an edit changes, and that a worker includes.
+  mkdir -p "$backend/include/ATen"
+  ln -sfn "$sources/aten/src/ATen/mps" "$backend/include/ATen/mps"
+  cmake -S /mpsd -B "$folder" -G Ninja "${compilers[@]}" -DCMAKE_CXX_FLAGS=-O1 \
     -DCMAKE_UNITY_BUILD=ON -DMPSD_FRONT=OFF -DMPSD_TESTS=OFF -DMPSD_LIBTORCH=/libtorch \
-    -DMPSD_METAL_STANDIN=/build/backend/patched >/dev/null
-  make_targets /build/worker mpsd-worker mpsd-driver-guard
+    -DMPSD_METAL_STANDIN="$backend" >/dev/null
+  make_targets "$folder" "$@"
 }
 
 build_sanitized() {
@@ -91,12 +93,23 @@ build_sanitized() {
   make_targets /build/races metal_cases
 }
 
+# The bars of lanes on mps, in processes of their own. A broken rule is a line of the stand-in.
+run_bars() {
+  LD_LIBRARY_PATH=/build/backend/patched:/build/backend /build/worker/bin/mpsd-lane-bars \
+    --device mps --only rounds,soak --soak 200000 --limit 5m 2>&1 | tee /build/bars.log
+  if grep -q 'metal stand-in: ' /build/bars.log; then return 1; fi
+}
+
 timed packages install_packages
 timed "PyTorch's sources, and what torchgen makes of them" fetch_sources
 timed 'the edits' patch_sources
 timed 'the mps backend, stock and patched' build_backends
 link_libtorch
-timed 'the worker' build_worker
+timed 'a worker and the bars of lanes, patched' build_workers /build/worker /src/patched \
+  /build/backend/patched mpsd-worker mpsd-driver-guard mpsd-lane-bars
+timed 'a worker, stock' build_workers /build/worker-stock /src/pytorch /build/backend/stock \
+  mpsd-worker
 timed 'the cases' python3 $metal/run_cases.py /build/backend /build/worker/bin/libmpsd-driver-guard.so
 timed 'the patched backend with the thread sanitizer' build_sanitized
 timed 'races' python3 $metal/run_races.py /src/pytorch /src/patched /build/races
+timed 'the bars of lanes' run_bars

@@ -35,6 +35,8 @@ def continuing(which):
 
 PATIENT = {"MPS_STREAM_WAIT_MS": "-1"}
 RACE = {"MPSD_STANDIN_DRIVER_RACE": "1"}
+LAYER_NORM_RACE = {"MPSD_STANDIN_LAYER_NORM_RACE": "1"}
+BLOCK_THREADS = {"MPSD_STANDIN_BLOCK_THREADS": "1"}
 ONE_THREAD = [Case("copies", 1, 50), Case("layers", 1, 50), Case("convolutions", 1, 20),
               Case("attention", 1, 20), Case("layer-norms", 1, 20), Case("events", 1, 5)]
 THREADS = [Case("copies", 4, 50), Case("copies", 31, 20), Case("device-waits", 4, 25),
@@ -47,7 +49,10 @@ THREADS = [Case("copies", 4, 50), Case("copies", 31, 20), Case("device-waits", 4
            Case("attention", 8, 25), Case("layer-norms", 8, 25), Case("many-shapes", 2, 700),
            Case("churn", 8, 15), Case("trims-in-blocks", 2, 20), Case("events", 1, 20),
            Case("untimed-events", 1, 2), Case("exhaustion", 33, 1),
-           Case("patience", 40, 3, PATIENT), Case("guards", 4, 20)]
+           Case("patience", 40, 3, PATIENT), Case("guards", 4, 20), Case("forks", 4, 10),
+           Case("kernel-blocks", 4, 5, BLOCK_THREADS), Case("views", 8, 40),
+           Case("shared-streams", 8, 50, continuing("none")),
+           Case("layer-norms", 8, 25, LAYER_NORM_RACE), Case("freed-beside-trims", 4, 25)]
 # A wait for the device works on the stream from outside of its queue. Operators enter the queue, and
 # so one stream bears them from any number of threads.
 FAILS_ON_STOCK = {"device-waits", "waits-for-others", "many-shapes"}

@@ -220,6 +220,7 @@ AXIS_REDUCTION(cumulativeSumWithTensor, at::cumsum(x, axis))
                                 betaTensor:(MPSGraphTensor*)beta
                                    epsilon:(float)epsilon
                                       name:(NSString*)n {
+  [self normalizes];
   std::vector<MPSGraphTensor*> inputs = {x, mean, variance};
   const bool has_gamma = gamma != nil;
   const bool has_beta = beta != nil;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <thread>
 
 #include "tests/metal/backend/programs/case.h"
 #include "tests/metal/rules/live_objects.h"
@@ -18,7 +17,6 @@ namespace {
 constexpr int64_t kMostGraphs = 512;  // that a thread keeps
 constexpr int64_t kOtherGraphs = 64;  // for the main thread's graphs
 constexpr int64_t kMostBuffers = 8;   // that a thread has at a time
-constexpr int kMostMeetings = 100'000;
 
 // A block of a thread's own queue: it meets the blocks of the others, and gives memory back.
 struct Trim {
@@ -27,11 +25,7 @@ struct Trim {
 
   static void Run(void* context) {
     const auto* trim = static_cast<Trim*>(context);
-    ++*trim->arrived;
-    // A stock libtorch has one queue, in which nobody can meet.
-    for (int i = 0; i < kMostMeetings && *trim->arrived < trim->threads; ++i) {
-      std::this_thread::yield();
-    }
+    Meet(*trim->arrived, trim->threads);
     at::detail::getMPSHooks().emptyCache();
   }
 };
@@ -78,14 +72,6 @@ void Continues(const CaseSize& size, CaseCounts& counts) {
   if (ContinuesHere() != (which != "none")) ++counts.wrong;
   RunOnThreads(size, counts, [&](int, int) {
     if (ContinuesHere() != (which == "all")) ++counts.wrong;
-  });
-}
-
-void OwnQueues(const CaseSize& size, CaseCounts& counts) {
-  const at::MPSHooksInterface& hooks = at::detail::getMPSHooks();
-  const void* const main_queue = hooks.getDispatchQueue();
-  RunOnThreads(size, counts, [&](int, int) {
-    if (hooks.getDispatchQueue() == main_queue) ++counts.wrong;
   });
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The part of check.sh that runs in the bare root: the packages, PyTorch's sources, builds of its mps
 # backend, a worker for each kind, the cases, and some of these under the thread sanitizer.
-#   inside.sh JOBS
+#   inside.sh JOBS [--mutants]
 set -euo pipefail
 . /mpsd/cmake/distros/chroot.sh
 jobs=$1
@@ -113,3 +113,6 @@ timed 'the cases' python3 $metal/run_cases.py /build/backend /build/worker/bin/l
 timed 'the patched backend with the thread sanitizer' build_sanitized
 timed 'races' python3 $metal/run_races.py /src/pytorch /src/patched /build/races
 timed 'the bars of lanes' run_bars
+if [ "${2-}" = --mutants ]; then
+  timed mutants python3 $metal/run_mutants.py /src/pytorch /src/patched /build/backend
+fi

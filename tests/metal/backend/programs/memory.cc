@@ -81,6 +81,7 @@ void TrimsInBlocks(const CaseSize& size, CaseCounts& counts) {
     RunOnThreads(CaseSize{size.threads, 1}, counts, [&](int, int) {
       const at::Tensor host = at::randn({64, 64});
       const at::Tensor device = host.to("mps");
+      at::empty_like(device).copy_(device);  // unused memory that the gpu may still write to
       Trim trim{&arrived, size.threads};
       dispatch_sync_f(static_cast<dispatch_queue_t>(at::detail::getMPSHooks().getDispatchQueue()),
                       &trim, &Trim::Run);

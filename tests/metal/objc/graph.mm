@@ -79,7 +79,9 @@ void RunGraph(const std::vector<Bound>& feeds, const std::vector<Bound>& results
   for (const Bound& feed : feeds) values[feed.node.get()] = TensorOver(feed.view);
   for (const Bound& result : results) {
     at::Tensor target = TensorOver(result.view);
-    target.copy_(result.node->Value(values).reshape(target.sizes()));
+    const at::Tensor value = result.node->Value(values);
+    // The framework spreads one value over the whole array.
+    target.copy_(value.numel() == 1 ? value.reshape({}) : value.reshape(target.sizes()));
   }
 }
 

@@ -85,7 +85,9 @@ class Worker(unittest.TestCase):
             for name, width in WIDTHS.items():
                 (worker,) = served.ps()[name]["workers"]
                 self.assertEqual(worker["lanes"], 8, served.log())
+                self.assertEqual(worker["runtime_kind"], "patched", worker)
                 self.assertEqual(worker["driver_guard"], "held", worker)
+                self.assertEqual(worker["input_memory"], "in_place", worker)
                 self.check_answers(served.address, name, (width,))
             self.check_rules(served)
 
@@ -112,6 +114,7 @@ class Worker(unittest.TestCase):
             served.wait_logged("on mps a stock libtorch is safe with one lane only")
             (worker,) = served.ps()[name]["workers"]
             self.assertEqual(worker["lanes"], 1, served.log())
+            self.assertEqual(worker["runtime_kind"], "stock", worker)
             self.assertEqual(worker["driver_guard"], "none", worker)
             self.check_answers(served.address, name, (WIDTHS[name],))
             self.check_rules(served)

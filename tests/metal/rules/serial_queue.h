@@ -14,9 +14,9 @@ inline constexpr Rule kWaitInOwnQueue{
 inline constexpr Rule kExceptionInQueue{
     "exception-in-queue", "an exception that leaves a block of a queue ends the process"};
 
-// Blocks run on the calling thread, as libdispatch does where it can, or each on a thread of its own,
-// as libdispatch may. A real wait inside the own queue never ends; here the rule is broken and the
-// inner block runs. Thread-safe.
+// Blocks run on the calling thread, as libdispatch does where it can, or each on a thread of its
+// own, as libdispatch may. A real wait inside the own queue never ends; here the rule is broken and
+// the inner block runs. Thread-safe.
 class SerialQueue {
  public:
   // Where blocks run: on threads of their own if the environment has MPSD_STANDIN_BLOCK_THREADS.

@@ -29,8 +29,8 @@ using Case = std::function<void(const CaseSize& size, CaseCounts& counts)>;
 void RunOnThreads(const CaseSize& size, CaseCounts& counts,
                   const std::function<void(int thread, int round)>& round);
 
-// Waits until `wanted` threads have called this function with `arrived`. It gives up where the others
-// cannot come: a stock libtorch has one queue, in which nobody can meet.
+// Waits until `wanted` threads have called this function with `arrived`. It gives up where the
+// others cannot come: a stock libtorch has one queue, in which nobody can meet.
 void Meet(std::atomic<int>& arrived, int wanted);
 
 // Copies from the cpu to mps, there, and back.

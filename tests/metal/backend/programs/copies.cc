@@ -2,6 +2,7 @@
 #include <ATen/detail/MPSHooksInterface.h>
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 
 #include "tests/metal/backend/programs/case.h"

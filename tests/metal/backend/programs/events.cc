@@ -37,7 +37,7 @@ void Events(const CaseSize& size, CaseCounts& counts) {
     c10::Event event(c10::DeviceType::MPS);
     OnThread(counts, [&](c10::Stream stream) {
       device = at::empty({256, 256}, at::TensorOptions().device(kMps));
-      // Whoever does not wait reads these.
+      // A thread that does not wait reads these.
       for (int k = 0; k < kEarlierCopies; ++k) device.copy_(zeros, /*non_blocking=*/true);
       device.copy_(host, /*non_blocking=*/true);
       event.record(stream);

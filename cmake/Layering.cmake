@@ -31,7 +31,7 @@ set(MPSD_EDGES_request           base encoding graph link telemetry absl)
 set(MPSD_EDGES_listen            base files telemetry telemetry_log openssl absl)
 set(MPSD_EDGES_wire              base encoding request proto protobuf absl)
 set(MPSD_EDGES_rest              base link request wire proto protobuf simdjson absl)
-set(MPSD_EDGES_inflate           base request zlib absl)
+set(MPSD_EDGES_inflate           request zlib absl)
 set(MPSD_EDGES_regions           base link request listen wire telemetry absl)
 set(MPSD_EDGES_regions_device    base link request telemetry telemetry_log absl)
 set(MPSD_EDGES_exchange          base request listen wire regions telemetry telemetry_log absl)
@@ -71,7 +71,7 @@ set(MPSD_EDGES_place             base files link config graph request texts cach
 set(MPSD_EDGES_doctor            base files config listen link json absl)
 set(MPSD_EDGES_handover          base files http absl)
 set(MPSD_EDGES_operate           base files handover config access json absl)
-set(MPSD_EDGES_daemon            base request texts embedders cache admit steps sequences resources
+set(MPSD_EDGES_daemon            base request embedders cache admit steps sequences resources
                                  plane reply supervise
                                  supervise_process telemetry telemetry_log telemetry_collector telemetry_http listen regions
                                  regions_device entry http handover door control config reload

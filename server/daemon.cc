@@ -83,7 +83,6 @@
 #include "server/telemetry/log/trace_log.h"
 #include "server/telemetry/metrics_page.h"
 #include "server/telemetry/process_stats.h"
-#include "server/texts/text_threads.h"
 
 namespace mpsd {
 namespace {
@@ -323,7 +322,7 @@ class Daemon {
   Supervisor supervisor_;
   DeviceCopies copies_;  // not started unless clients' device memory is accepted
   HostSurvey survey_;
-  TextThreads texts_;
+  TaskThreads texts_;
   Gate gate_;
   Admission admission_;
   StepContext steps_;
@@ -436,8 +435,8 @@ absl::Status Daemon::Listen() {
   }
   options.logger = &logger_;
   if (hold_->predecessor.has_value()) options.inherited = hold_->predecessor->sockets();
-  texts_.Start(options.threads);
-  bounds_.inflaters.Start(options.threads);
+  texts_.Start("texts", options.threads);
+  bounds_.inflaters.Start("inflate", options.threads);
   page_.OnCollect([this] {
     metrics_.connections =
         http_.connection_count(kGrpcGroup) + http_.connection_count(kControlGroup);

@@ -336,7 +336,7 @@ ORDER = ["futex", "echo_c1", "null_c1", "http_null_c1", "steps_c1", "echo_c64", 
          "echo_connections16_c64", "null_streams16_c64", "echo_connections64_c64",
          "null_streams64_c64", "echo_image", "null_image", "echo_large", "null_large", "mlp_c1", "mlp_c16", "mlp_c64",
          "mlp_c128", "mlp_c256", "mlp_curve", "minilm", "minilm_c64", "minilm_curve", "micro",
-         "http_idle", "tenants", "reload", "start"]
+         "http_idle", "http2_idle", "tenants", "reload", "start"]
 # Measurements that do not use the shared daemon.
 ALONE = [*CEILINGS, *CONNECTIONS, "frames_echo_c64", "micro", "tenants", "reload", "start"]
 # Measurements of the first round only: further rounds are not worth their time.

@@ -14,6 +14,7 @@ from bench_processes import cpu_seconds
 NAMES = ("frames_echo_c64", "frames_null_c64", "frames_refused_c64")
 PATH = "/inference.GRPCInferenceService/ModelInfer"
 STREAMS = 64
+FLOATS = (("INPUT0", "FP32", 256, bytes(1024)),)  # names, datatypes, elements of a row, bytes
 
 
 def field(number, value):
@@ -21,10 +22,13 @@ def field(number, value):
     return bytes([number << 3 | 2, len(value) & 0x7f | 0x80, len(value) >> 7]) + value
 
 
-def request(model):
-    """A ModelInferRequest with 256 floats, as a message of gRPC."""
-    tensor = field(1, b"INPUT0") + field(2, b"FP32") + field(3, b"\1\x80\2")  # its shape: 1, 256
-    message = field(1, model.encode()) + field(5, tensor) + field(7, bytes(1024))
+def request(model, inputs=FLOATS):
+    """A ModelInferRequest with one row, as a message of gRPC."""
+    message = field(1, model.encode())
+    for name, datatype, count, _ in inputs:
+        shape = bytes([1, count & 0x7f | 0x80, count >> 7])
+        message += field(5, field(1, name.encode()) + field(2, datatype.encode()) + field(3, shape))
+    message += b"".join(field(7, raw) for *_, raw in inputs)
     return b"\0" + struct.pack(">I", len(message)) + message
 
 

@@ -22,9 +22,17 @@ HEADER = "Inference-Header-Content-Length"
 VECTOR = 384  # floats
 IDLE = 10000
 ACTIVE = 2000
-OPEN = 2 * (IDLE + ACTIVE) + 200  # one host gets half
+# All come from one host, which gets half of each listener's; the active ones are at the first.
+LISTENERS = 2
+OPEN = 2 * (IDLE // LISTENERS + ACTIVE) * 16 // 15 + 200  # a listener gets 15 of 16
 DESCRIPTORS = OPEN + 2000
 IDLE_S = 5
+ASK = b"GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+# The preface, settings that change nothing, and the same question as stream 1.
+ASK_2 = (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" b"\0\0\0\4\0\0\0\0\0"
+         b"\0\0\x1e\1\5\0\0\0\1" b"\x82\x86\4\x0f/v2/health/live\x41\x09localhost")
+# How a good answer to each begins; HTTP/2's frames of settings come before.
+ANSWERS = {ASK: b"HTTP/1.1 200 ", ASK_2: b"\0\0\0\1\x88"}
 NEED_WRK = ("http_null_c1", "http_null_echo_c64", "http_null_c64", "http_json_echo_c64",
             "http_json_c64", "http_vector_echo_c64", "http_vector_c64", "http_idle")
 
@@ -34,10 +42,11 @@ def missing(names):
     lacks = {}
     if shutil.which("wrk") is None:
         lacks.update({name: "wrk is not installed" for name in NEED_WRK})
-    if not os.path.isdir("/proc/self"):
-        lacks["http_idle"] = "there is no /proc"
-    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < DESCRIPTORS:
-        lacks["http_idle"] = f"the hard limit of open files is below {DESCRIPTORS}"
+    for name in ("http_idle", "http2_idle"):
+        if not os.path.isdir("/proc/self"):
+            lacks[name] = "there is no /proc"
+        if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < DESCRIPTORS:
+            lacks[name] = f"the hard limit of open files is below {DESCRIPTORS}"
     return {name: why for name, why in lacks.items() if name in names}
 
 
@@ -133,23 +142,40 @@ def http_threads(pid):
     return max(count, 1)
 
 
+def is_open(connection):
+    """Whether the server has not closed it."""
+    connection.setblocking(False)
+    try:
+        while connection.recv(4096):
+            pass
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
 class IdleConnections:
     """Connections that get one answer each, and then stay silent. Used in a `with` block."""
 
-    def __init__(self, address, count):
-        host, _, port = address.rpartition(":")
-        self.address = (host, int(port))
-        self.ask = f"GET /v2/health/live HTTP/1.1\r\nHost: {address}\r\n\r\n".encode()
+    def __init__(self, addresses, count, ask):
+        self.addresses = [address.split(":") for address in addresses]
+        self.ask = ask
         self.count = count
         self.sockets = []
 
     def __enter__(self):
-        for _ in range(self.count):
-            self.sockets.append(socket.create_connection(self.address, timeout=10))
-            self.sockets[-1].sendall(self.ask)
-            answer = self.sockets[-1].recv(4096)
-            if not answer.startswith(b"HTTP/1.1 200 "):
-                raise RuntimeError(f"a connection got {answer[:100]}")
+        for i in range(self.count):
+            host, port = self.addresses[i % len(self.addresses)]
+            connection = socket.create_connection((host, int(port)), timeout=10)
+            self.sockets.append(connection)
+            connection.sendall(self.ask)
+            answer = b""
+            while ANSWERS[self.ask] not in answer:
+                piece = connection.recv(4096)
+                if not piece:
+                    raise RuntimeError(f"a connection got {answer[:100]}")
+                answer += piece
         return self
 
     def __exit__(self, *_):
@@ -158,16 +184,7 @@ class IdleConnections:
 
     def still_open(self):
         """How many connections the server has not closed."""
-        count = 0
-        for connection in self.sockets:
-            connection.setblocking(False)
-            try:
-                connection.recv(1)
-            except BlockingIOError:
-                count += 1
-            except OSError:
-                pass
-        return count
+        return sum(map(is_open, self.sockets))
 
 
 def allow_descriptors(count):
@@ -243,21 +260,29 @@ class HttpLoads:
     def http_vector_c64(self):
         return self.load_http(VECTOR_OUT, 64)
 
-    def http_idle(self):
-        """A front end with ten thousand silent connections, then with two thousand more that all
-        ask at once."""
+    def silent(self, ask, is_loaded):
+        """A front end with ten thousand silent connections; then, if loaded, with two thousand more
+        that all ask at once."""
         allow_descriptors(DESCRIPTORS)
         models = [{**self.models["identity"], "queue": {"requests": 2 * ACTIVE}}]
         with Daemon(self.arguments.binaries, self.folder, models, name="idle",
+                    http_listeners=LISTENERS,
                     limits={"http_connections": OPEN}) as daemon:
             before_mb = resident_mb(daemon.pid)
-            with IdleConnections(daemon.http, IDLE) as idle:
+            with IdleConnections(daemon.all_http, IDLE, ask) as idle:
                 time.sleep(1)
                 begin_s = cpu_seconds(daemon.pid)
                 time.sleep(IDLE_S)
                 used = (cpu_seconds(daemon.pid) - begin_s) / IDLE_S
                 report = {"resident_mb": resident_mb(daemon.pid), "before_mb": before_mb,
                           "cores": used}
-                report["active"] = self.wrk(daemon.http, NULL, ACTIVE, daemon.pid)
+                if is_loaded:
+                    report["active"] = self.wrk(daemon.http, NULL, ACTIVE, daemon.pid)
                 report["open"] = idle.still_open()
         return report
+
+    def http_idle(self):
+        return self.silent(ASK, True)
+
+    def http2_idle(self):
+        return self.silent(ASK_2, False)

@@ -157,13 +157,14 @@ class Daemon(Process):
     """A ready `mpsd serve` with these models and its own ports and folder."""
 
     def __init__(self, binaries, folder, models, name="mpsd", patience_s=180, listen_more=None,
-                 **config):
+                 http_listeners=1, **config):
         self.grpc = f"127.0.0.1:{free_port()}"
-        self.http = f"127.0.0.1:{free_port()}"
+        self.all_http = [f"127.0.0.1:{free_port()}" for _ in range(http_listeners)]
+        self.http = self.all_http[0]
         self.unix = f"unix:{folder}/{name}.sock"
         config_path = f"{folder}/{name}.json"
         with open(config_path, "w", encoding="utf-8") as file:
-            json.dump({"listen": {"grpc": [self.grpc, self.unix], "http": self.http,
+            json.dump({"listen": {"grpc": [self.grpc, self.unix], "http": self.all_http,
                                   **(listen_more or {})},
                        "state_dir": f"{folder}/{name}.state", "models": models, **config},
                       file, indent=1)

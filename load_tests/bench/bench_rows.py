@@ -188,23 +188,35 @@ def micro_rows(bench):
     return rows
 
 
-def idle_rows(bench):
-    """H4: ten thousand silent connections, and two thousand active ones."""
-    if not bench.has("http_idle"):
-        return []
-    sizes, cores = bench.values("http_idle", "resident_mb"), bench.values("http_idle", "cores")
-    active = bench.values("http_idle", "active")
-    lost = sum(load["refused"] + load["broken"] for load in active)
-    still_open = min(bench.values("http_idle", "open"))
-    return [at_most("H4", "10,000 idle connections: the front end's memory "
-                    f"({bench.value('http_idle', 'before_mb'):.0f} MB without them)", sizes,
+def silence_rows(bench, name, protocol):
+    """H4: ten thousand silent connections."""
+    sizes, cores = bench.values(name, "resident_mb"), bench.values(name, "cores")
+    return [at_most("H4", f"10,000 idle connections of {protocol}: the front end's memory "
+                    f"({bench.value(name, 'before_mb'):.0f} MB without them)", sizes,
                     [IDLE_MB] * len(sizes), 1, " MB"),
             alone("H4", "the same: its CPU", [share * 100 for share in cores],
                   f"{median(cores) * 100:.2f} % of a core", f"≤ {IDLE_CORES * 100:g} %",
-                  median(cores) <= IDLE_CORES),
-            Row("H4", "2,000 active beside them: calls without an answer; idle ones left",
-                f"{lost} ({median([load['throughput'] for load in active]):,.0f} /s); "
-                f"{still_open:,}", target="0; 10,000", met=lost == 0 and still_open == 10000)]
+                  median(cores) <= IDLE_CORES)]
+
+
+def idle_rows(bench):
+    """H4: silent connections, and two thousand active ones beside those of HTTP/1.1."""
+    rows = []
+    if bench.has("http_idle"):
+        active = bench.values("http_idle", "active")
+        lost = sum(load["refused"] + load["broken"] for load in active)
+        still_open = min(bench.values("http_idle", "open"))
+        rows += silence_rows(bench, "http_idle", "HTTP/1.1")
+        rows.append(Row("H4", "2,000 active beside them: calls without an answer; idle ones left",
+                        f"{lost} ({median([load['throughput'] for load in active]):,.0f} /s); "
+                        f"{still_open:,}", target="0; 10,000",
+                        met=lost == 0 and still_open == 10000))
+    if bench.has("http2_idle"):
+        rows += silence_rows(bench, "http2_idle", "HTTP/2")
+        left = min(bench.values("http2_idle", "open"))
+        rows.append(Row("H4", "the same: connections that are left", f"{left:,}", target="10,000",
+                        met=left == 10000))
+    return rows
 
 
 def step_rows(bench):

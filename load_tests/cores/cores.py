@@ -4,8 +4,9 @@
     load_tests/cores/cores.py --bin build/release/bin [--seconds 3] [--perf FOLDER] [--only TEXT]
 
 Each row is a daemon with so many workers in so many pools, and so many clients on so many
-connections. The model gives back 1 kB at once. The ceiling of a row is gRPC's own echo under the
-same load. Linux only, and the load runs beside the server."""
+connections. The model gives back 1 kB at once. The ceiling of a row is an echo under the same load.
+The clients are gRPC's own; and, where they are installed, h2load for calls of gRPC and wrk for HTTP,
+which cost less than the server. Linux only, and the load runs beside the server."""
 import argparse
 import collections
 import contextlib
@@ -13,16 +14,24 @@ import json
 import os
 import pathlib
 import re
+import shutil
+import struct
 import subprocess
+import sys
 import tempfile
 
+BENCH = pathlib.Path(__file__).resolve().parents[1] / "bench"
+sys.path.insert(0, str(BENCH))
+import bench_frames  # noqa: E402
+
 LOADS = ((1, 1, 1), (64, 4, 4), (64, 64, 4), (512, 128, 8))  # clients, connections, threads
+LEAN_LOADS = ((1, 1, 1), (64, 4, 4), (64, 64, 8), (512, 128, max(8, os.cpu_count() // 4)))
 SHAPES = ((1, 4), (1, 12), (4, 1), (1, 1))  # pools, workers in each
 LARGE = ((150528, 4), (4194304, 2))  # elements, clients
 
 
 def config_of(pools, workers, width):
-    tensor = {"name": "x", "datatype": "FP32", "shape": [width]}
+    tensor = {"name": "INPUT0", "datatype": "FP32", "shape": [width]}
     return {"listen": {"grpc": ["127.0.0.1:0"], "http": ["127.0.0.1:0"]},
             "models": [{"name": f"m{i}", "format": "synthetic", "device": "cpu", "warmup": "none",
                         "max_batch_size": 8, "inputs": [tensor],
@@ -51,19 +60,21 @@ class Threads:
         return sums
 
     def told(self, calls):
-        """Since the beginning: microseconds and sleeps for each call, of the busy threads."""
-        rows = []
-        for name, (count, seconds, sleeps) in sorted(self._read().items()):
-            _, seconds_before, sleeps_before = self._before[name]
-            micros = (seconds - seconds_before) / calls * 1e6
+        """Since the beginning: microseconds and sleeps for each call, in all and of busy threads."""
+        rows, sums = [], [0, 0]
+        for name, (count, *after) in sorted(self._read().items()):
+            spent = [now - before for now, before in zip(after, self._before[name][1:])]
+            sums = [sum(pair) for pair in zip(sums, spent)]
+            micros = spent[0] / calls * 1e6
             if micros >= 0.05:
-                rows.append(f"{name}×{count} {micros:.1f} us {(sleeps - sleeps_before) / calls:.2f}")
-        return ", ".join(rows)
+                rows.append(f"{name}×{count} {micros:.1f} us {spent[1] / calls:.2f}")
+        return (f"{sums[0] / calls * 1e6:8.1f} us CPU  {sums[1] / calls:.2f} sleeps"
+                f"  | {', '.join(rows)}")
 
 
 @contextlib.contextmanager
 def running(arguments, pattern):
-    """The process and what the pattern finds in its output."""
+    """The process and what the pattern's groups find in its output."""
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         found = None
@@ -71,7 +82,7 @@ def running(arguments, pattern):
             found = found or re.search(pattern, line)
             if found and (line.startswith("Try:") or "listening" in line):
                 break
-        yield process.pid, found[1]
+        yield process.pid, *found.groups()
     finally:
         process.terminate()
         process.stdout.close()
@@ -83,19 +94,58 @@ def load(options, pid, address, shape, clients, connections, threads, is_echo):
     models = [f"m{i}" for i in range(pools)]
     counted = Threads(pid)
     arguments = [options.bin / "mpsd-bench", "--target", address, "--model", *models,
-                 "--input", f"x:FP32[1,{width}]", "--concurrency", clients, "--channels", connections,
+                 "--input", f"INPUT0:FP32[1,{width}]", "--concurrency", clients, "--channels", connections,
                  "--threads", threads, "--duration", f"{options.seconds}s", "--warmup", "0s",
-                 "--pid", f"server={pid}", "--json", "--allow-errors", *(["--echo"] if is_echo else [])]
+                 "--json", "--allow-errors", *(["--echo"] if is_echo else [])]
     done = subprocess.run([str(each) for each in arguments], capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
         return f"failed: {done.stderr[-300:]}{done.stdout[-300:]}"
     report = json.loads(done.stdout)
-    server = next(each for each in report["processes"] if each["name"] == "server")
     errors = f"  {report['errors']}" if report["errors"] else ""
     return (f"{report['answered'] / report['seconds']:9.0f} /s  p50 {report['latency_us']['p50']:7.0f} us"
-            f"  {server['cpu_us']:8.1f} us CPU  {server['voluntary_switches']:.2f} sleeps"
-            f"  | {counted.told(report['answered'])}{errors}")
+            f"  {counted.told(report['answered'])}{errors}")
+
+
+def lean_command(options, program, address, model, clients, connections, threads):
+    """A client that sends one request again and again, as fast as answers come."""
+    body = options.folder / f"{program}.{model}"
+    if program == "h2load":
+        body.write_bytes(bench_frames.request(model))
+        return ["h2load", "-t", threads, "-c", connections, "-m", clients // connections, "-D",
+                options.seconds, "-d", body, "-H", "content-type: application/grpc", "-H",
+                "te: trailers", f"http://{address}{bench_frames.PATH}"]
+    tensor = {"name": "INPUT0", "datatype": "FP32", "shape": [1, 256],
+              "parameters": {"binary_data_size": 1024}}
+    head = json.dumps({"inputs": [tensor], "parameters": {"binary_data_output": True}}).encode()
+    body.write_bytes(head + bytes(1024))
+    return ["wrk", "--threads", threads, "--connections", clients, "--duration",
+            f"{options.seconds}s", "--script", BENCH / "wrk_post.lua",
+            f"http://{address}/v2/models/{model}/infer", "--", body,
+            f"Inference-Header-Content-Length: {len(head)}"]
+
+
+def calls_of(program, printed):
+    """How many good answers the client counted."""
+    if program == "h2load":
+        return int(re.search(r"(\d+) succeeded", printed)[1])
+    report = json.loads(printed.splitlines()[-1])
+    return report["answered"] - report["refused"]
+
+
+def lean_load(options, program, pid, address, pools, clients, connections, threads):
+    """One client for each model."""
+    counted = Threads(pid)
+    commands = [lean_command(options, program, address, f"m{i}", max(clients // pools, 1),
+                             max(connections // pools, 1), max(threads // pools, 1))
+                for i in range(pools)]
+    started = [subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True) for command in commands]
+    calls = sum(calls_of(program, client.communicate()[0]) for client in started)
+    if calls == 0:
+        return "failed: no good answer"
+    mean_us = clients / (calls / options.seconds) * 1e6
+    return f"{calls / options.seconds:9.0f} /s mean {mean_us:7.0f} us  {counted.told(calls)}"
 
 
 def profile(options, pid, name):
@@ -107,26 +157,54 @@ def profile(options, pid, name):
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def row(options, name, pid, load_it):
+    """Prints what the load reports, and records its profile."""
+    if options.only and not re.search(options.only, name):
+        return
+    recorded = profile(options, pid, re.sub(r"\W+", "_", name))
+    print(f"{name:36} {load_it()}", flush=True)
+    if recorded is not None:
+        recorded.wait()
+
+
 def rows(options, title, pid, address, shape, loads, is_echo):
     for clients, connections, threads in loads:
-        name = f"{title} c={clients}/{connections}"
-        if options.only and not re.search(options.only, name):
-            continue
-        recorded = profile(options, pid, re.sub(r"\W+", "_", name))
-        line = load(options, pid, address, shape, clients, connections, threads, is_echo)
-        print(f"{name:32} {line}", flush=True)
-        if recorded is not None:
-            recorded.wait()
+        row(options, f"{title} c={clients}/{connections}", pid, lambda: load(
+            options, pid, address, shape, clients, connections, threads, is_echo))
+
+
+def lean_rows(options, title, pid, addresses, pools):
+    """`addresses`: by the program that loads each."""
+    for program, address in addresses.items():
+        for clients, connections, threads in LEAN_LOADS if shutil.which(program) else ():
+            row(options, f"{title} {program} c={clients}/{connections}", pid, lambda: lean_load(
+                options, program, pid, address, pools, clients, connections, threads))
 
 
 @contextlib.contextmanager
 def daemon(options, pools, workers, width):
+    """Its process, and its addresses for gRPC and HTTP."""
     with tempfile.TemporaryDirectory() as folder:
         config = pathlib.Path(folder, "mpsd.json")
         config.write_text(json.dumps({**config_of(pools, workers, width), "state_dir": f"{folder}/s"}))
         arguments = [options.bin / "mpsd", "serve", "--config", config, *options.more]
-        with running([str(each) for each in arguments], r"takes gRPC calls on ([^, ]+),") as started:
+        pattern = r"takes gRPC calls on ([^, ]+), http on (\S+)"
+        with running([str(each) for each in arguments], pattern) as started:
             yield started
+
+
+def echo_rows(options):
+    with running([str(options.bin / "mpsd-echo"), "--listen", "127.0.0.1:0", "--threads", "4"],
+                 r"listening (\S+)") as (pid, address):
+        rows(options, "echo of gRPC", pid, address, (1, 256), LOADS, True)
+        lean_rows(options, "echo of gRPC", pid, {"h2load": address}, 1)
+        for width, clients in LARGE:
+            rows(options, f"echo {width * 4} B", pid, address, (1, width), [(clients, clients, 1)], True)
+    answer = options.folder / "answer"
+    answer.write_bytes(bytes(1200))
+    with running([str(options.bin / "mpsd-http-echo"), "--listen", "127.0.0.1:0", "--threads", "4",
+                  "--answer", str(answer)], r"listening (\S+)") as (pid, address):
+        lean_rows(options, "echo of Beast", pid, {"wrk": address}, 1)
 
 
 def main():
@@ -137,18 +215,18 @@ def main():
     parser.add_argument("--only", help="rows whose name this expression finds")
     parser.add_argument("--more", nargs="*", default=[], help="further arguments of mpsd serve")
     options = parser.parse_args()
-    print(f"{os.cpu_count()} cores; name×threads, then microseconds and sleeps for each call")
-    with running([str(options.bin / "mpsd-echo"), "--listen", "127.0.0.1:0", "--threads", "4"],
-                 r"listening (\S+)") as (pid, address):
-        rows(options, "echo of gRPC", pid, address, (1, 256), LOADS, True)
+    with tempfile.TemporaryDirectory() as folder:
+        options.folder = pathlib.Path(folder)
+        print(f"{os.cpu_count()} cores; name×threads, then microseconds and sleeps for each call")
+        echo_rows(options)
+        for pools, workers in SHAPES:
+            with daemon(options, pools, workers, 256) as (pid, grpc, http):
+                title = f"{pools} pools of {workers}"
+                rows(options, title, pid, grpc, (pools, 256), LOADS, False)
+                lean_rows(options, title, pid, {"h2load": grpc, "wrk": http}, pools)
         for width, clients in LARGE:
-            rows(options, f"echo {width * 4} B", pid, address, (1, width), [(clients, clients, 1)], True)
-    for pools, workers in SHAPES:
-        with daemon(options, pools, workers, 256) as (pid, address):
-            rows(options, f"{pools} pools of {workers}", pid, address, (pools, 256), LOADS, False)
-    for width, clients in LARGE:
-        with daemon(options, 1, 2, width) as (pid, address):
-            rows(options, f"{width * 4} B", pid, address, (1, width), [(clients, clients, 1)], False)
+            with daemon(options, 1, 2, width) as (pid, grpc, _):
+                rows(options, f"{width * 4} B", pid, grpc, (1, width), [(clients, clients, 1)], False)
 
 
 if __name__ == "__main__":

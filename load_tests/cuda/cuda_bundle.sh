@@ -33,8 +33,8 @@ ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ "^/" {print $3}' | sort -u |
   cp -L "$library" "$target/lib/"
 done
 
-cp load_tests/bench/bench_processes.py "$target/load_tests/bench/"
-cp load_tests/cuda/cuda_{figures.sh,figures.py,storm.py,http_texts.py,all.py,shares.py,models.py,libraries.py,region_check.sh,region_check.py} \
+cp load_tests/bench/bench_{processes,figures,frames}.py "$target/load_tests/bench/"
+cp load_tests/cuda/cuda_{figures.sh,figures.py,storm.py,http_texts.py,all.py,rows.py,shares.py,models.py,libraries.py,region_check.sh,region_check.py} \
   "$target/load_tests/cuda/"
 cp -r tests/worker/model/encoder/families "$target/"
 cp worker/tools/export_model.py "$target/worker/tools/"

@@ -7,6 +7,7 @@
 #   PARTS="host models minilm …" only these; SECONDS_IN_ALL=530; DEVICE=cuda:0; SECONDS_EACH=1
 # Parts that are not in such a call, and are named: packages, mps, scaling, and these:
 #   PARTS="models all": a model on one device and on all of the host, which has two or more
+#   PARTS="models rows": requests of one row on 1, 2, 4 … devices, where h2load is
 #   PARTS="models storm" SECONDS_IN_ALL=590: a storm of five minutes
 #   PARTS="models shares": a chat beside a batch job, by weight and without
 #   PARTS=bars: the bars of mpsd-lane-bars, with a soak of two million operations
@@ -31,7 +32,7 @@ export MPSD_FIGURES_SECONDS=${SECONDS_EACH:-1} MPSD_FIGURES_MODELS=$models
 
 # NAME:SECONDS, in the order of what is wanted most; `models` makes what the others need.
 limits="host:30 models:60 minilm:120 precision:150 graphs:170 encoders:110 lanes:60 batching:60 overload:90 fault:50 slab:40 memory:70"
-limits="$limits weights:60 http_texts:80 packages:130 mps:110 scaling:90 shares:60 all:240 tests:70 storm:480 bars:480"
+limits="$limits weights:60 http_texts:80 packages:130 mps:110 scaling:90 shares:60 all:240 rows:200 tests:70 storm:480 bars:480"
 wanted=" ${PARTS:-host models minilm precision graphs encoders http_texts lanes batching overload fault slab memory weights tests} "
 failed=0
 for entry in $limits; do

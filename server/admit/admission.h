@@ -3,12 +3,12 @@
 
 #include "absl/functional/function_ref.h"
 #include "proto/base/clock.h"
+#include "proto/base/task_threads.h"
 #include "server/access/rate_table.h"
 #include "server/admit/row_writer.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
-#include "server/texts/text_threads.h"
 
 namespace mpsd {
 
@@ -46,7 +46,7 @@ namespace mpsd {
 //
 // Texts of more than kInlineTextBytes together would delay the thread's other calls. Handle() then
 // returns kAwaitsTexts, with request->model set to the generation whose tokenizer is needed, and
-// TextThreads encode them. If another generation has taken over meanwhile, they are encoded again.
+// TaskThreads encode them. If another generation has taken over meanwhile, they are encoded again.
 //
 // A small request waits before Reserve() in the bunch of its thread, if it has one. EnterAll()
 // takes the last three steps for all of them together.
@@ -68,7 +68,7 @@ class Admission final : public InferHandler {
 
   // The referents outlive the admission, and it outlives the requests that it admitted: they point
   // to its RowWriter.
-  Admission(const ModelDirectory* models, const Clock* clock, TextThreads* texts, RateTable* rates,
+  Admission(const ModelDirectory* models, const Clock* clock, TaskThreads* texts, RateTable* rates,
             const TextBounds& bounds)
       : models_(models), clock_(clock), texts_(texts), rates_(rates), bounds_(bounds) {}
 
@@ -102,7 +102,7 @@ class Admission final : public InferHandler {
 
   const ModelDirectory* const models_;
   const Clock* const clock_;
-  TextThreads* const texts_;
+  TaskThreads* const texts_;
   RateTable* const rates_;
   const TextBounds bounds_;
   const RowWriter writer_;

@@ -3,19 +3,19 @@
 
 #include <utility>
 
+#include "proto/base/task_threads.h"
 #include "server/http/http_call.h"
 #include "server/http/http_reply.h"
-#include "server/inflate/inflater_threads.h"
 #include "server/route/body_coding.h"
 
 namespace mpsd {
 
 // The last step of a call whose answer is compressed. Thread-compatible: the task passes it to the
 // threads, and its call is over only after that. Owned by a task and used again for each answer.
-class AnswerDeflation final : public CompressionJob {
+class AnswerDeflation {
  public:
   // The threads outlive it.
-  explicit AnswerDeflation(InflaterThreads* threads) : threads_(threads) {}
+  explicit AnswerDeflation(TaskThreads* threads) : threads_(threads) {}
 
   // Has the reply compressed, and then gives it to the call. On any thread. REQUIRES: the reply is
   // one of GrpcReply() without splices; gzip or deflate.
@@ -23,13 +23,13 @@ class AnswerDeflation final : public CompressionJob {
     coding_ = coding;
     reply_ = std::move(reply);
     call_ = call;
-    threads_->Enqueue(this);
+    threads_->Enqueue(0, [this] { Run(); });
   }
 
-  void Run() override;
-
  private:
-  InflaterThreads* const threads_;
+  void Run();
+
+  TaskThreads* const threads_;
   BodyCoding coding_ = BodyCoding::kPlain;
   HttpReply reply_;
   HttpCall* call_ = nullptr;

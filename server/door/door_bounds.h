@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "proto/base/task_threads.h"
 #include "server/entry/open_calls.h"
 #include "server/inflate/inflate_bounds.h"
-#include "server/inflate/inflater_threads.h"
 #include "server/request/held_bytes.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/wire/unread_copies.h"
@@ -31,7 +31,7 @@ struct DoorBounds {
   UnreadCopies unread;
   HeldBytes inflated;  // all plain bytes of compressed messages
   const InflateBounds inflate_bounds;
-  InflaterThreads inflaters;
+  TaskThreads inflaters;
 };
 
 }  // namespace mpsd

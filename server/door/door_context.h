@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "proto/base/limits.h"
+#include "proto/base/task_threads.h"
 #include "server/door/http_gate.h"
 #include "server/door/method_watchers.h"
 #include "server/entry/method_table.h"
 #include "server/entry/open_calls.h"
 #include "server/exchange/infer_exchange.h"
 #include "server/inflate/inflate_bounds.h"
-#include "server/inflate/inflater_threads.h"
 #include "server/page/status_page.h"
 #include "server/request/served_model.h"
 #include "server/telemetry/http/health_source.h"
@@ -51,7 +51,7 @@ struct DoorContext {
   OpenCalls* open_stream_calls = nullptr;
   OpenCalls* open_other_calls = nullptr;
   UnreadCopies* unread = nullptr;
-  InflaterThreads* inflaters = nullptr;  // null: compressed bodies are refused
+  TaskThreads* inflaters = nullptr;  // null: compressed bodies are refused
   InflateBounds inflate_bounds;
   const MetricsPage* page = nullptr;
   LoadSampler* load = nullptr;  // null: no load reports

@@ -23,7 +23,7 @@ void MessageInflation::Begin(BodyCoding coding, absl::string_view bytes, HttpCal
   bytes_ = bytes;
   call_ = call;
   done_ = std::move(done);
-  threads_->Enqueue(this);
+  threads_->Enqueue(0, [this] { Run(); });
 }
 
 // The task may be over, and this in use again, before `done` returns.

@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "proto/base/task_threads.h"
 #include "server/http/http_call.h"
 #include "server/inflate/inflated_body.h"
-#include "server/inflate/inflater_threads.h"
 #include "server/route/body_coding.h"
 
 namespace mpsd {
@@ -25,10 +25,10 @@ CompressedForm FormOf(BodyCoding coding);
 //
 // Lives on the call's thread, except Run(), which an inflater's thread calls. Owned by a task and
 // used again for each message.
-class MessageInflation final : public CompressionJob {
+class MessageInflation {
  public:
   // The threads and the ledger of `bounds` outlive the inflation.
-  MessageInflation(InflaterThreads* threads, const InflateBounds& bounds)
+  MessageInflation(TaskThreads* threads, const InflateBounds& bounds)
       : threads_(threads), plain_(bounds) {}
 
   // The caller keeps the bytes until Resumed(). REQUIRES: the coding is gzip or deflate, and no
@@ -57,10 +57,10 @@ class MessageInflation final : public CompressionJob {
   // Frees the bytes, or says that the caller has freed them.
   void Clear() { plain_.Drop(); }
 
-  void Run() override;
-
  private:
-  InflaterThreads* const threads_;
+  void Run();
+
+  TaskThreads* const threads_;
   bool is_out_ = false;
 
   // Written by Begin(), read by Run(). Between them lies the threads' queue, and on the way back

@@ -146,7 +146,7 @@ class InferExchange final : public ReplySink, private TextWaiter {
   void DropPayloads();
   absl::Status LoadRegions();
   absl::Status LoadFromDevice();
-  // TextWaiter: on a thread of TextThreads.
+  // TextWaiter: on a thread of TaskThreads.
   absl::Status GoOn() const override;
   void TextsDone(const absl::Status& status) override;
   void Handle(const absl::Status& status);

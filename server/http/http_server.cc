@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -81,7 +82,7 @@ struct HttpListenerContext {
 };
 
 // One listening socket. Accepts on the first of its threads, and deals the connections out to all
-// of them.
+// of them. A thread starts with its first connection.
 class HttpListener {
  public:
   HttpListener(std::string asked, ListeningSocket socket, HttpListenerContext context)
@@ -156,8 +157,15 @@ class HttpListener {
     client.peer = PeerOf(fd.get(), socket_.family);
     client.group = group.options;
     client.by_control_socket = context_.is_control;
-    HttpThread& thread = *context_.threads[next_++ % context_.threads.size()];
-    thread.Add(fd.Release(), socket_.family, std::move(tls), std::move(client));
+    NextThread()->Add(fd.Release(), socket_.family, std::move(tls), std::move(client));
+  }
+
+  // The first of those with the fewest connections, so that few clients keep few threads awake.
+  HttpThread* NextThread() const {
+    HttpThread* const next = *absl::c_min_element(
+        context_.threads,
+        [](const auto* a, const auto* b) { return a->connection_count() < b->connection_count(); });
+    return next->Start() ? next : thread();
   }
 
   const std::string asked_;  // address as the options have it
@@ -165,7 +173,6 @@ class HttpListener {
   const HttpListenerContext context_;
   asio::posix::stream_descriptor waiter_;  // borrows the descriptor
   asio::steady_timer descriptor_look_;
-  size_t next_ = 0;
   bool closed_ = false;
 };
 
@@ -243,6 +250,14 @@ struct HttpServer::Impl {
     done.WaitForNotification();
   }
 
+  // REQUIRES: no connection is left.
+  void EndThreads() {
+    for (const std::unique_ptr<HttpThread>& thread : threads) thread->Shutdown();
+    for (const std::unique_ptr<HttpThread>& thread : threads) thread->Join();
+    listeners.clear();
+    threads.clear();
+  }
+
   const HandlerMaker make_handler;
   CompletionSource* const completions;
   ServerMetrics* const metrics;
@@ -285,11 +300,15 @@ absl::Status HttpServer::Start(const HttpServerOptions& options) {
   const HttpThread::Services services{&impl.options, impl.completions, impl.bodies.get(),
                                       impl.metrics, impl.clock};
   for (uint32_t i = 0; i < impl.ThreadCount(); ++i) {
-    impl.threads.push_back(std::make_unique<HttpThread>(services, impl.make_handler));
+    impl.threads.push_back(
+        std::make_unique<HttpThread>(static_cast<int>(i), services, impl.make_handler));
     if (absl::Status status = impl.threads.back()->Open(); !status.ok()) return status;
   }
   if (absl::Status status = impl.ListenOnAll(); !status.ok()) return status;
-  for (size_t i = 0; i < impl.threads.size(); ++i) impl.threads[i]->Start(static_cast<int>(i));
+  if (!absl::c_all_of(impl.listeners, [](const auto& each) { return each->thread()->Start(); })) {
+    impl.EndThreads();
+    return absl::ResourceExhaustedError("the system has no thread left for connections");
+  }
   impl.runs = true;
   for (const std::unique_ptr<HttpListener>& listener : impl.listeners) {
     asio::post(*listener->thread()->io(), [&listener] { listener->Await(); });
@@ -337,10 +356,7 @@ void HttpServer::Stop(int64_t grace_ns) {
   }
   for (const std::unique_ptr<HttpThread>& thread : impl.threads) thread->Cut();
   while (ConnectionCount(impl.threads) > 0) std::this_thread::sleep_for(kStopLook);
-  for (const std::unique_ptr<HttpThread>& thread : impl.threads) thread->Shutdown();
-  for (const std::unique_ptr<HttpThread>& thread : impl.threads) thread->Join();
-  impl.listeners.clear();
-  impl.threads.clear();
+  impl.EndThreads();
 }
 
 }  // namespace mpsd

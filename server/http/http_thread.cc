@@ -4,6 +4,7 @@
 
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,9 @@ constexpr size_t kEventsBetweenDrains = 16;
 
 }  // namespace
 
-HttpThread::HttpThread(const Services& services, const HandlerMaker& make_handler)
-    : work_(io_.get_executor()),
+HttpThread::HttpThread(int index, const Services& services, const HandlerMaker& make_handler)
+    : index_(index),
+      work_(io_.get_executor()),
       completions_(services.completions),
       handler_(make_handler(&role_)),
       ear_wait_(io_),
@@ -59,11 +61,21 @@ absl::Status HttpThread::Open() {
   return absl::OkStatus();
 }
 
-void HttpThread::Start(int index) {
-  thread_ = std::thread([this, index] {
-    platform::NameThread(absl::StrCat("http-", index).c_str());
-    Main();
-  });
+bool HttpThread::Start() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = std::thread([this] {
+      platform::NameThread(absl::StrCat("http-", index_).c_str());
+      Main();
+    });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+void HttpThread::Join() {
+  if (thread_.joinable()) thread_.join();
 }
 
 size_t HttpThread::RunSome() {

@@ -42,12 +42,14 @@ class HttpThread {
     const Clock* clock = nullptr;
   };
 
-  HttpThread(const Services& services, const HandlerMaker& make_handler);
+  HttpThread(int index, const Services& services, const HandlerMaker& make_handler);
 
   // Gets what the thread sleeps in. REQUIRES: called once, before Start().
   absl::Status Open();
 
-  void Start(int index);
+  // The thread runs from now on, if it did not. Until then it does nothing of what it was told.
+  // False: the system has no thread left. REQUIRES: one caller at a time.
+  bool Start();
 
   // Takes an accepted connection, and owns its socket from now on. The client has no stream yet.
   // Its use has left when the connection has ended.
@@ -68,7 +70,7 @@ class HttpThread {
 
   // The thread ends. REQUIRES: no connection is left, and none comes.
   void Shutdown();
-  void Join() { thread_.join(); }
+  void Join();
 
   uint32_t connection_count() const { return count_.load(std::memory_order_acquire); }
   boost::asio::io_context* io() { return &io_; }
@@ -91,6 +93,7 @@ class HttpThread {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
   void Begin(std::shared_ptr<Connection> connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(role_);
 
+  const int index_;
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   ThreadRole role_;

@@ -68,7 +68,7 @@ class StepRequest final : public ReplySink, private TextWaiter {
   void Fail(const absl::Status& status) override;
 
  private:
-  // TextWaiter, on a thread of TextThreads.
+  // TextWaiter, on a thread of TaskThreads.
   absl::Status GoOn() const override { return owner_->StillAwaited(); }
   void TextsDone(const absl::Status& status) override;
 

@@ -9,7 +9,7 @@
 // model's.
 //
 // Only Admission calls this: on the call's thread if the texts have at most kInlineTextBytes
-// together, else on a thread of TextThreads. Later steps (Validate, ApplyPadding, the queue) see a
+// together, else on a thread of TaskThreads. Later steps (Validate, ApplyPadding, the queue) see a
 // request of tensors and cannot tell the difference.
 #pragma once
 

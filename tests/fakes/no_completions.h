@@ -1,6 +1,7 @@
 // NoCompletions: the completions of a server without workers.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include "server/entry/completion_source.h"
@@ -15,7 +16,9 @@ class NoCompletions final : public CompletionSource {
   bool Park(platform::Poller*) override { return true; }
   bool CoresAreLeft() const override { return true; }
   void ClearBells() override {}
-  void Leave(platform::Poller*) override {}
+  void Leave(platform::Poller*) override { ++left; }
+
+  std::atomic<int> left{0};  // threads that have ended
 };
 
 }  // namespace mpsd

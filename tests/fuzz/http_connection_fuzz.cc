@@ -225,7 +225,7 @@ class Scene final : public HttpDoorTest {
  public:
   explicit Scene(FuzzInput* input) : input_(input) {
     thread_.Bind();
-    inflaters_.Start(1);
+    inflaters_.Start("inflate", 1);
     for (const std::shared_ptr<ServedModel>& model : requests_.models()) models_.Publish(model);
     AddLastingMethods();
     context_.exchange.handler = &requests_;

@@ -111,6 +111,10 @@ class Rows(unittest.TestCase):
         self.assertEqual(met(broken=1), [True, True, False])
         self.assertEqual(met(open=9999), [True, True, False])
 
+    def test_idle_connections_of_http2_have_the_same_bounds(self):
+        bench = one_round(http2_idle={"resident_mb": 71, "before_mb": 20, "cores": 0.02, "open": 9})
+        self.assertEqual([row.met for row in bench_rows.idle_rows(bench)], [False] * 3)
+
     def test_steps_are_held_to_one_model(self):
         bench = one_round(null_c1=load(1, p50_us=100), steps_c1=load(1, p50_us=160),
                           null_c64=load(100), steps_c64=load(59))

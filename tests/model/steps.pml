@@ -330,7 +330,7 @@ inline Handle(whole, step) {
   od
 }
 
-/* A thread of TextThreads, which keeps the run while it hands the step over. */
+/* A thread of TaskThreads, which keeps the run while it hands the step over. */
 proctype Texts(byte whole; byte step) {
   if
   :: atomic { fault[whole] != kNone || late[whole] -> EndStep(whole, step, kFailed) }

@@ -94,7 +94,7 @@ class TestHandler final : public HttpHandler {
   }
 
   const bool own_calls_;
-  InflaterThreads* const inflaters_;
+  TaskThreads* const inflaters_;
   TestCalls calls_;
   HttpDoor door_;
 };
@@ -104,7 +104,7 @@ class TestServer {
  public:
   explicit TestServer(bool own_calls) : own_calls_(own_calls) {
     service_.AddTo(&methods_, /*calls_too=*/!own_calls);
-    bounds_.inflaters.Start(1);
+    bounds_.inflaters.Start("inflate", 1);
   }
 
   void Start(const char* certificate, const char* key) {

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/clock.h"
+#include "proto/base/task_threads.h"
 #include "server/door/grpc_messages.h"
 #include "server/door/message_inflation.h"
 #include "server/http/http_call.h"
@@ -25,7 +26,7 @@ enum class TestMethod { kUnary, kInput, kOutput, kFullDuplex, kHalfDuplex };
 struct TestCalls {
   TestService* service = nullptr;
   const Clock* clock = nullptr;
-  InflaterThreads* inflaters = nullptr;
+  TaskThreads* inflaters = nullptr;
   InflateBounds inflate_bounds;
   std::vector<TestCall*> sleeping;  // whose next response has a pause before it
 };

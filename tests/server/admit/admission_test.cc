@@ -105,7 +105,7 @@ class AdmissionTest : public testing::Test {
   bool inputs_may_change_ = false;
   MessageBuilder message_;
   Request request_;
-  TextThreads text_threads_;
+  TaskThreads text_threads_;
   RateTable rates_;
   Admission admission_{
       &models_, &clock_, &text_threads_, &rates_, {.bytes = 20'000, .tokens = 4'000}};
@@ -448,7 +448,7 @@ class FakeTextWaiter final : public TextWaiter {
 class LongTextAdmissionTest : public TextAdmissionTest {
  protected:
   LongTextAdmissionTest() {
-    text_threads_.Start(1);
+    text_threads_.Start("texts", 1);
     MessageBuilder& message = long_texts_;
     message.Strings("text", {"a " + std::string(kInlineTextBytes, 'b')}).Id("17");
     *message_.operator->() = *message;

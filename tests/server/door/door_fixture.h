@@ -15,7 +15,6 @@
 #include "proto/inference.pb.h"
 #include "server/door/http_door.h"
 #include "server/http/http_parser.h"
-#include "server/inflate/inflater_threads.h"
 #include "server/request/held_bytes.h"
 #include "server/request/retry_info.h"
 #include "tests/fakes/fake_clock.h"
@@ -203,7 +202,7 @@ class HttpDoorTest : public testing::Test {
   OpenCalls open_other_calls_{kOpenCalls, &metrics_.refused_calls};
   UnreadCopies unread_{64 << 10, [](const std::string&) { return false; }};
   HeldBytes inflated_{kMessageBytes, kMessageBytes};
-  InflaterThreads inflaters_;
+  TaskThreads inflaters_;
   MetricsPage page_{&metrics_, {{"version", "test"}}};
   LoadSampler load_{&page_, &clock_};
   NeverAsked health_;

@@ -231,7 +231,7 @@ TEST_F(GrpcDoorTest, AnErrorOfTheWebIsInTheHeaders) {
 }
 
 TEST_F(GrpcDoorTest, AMessageOfTheWebMayBeCompressed) {
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   const std::string message = Framed(Compressed(InferMessage(), CompressedForm::kGzip), 1);
   AskWeb("-web-text", kInfer, absl::Base64Escape(message), "grpc-encoding: gzip\r\n");
   EXPECT_EQ(call_->reply->status, 200);
@@ -287,7 +287,7 @@ TEST_F(GrpcDoorTest, ACallOfTheWebNamesThisHost) {
 }
 
 TEST_F(GrpcDoorTest, ACompressedMessageIsAnsweredAsThePlainOne) {
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   Ask(kInfer, "", Framed(InferMessage()));
   ASSERT_EQ(Code(), kOk);
   const std::string answer = body();
@@ -303,7 +303,7 @@ TEST_F(GrpcDoorTest, ACompressedMessageIsAnsweredAsThePlainOne) {
 }
 
 TEST_F(GrpcDoorTest, SoIsThatOfAMethod) {
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   inference::ModelReadyRequest request;
   request.set_name("m");
   Ask(kReady, "", Framed(request.SerializeAsString()));
@@ -318,7 +318,7 @@ TEST_F(GrpcDoorTest, SoIsThatOfAMethod) {
 }
 
 TEST_F(GrpcDoorTest, ABombIsBounded) {
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   const std::string bomb = Compressed(std::string(2 * kMessageBytes, 'x'), CompressedForm::kGzip);
   for (const char* const path : {kInfer, kReady}) {
     Ask(path, "grpc-encoding: gzip\r\n", Framed(bomb, 1));
@@ -365,7 +365,7 @@ TEST_F(GrpcDoorTest, AClientThatLeftIsNotInflatedFor) {
     tasks.back()->Serve(BodyEnd::kWhole);
     tasks.back()->ClientLeft();
   }
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   for (size_t i = 0; i < tasks.size(); ++i) {
     call_ = std::move(calls[i]);
     call_->resumed.acquire();

@@ -131,7 +131,7 @@ TEST_F(GrpcLastingTaskTest, AStopEndsAConversation) {
 }
 
 TEST_F(GrpcLastingTaskTest, ACompressedRequestIsInflatedFirst) {
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   Open(kTalk, "grpc-encoding: gzip\r\n");
   const std::string text(2000, 'x');
   std::string bytes = InGrpcForm(Compressed(text, CompressedForm::kGzip));
@@ -155,7 +155,7 @@ TEST_F(GrpcLastingTaskTest, ACallThatEndsWhileARequestIsInflatedAwaitsThat) {
   SendBytes(bytes);
   task_->EndSoon();
   EXPECT_FALSE(is_over());
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   AwaitResumed();
   EXPECT_FALSE(HasNext());
   Over("grpc-status: 14\r\n");

@@ -480,7 +480,7 @@ TEST_F(GrpcStreamTaskTest, LargeAnswersThatAreNotTakenAreBounded) {
 
 // The ones behind a compressed request wait, so that their order stays.
 TEST_F(GrpcStreamTaskTest, CompressedRequestsAreInflatedOneAfterTheOther) {
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   OpenStream("grpc-encoding: gzip\r\n");
   const std::string id(2000, 'x');
   SendCompressed(InferBytes("m", id));
@@ -504,14 +504,14 @@ TEST_F(GrpcStreamTaskTest, AClientThatLeavesWhileARequestIsInflatedIsNotServed) 
   SendCompressed(InferBytes("m", std::string(2000, 'x')));
   task_->ClientLeft();
   EXPECT_FALSE(is_over());
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   AwaitResumed();
   EXPECT_EQ(handler_.count(), 0U);
   Over("grpc-status: 4\r\n");
 }
 
 TEST_F(GrpcStreamTaskTest, ARequestThatWasInflatedForAnEndedStreamIsNotServed) {
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   OpenStream("grpc-encoding: gzip\r\n");
   Admit("m", "1")->reply.Send(Large());
   SendCompressed(InferBytes("m", "2"));

@@ -76,7 +76,7 @@ TEST_F(HttpDoorTest, JsonHasABoundOfItsOwnAndBinaryTensorsHaveNot) {
 }
 
 TEST_F(HttpDoorTest, CompressedBodiesAreInflated) {
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   EXPECT_EQ(CodeOfCompressed("gzip", Compressed(kBody, CompressedForm::kGzip)), 200);
   EXPECT_EQ(CodeOfCompressed("x-gzip", Compressed(kBody, CompressedForm::kGzip)), 200);
   EXPECT_EQ(CodeOfCompressed("Deflate", Compressed(kBody, CompressedForm::kDeflate)), 200);
@@ -108,7 +108,7 @@ TEST_F(HttpDoorTest, AClientThatLeavesEndsTheInflation) {
                                Compressed(kBody, CompressedForm::kGzip));
   task->ClientLeft();
   EXPECT_FALSE(call_->reply.has_value());
-  inflaters_.Start(1);
+  inflaters_.Start("inflate", 1);
   call_->resumed.acquire();
   task->Resumed();
   EXPECT_EQ(call_->reply->status, 499);

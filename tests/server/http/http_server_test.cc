@@ -29,6 +29,19 @@ TEST_F(HttpServerTest, AnswersAndKeepsTheConnection) {
   }
 }
 
+TEST_F(HttpServerTest, AThreadStartsWithItsFirstConnection) {
+  options_.threads = 4;
+  Start();
+  Client first = Connect();
+  Client second = Connect();
+  for (Client* const client : {&first, &second}) {
+    client->Send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_TRUE(absl::StartsWith(client->ReadReply(), "HTTP/1.1 200 OK\r\n"));
+  }
+  server_.Stop(0);
+  EXPECT_EQ(completions_.left, 2);
+}
+
 TEST_F(HttpServerTest, AnotherServerTakesItsSocketsOver) {
   Start();
   Client before = Connect();

@@ -193,7 +193,7 @@ class StepAnswersTest : public testing::Test {
   ModelDirectory models_;
   FakeClock clock_;
   ServerMetrics metrics_;
-  TextThreads texts_;
+  TaskThreads texts_;
   RateTable rates_;
   Admission admission_{&models_, &clock_, &texts_, &rates_, {.bytes = 1'000, .tokens = 100}};
   StepContext context_{&admission_, &models_, &metrics_, &clock_, /*copy_bytes=*/20};

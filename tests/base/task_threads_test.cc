@@ -1,9 +1,11 @@
-#include "server/texts/text_threads.h"
+#include "proto/base/task_threads.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/mutex.h"
@@ -12,9 +14,9 @@
 namespace mpsd {
 namespace {
 
-TEST(TextThreads, RunEachTaskOnce) {
-  TextThreads threads;
-  threads.Start(3);
+TEST(TaskThreads, RunEachTaskOnce) {
+  TaskThreads threads;
+  threads.Start("task", 3);
   std::atomic<int> runs{0};
   absl::BlockingCounter done(100);
   for (int i = 0; i < 100; ++i) {
@@ -27,9 +29,9 @@ TEST(TextThreads, RunEachTaskOnce) {
   EXPECT_EQ(runs, 100);
 }
 
-TEST(TextThreads, TakeTheTenantsInTurn) {
-  TextThreads threads;
-  threads.Start(1);
+TEST(TaskThreads, TakeTheTenantsInTurn) {
+  TaskThreads threads;
+  threads.Start("task", 1);
   absl::Notification all_wait;
   threads.Enqueue(1, [&] { all_wait.WaitForNotification(); });
   absl::Mutex mu;
@@ -54,9 +56,9 @@ TEST(TextThreads, TakeTheTenantsInTurn) {
   EXPECT_EQ(order, "xmanbc");
 }
 
-TEST(TextThreads, ALongTaskHoldsUpNoOther) {
-  TextThreads threads;
-  threads.Start(2);
+TEST(TaskThreads, ALongTaskHoldsUpNoOther) {
+  TaskThreads threads;
+  threads.Start("task", 2);
   absl::Notification released;
   absl::Notification done;
   threads.Enqueue(0, [&] { released.WaitForNotification(); });
@@ -64,6 +66,33 @@ TEST(TextThreads, ALongTaskHoldsUpNoOther) {
   done.WaitForNotification();
   EXPECT_GE(threads.pending(), 1u);
   released.Notify();
+}
+
+TEST(TaskThreads, AFurtherOneStartsWhenNoneIsIdle) {
+  TaskThreads threads;
+  threads.Start("task", 2);
+  absl::Mutex mu;
+  std::set<std::thread::id> seen;
+  const auto task = [&](absl::BlockingCounter* running, absl::Notification* released) {
+    return [&, running, released] {
+      {
+        absl::MutexLock lock(&mu);
+        seen.insert(std::this_thread::get_id());
+      }
+      running->DecrementCount();
+      released->WaitForNotification();
+    };
+  };
+  for (const int at_once : {1, 2}) {
+    absl::BlockingCounter running(at_once);
+    absl::Notification released;
+    for (int i = 0; i < at_once; ++i) threads.Enqueue(0, task(&running, &released));
+    running.Wait();
+    released.Notify();
+    while (threads.pending() > 0) std::this_thread::yield();
+    absl::MutexLock lock(&mu);
+    EXPECT_EQ(seen.size(), at_once);
+  }
 }
 
 }  // namespace

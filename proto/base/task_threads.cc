@@ -1,5 +1,6 @@
-#include "server/texts/text_threads.h"
+#include "proto/base/task_threads.h"
 
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,34 +9,47 @@
 
 namespace mpsd {
 
-TextThreads::~TextThreads() {
+TaskThreads::~TaskThreads() {
+  std::vector<std::thread> threads;
   {
     absl::MutexLock lock(&mu_);
     MPSD_CHECK(waiting_count_ == 0);
     stopping_ = true;
+    threads.swap(threads_);
   }
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads) thread.join();
 }
 
-void TextThreads::Start(uint32_t count) {
-  MPSD_CHECK(threads_.empty());
-  for (uint32_t i = 0; i < count; ++i) {
-    threads_.emplace_back([this, i] {
-      platform::NameThread(absl::StrCat("texts-", i).c_str());
-      Main();
-    });
-  }
+void TaskThreads::Start(std::string name, uint32_t most) {
+  MPSD_CHECK(most_ == 0 && most > 0);
+  name_ = std::move(name);
+  most_ = most;
+  absl::MutexLock lock(&mu_);
+  StartOne();
 }
 
-void TextThreads::Enqueue(uint32_t tenant, std::function<void()> task) {
+void TaskThreads::StartOne() {
+  threads_.emplace_back([this, name = absl::StrCat(name_, "-", threads_.size())] {
+    platform::NameThread(name.c_str());
+    Main();
+  });
+}
+
+void TaskThreads::Enqueue(uint32_t tenant, std::function<void()> task) {
   MPSD_CHECK(tenant < kMaxTenants);
   pending_.fetch_add(1, std::memory_order_relaxed);
   absl::MutexLock lock(&mu_);
   waiting_[tenant].push_back(std::move(task));
   ++waiting_count_;
+  if (waiting_count_ <= idle_count_ || threads_.size() == most_) return;
+  try {
+    StartOne();
+  } catch (const std::system_error&) {
+    // The system has no thread left: those that run take the task.
+  }
 }
 
-std::function<void()> TextThreads::TakeNext() {
+std::function<void()> TaskThreads::TakeNext() {
   do {
     last_tenant_ = (last_tenant_ + 1) % kMaxTenants;
   } while (waiting_[last_tenant_].empty());
@@ -45,7 +59,7 @@ std::function<void()> TextThreads::TakeNext() {
   return next;
 }
 
-void TextThreads::Main() {
+void TaskThreads::Main() {
   const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return stopping_ || waiting_count_ > 0;
   };
@@ -53,7 +67,9 @@ void TextThreads::Main() {
     std::function<void()> next;
     {
       absl::MutexLock lock(&mu_);
+      ++idle_count_;
       mu_.Await(absl::Condition(&has_work));
+      --idle_count_;
       if (waiting_count_ == 0) return;
       next = TakeNext();
     }

@@ -22,7 +22,6 @@ if(MPSD_FRONT AND PROJECT_IS_TOP_LEVEL)
   find_library(MPSD_NGHTTP2 nghttp2 REQUIRED)
   find_package(prometheus-cpp CONFIG REQUIRED)  # Debian 12's 1.0 does not say its version
   find_package(spdlog 1.10 CONFIG REQUIRED)
-  find_package(CLI11 2.1 CONFIG REQUIRED)
   find_package(simdjson CONFIG REQUIRED)     # 3.0 or newer; its package asks for one minor version
 
   add_library(mpsd_boost INTERFACE)
@@ -34,6 +33,10 @@ if(MPSD_FRONT AND PROJECT_IS_TOP_LEVEL)
   add_library(mpsd_nghttp2 INTERFACE)
   target_include_directories(mpsd_nghttp2 SYSTEM INTERFACE ${MPSD_NGHTTP2_INCLUDE})
   target_link_libraries(mpsd_nghttp2 INTERFACE ${MPSD_NGHTTP2})
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND (MPSD_FRONT OR MPSD_METAL_STANDIN))
+  find_package(CLI11 2.1 CONFIG REQUIRED)
 endif()
 
 if(MPSD_TESTS)

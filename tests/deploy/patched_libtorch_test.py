@@ -43,6 +43,11 @@ void MPSStream::endKernelCoalescing() {
 void MPSStream::flush() {
       _prevCommandBuffer = _commandBuffer;
 }
+void MPSStream::addCompletedHandler(MTLCommandBufferHandler block) {
+  dispatch_sync(_serialQueue, ^() {
+    [commandBuffer() addCompletedHandler:block];
+  });
+}
 MPSStream::MPSStream(Stream stream) {
   _executionDescriptor.enableCommitAndContinue = _enableCommitAndContinue;
 }
@@ -327,6 +332,13 @@ class Patch(unittest.TestCase):
             wait = "waitForMemory" if name == "Allocator" else "waitForAll"
             self.assertEqual(text.count(f"  MPSStreamPool::instance().{wait}();\n"), 1, name)
             self.assertNotIn("DefaultMPSStream", text, name)
+
+    def test_a_handler_is_added_at_once_in_the_streams_own_queue(self):
+        self.patch()
+        self.assertRegex(self.text("mps/MPSStream.mm"),
+                         r"MTLCommandBufferHandler block\) \{\n  if \(MPSStreamPool::isInQueueOf\(this\)\) \{\n"
+                         r"    \[commandBuffer\(\) addCompletedHandler:block\];\n    return;\n  \}\n"
+                         r"  dispatch_sync")
 
     def test_hooks_and_events_are_of_the_callers_stream(self):
         self.patch()

@@ -98,6 +98,7 @@ void Mutex::ReaderUnlock() {
   CallLibrary<&Mutex::ReaderUnlock, void>(this);
 }
 
+#if ABSL_LTS_RELEASE_VERSION < 20240722
 void Mutex::LockWhen(const Condition& condition) {
   {
     const ConditionsAreRead ignored;
@@ -137,6 +138,31 @@ bool Mutex::AwaitWithTimeout(const Condition& condition, Duration timeout) {
   Taken(this, 0);
   return met;
 }
+#else  // the header's functions call these
+bool Mutex::LockWhenCommon(const Condition& condition,
+                           synchronization_internal::KernelTimeout timeout, bool write) {
+  bool met;
+  {
+    const ConditionsAreRead ignored;
+    met = CallLibrary<&Mutex::LockWhenCommon, bool, Mutex, const Condition&>(this, condition,
+                                                                             timeout, write);
+  }
+  Taken(this, write ? 0 : __tsan_mutex_read_lock);
+  return met;
+}
+
+bool Mutex::AwaitCommon(const Condition& condition,
+                        synchronization_internal::KernelTimeout timeout) {
+  GivenBack(this, 0);
+  bool met;
+  {
+    const ConditionsAreRead ignored;
+    met = CallLibrary<&Mutex::AwaitCommon, bool, Mutex, const Condition&>(this, condition, timeout);
+  }
+  Taken(this, 0);
+  return met;
+}
+#endif
 
 // Who finds a notification given waits for no lock, so the sanitizer needs its own word.
 void Notification::Notify() {

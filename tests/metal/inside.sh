@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The part of check.sh that runs in the bare root: the packages, PyTorch's sources, builds of its mps
-# backend, a worker for the patched one, the cases, and some of these under the thread sanitizer.
-#   inside.sh JOBS
+# backend, a worker for each kind, the cases, and some of these under the thread sanitizer.
+#   inside.sh JOBS [--mutants]
 set -euo pipefail
 . /mpsd/cmake/distros/chroot.sh
 jobs=$1
@@ -12,8 +12,8 @@ compilers=(-DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_OBJCXX_COMPILER=/usr
   -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_OBJCXX_COMPILER_LAUNCHER=ccache)
 
 packages=(ca-certificates ccache clang-19 cmake dpkg-dev g++ libabsl-dev libblocksruntime-dev
-  libclang-rt-19-dev libfmt-dev libobjfwrt1-dev libtorch-dev llvm-19 ninja-build
-  nlohmann-json3-dev python3 python3-typing-extensions python3-yaml)
+  libclang-rt-19-dev libcli11-dev libfmt-dev libgmock-dev libgtest-dev libobjfwrt1-dev libtorch-dev
+  llvm-19 ninja-build nlohmann-json3-dev python3 python3-typing-extensions python3-yaml)
 
 install_packages() {
   local list=/etc/apt/sources.list
@@ -74,21 +74,73 @@ link_libtorch() {
   for name in torch_cpu c10; do
     ln -sfn /usr/lib/x86_64-linux-gnu/lib$name.so /libtorch/lib/lib$name.so
   done
-  # The headers that an edit changes, and that a worker includes.
-  mkdir -p /build/backend/patched/include/ATen
-  ln -sfn /src/patched/aten/src/ATen/mps /build/backend/patched/include/ATen/mps
 }
 
-build_worker() {
-  cmake -S /mpsd -B /build/worker -G Ninja "${compilers[@]}" -DCMAKE_CXX_FLAGS=-O1 \
-    -DCMAKE_UNITY_BUILD=ON -DMPSD_FRONT=OFF -DMPSD_TESTS=OFF -DMPSD_LIBTORCH=/libtorch \
-    -DMPSD_METAL_STANDIN=/build/backend/patched >/dev/null
-  make_targets /build/worker mpsd-worker mpsd-driver-guard
+sanitizer='' # as -fsanitize takes it
+
+build_workers() { # FOLDER SOURCES BACKEND TARGET…
+  local folder=$1 sources=$2 backend=$3
+  shift 3
+  # The headers that an edit changes, and that a worker includes.
+  mkdir -p "$backend/include/ATen"
+  ln -sfn "$sources/aten/src/ATen/mps" "$backend/include/ATen/mps"
+  cmake -S /mpsd -B "$folder" -G Ninja "${compilers[@]}" -DCMAKE_CXX_FLAGS=-O1 \
+    -DCMAKE_UNITY_BUILD=ON -DMPSD_FRONT=OFF -DMPSD_TESTS=ON -DMPSD_LIBTORCH=/libtorch \
+    -DMPSD_METAL_STANDIN="$backend" -DMPSD_SANITIZE="$sanitizer" >/dev/null
+  make_targets "$folder" "$@"
 }
 
 build_sanitized() {
+  local sanitizer=thread
   configure_backends /build/races '-O1 -fsanitize=thread'
-  make_targets /build/races metal_cases
+  make_targets /build/races metal_cases torch_mps_patched
+  build_workers /build/worker-races /src/patched /build/races/patched torchscript_model_test
+}
+
+# The acceptance list of docs/systems.md. Two tests need operators that are not compiled here.
+pass_acceptance() { # TESTS BACKENDS [LEFT_OUT]
+  local log=/build/acceptance.log
+  MPSD_TEST_DEVICE=mps LD_LIBRARY_PATH=$2/patched:$2 \
+    "$1" "--gtest_filter=Lanes.*-*Conv2d:*Linalg${3+:$3}" 2>&1 | tee $log |
+    grep -E '^\[ +(OK|PASSED|FAILED)|^SUMMARY'
+  if grep -q 'metal stand-in: ' $log; then return 1; fi
+}
+
+run_acceptance() {
+  local tests=/build/worker/tests/torchscript_model_test log=/build/acceptance.log name
+  pass_acceptance $tests /build/backend
+  for name in ParallelTwoToFour ExtendedStressEightTimesHundred ThirtyOneTimesHundred; do
+    fails_on_stock $tests $name $log || {
+      echo "Lanes.$name passes on a stock libtorch, which has one stream" >&2
+      return 1
+    }
+    echo "stock: Lanes.$name fails, as it must"
+  done
+}
+
+# A race needs its luck, so five seeds are tried.
+fails_on_stock() { # TESTS NAME LOG
+  local seed
+  for seed in 1 2 3 4 5; do
+    MPSD_STANDIN_SEED=$seed MPSD_TEST_DEVICE=mps LD_LIBRARY_PATH=/build/backend/stock:/build/backend \
+      timeout 60 "$1" "--gtest_filter=Lanes.$2" >"$3" 2>&1 || return 0
+  done
+  return 1
+}
+
+# libtorch's own threads are OpenMP's, whose barriers the sanitizer does not see. One test has a race.
+run_watched_acceptance() {
+  local options=(suppressions=$metal/races.supp exitcode=66 report_thread_leaks=0
+    external_symbolizer_path=/usr/bin/llvm-symbolizer-19)
+  OMP_NUM_THREADS=1 TSAN_OPTIONS=${options[*]} \
+    pass_acceptance /build/worker-races/tests/torchscript_model_test /build/races '*APlantedRace*'
+}
+
+# The bars of lanes on mps, in processes of their own. A broken rule is a line of the stand-in.
+run_bars() {
+  LD_LIBRARY_PATH=/build/backend/patched:/build/backend /build/worker/bin/mpsd-lane-bars \
+    --device mps --only rounds,soak --soak 200000 --limit 5m 2>&1 | tee /build/bars.log
+  if grep -q 'metal stand-in: ' /build/bars.log; then return 1; fi
 }
 
 timed packages install_packages
@@ -96,7 +148,16 @@ timed "PyTorch's sources, and what torchgen makes of them" fetch_sources
 timed 'the edits' patch_sources
 timed 'the mps backend, stock and patched' build_backends
 link_libtorch
-timed 'the worker' build_worker
+timed 'a worker, its tests and the bars of lanes, patched' build_workers /build/worker /src/patched \
+  /build/backend/patched mpsd-worker mpsd-driver-guard mpsd-lane-bars torchscript_model_test
+timed 'a worker, stock' build_workers /build/worker-stock /src/pytorch /build/backend/stock \
+  mpsd-worker
 timed 'the cases' python3 $metal/run_cases.py /build/backend /build/worker/bin/libmpsd-driver-guard.so
-timed 'the patched backend with the thread sanitizer' build_sanitized
-timed 'races' python3 $metal/run_races.py /src/pytorch /src/patched /build/races
+timed 'the acceptance list' run_acceptance
+timed 'the bars of lanes' run_bars
+timed 'the patched backend and a worker with the thread sanitizer' build_sanitized
+timed 'races of the cases' python3 $metal/run_races.py /src/pytorch /src/patched /build/races
+timed 'races of the acceptance list' run_watched_acceptance
+if [ "${2-}" = --mutants ]; then
+  timed mutants python3 $metal/run_mutants.py /src/pytorch /src/patched /build/backend
+fi

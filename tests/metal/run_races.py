@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import run_mutants
-from run_cases import Case
+from run_cases import PATIENT, Case, continuing
 
 SECONDS = 400  # the sanitizer makes a case ten times as long
 REPORT = 6000  # characters of what a case that fails has said
@@ -22,7 +22,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 CASES = [Case("copies", 8, 20), Case("device-waits", 4, 10), Case("freed-buffers", 8, 20),
          Case("waits-for-others", 4, 10), Case("layers", 8, 10), Case("convolutions", 4, 5),
          Case("attention", 4, 5), Case("churn", 4, 5), Case("trims-in-blocks", 2, 5),
-         Case("events", 1, 10), Case("patience", 40, 2, {"MPS_STREAM_WAIT_MS": "-1"})]
+         Case("events", 1, 10), Case("patience", 40, 2, PATIENT), Case("forks", 4, 5),
+         Case("views", 4, 20), Case("shared-streams", 4, 10, continuing("none")),
+         Case("freed-beside-trims", 4, 5)]
 CONTROL = Case("freed-buffers", 8, 50)
 
 

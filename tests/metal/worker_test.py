@@ -4,7 +4,7 @@
 MPSD_METAL_ROOT=FOLDER worker_test.py
 
 The daemon is this clone's release build. Its workers are those of the root, with the libraries of
-the root, and a patched libtorch. Each answer is compared with the cpu's.
+the root, and a patched or a stock libtorch. Each answer is compared with the cpu's.
 """
 import os
 import pathlib
@@ -23,6 +23,7 @@ from models import placement, torchscript  # pylint: disable=wrong-import-positi
 METAL = pathlib.Path(os.environ["MPSD_METAL_ROOT"]).resolve()
 LIBRARIES = METAL / "usr/lib/x86_64-linux-gnu"
 BACKENDS = METAL / "build/backend"
+WORKERS = {"patched": "worker", "stock": "worker-stock"}  # folders below build
 WIDTHS = {"mlp_256x512x4": 256, "mlp_1024x6": 1024}
 ROWS = 40
 daemon.START_LIMIT_S = 300  # lanes warm up by graphs that a cpu computes
@@ -33,17 +34,17 @@ def on_mps(processes=1, lanes=8):
     return {"device": "mps", "placement": placement(processes=processes, lanes=lanes)}
 
 
-def binaries(folder):
-    """This clone's programs, with a worker that runs in the root's libraries."""
+def binaries(folder, kind):
+    """This clone's programs, with a worker for that kind of libtorch, in the root's libraries."""
     for program in daemon.SERVERS:
         if program != "mpsd-worker":
             daemon.link_or_copy(daemon.BIN / program, folder / program)
-    paths = [BACKENDS / "patched", BACKENDS, LIBRARIES, METAL / "usr/lib", LIBRARIES / "blas",
+    paths = [BACKENDS / kind, BACKENDS, LIBRARIES, METAL / "usr/lib", LIBRARIES / "blas",
              LIBRARIES / "lapack"]
     worker = folder / "mpsd-worker"
     worker.write_text(f"#!/bin/sh\nexec {METAL}/lib64/ld-linux-x86-64.so.2 "
                       f"--library-path {':'.join(map(str, paths))} "
-                      f"{METAL}/build/worker/bin/mpsd-worker \"$@\"\n")
+                      f"{METAL}/build/{WORKERS[kind]}/bin/mpsd-worker \"$@\"\n")
     worker.chmod(0o755)
     return folder
 
@@ -54,9 +55,9 @@ def beside_cpu(name, **places):
 
 
 class Worker(unittest.TestCase):
-    def serve(self, models, **more):
+    def serve(self, models, kind="patched", **more):
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-metal-"))
-        return daemon.Daemon(models, binaries=binaries(pathlib.Path(folder)), **more)
+        return daemon.Daemon(models, binaries=binaries(pathlib.Path(folder), kind), **more)
 
     def check_answers(self, address, model, shape, rounds=1):
         """Requests at once, which become batches of all sizes, have the answers of the cpu."""
@@ -84,7 +85,9 @@ class Worker(unittest.TestCase):
             for name, width in WIDTHS.items():
                 (worker,) = served.ps()[name]["workers"]
                 self.assertEqual(worker["lanes"], 8, served.log())
+                self.assertEqual(worker["runtime_kind"], "patched", worker)
                 self.assertEqual(worker["driver_guard"], "held", worker)
+                self.assertEqual(worker["input_memory"], "in_place", worker)
                 self.check_answers(served.address, name, (width,))
             self.check_rules(served)
 
@@ -103,6 +106,17 @@ class Worker(unittest.TestCase):
             (worker,) = served.ps()["transformer"]["workers"]
             self.assertEqual(worker["lanes"], 1, served.log())
             self.check_answers(served.address, "transformer", (6, 64))
+            self.check_rules(served)
+
+    def test_a_worker_on_a_stock_libtorch_refuses_more_than_one_lane(self):
+        name = "mlp_256x512x4"
+        with self.serve(beside_cpu(name, **on_mps()), kind="stock") as served:
+            served.wait_logged("on mps a stock libtorch is safe with one lane only")
+            (worker,) = served.ps()[name]["workers"]
+            self.assertEqual(worker["lanes"], 1, served.log())
+            self.assertEqual(worker["runtime_kind"], "stock", worker)
+            self.assertEqual(worker["driver_guard"], "none", worker)
+            self.check_answers(served.address, name, (WIDTHS[name],))
             self.check_rules(served)
 
     def test_the_guard_keeps_lanes_out_of_the_drivers_race(self):

@@ -125,6 +125,10 @@ void MPSStreamPool::waitForMemory() {
   if (!InQueueOfStream()) waitForAll();
 }
 
+bool MPSStreamPool::isInQueueOf(const MPSStream* stream) {
+  return dispatch_get_specific(&queue_of_stream) == stream;
+}
+
 MPSStreamScope::MPSStreamScope(MPSStream* stream)
     : loan_(stream, static_cast<int>(stream->unwrap().id())) {}
 

@@ -64,6 +64,9 @@ class TORCH_API MPSStreamPool {
   // two threads that each run such a block would wait for each other's queue.
   void waitForMemory();
 
+  // Whether the caller runs in a block of that stream's queue, and so must not wait for the queue.
+  static bool isInQueueOf(const MPSStream* stream);
+
  private:
   MPSStreamPool();
 

@@ -153,6 +153,12 @@ POOL_EDITS = (
                   r"  dispatch_sync(?:_with_rethrow)?\(stream->queue\(\), \^\(\) \{\n"
                   r"    stream->synchronize\([^)]*\);\n  \}\);": (
                       "  MPSStreamPool::instance().waitForMemory();", 1)}),
+    # Unused memory that the gpu still writes to gets a handler. In a block of the stream's queue the
+    # handler is added at once: the queue would wait for itself.
+    Edit("stream-waits", f"{MPS}/MPSStream.mm",
+         r"^(void MPSStream::addCompletedHandler\(MTLCommandBufferHandler (\w+)\) \{\n)",
+         r"\1  if (MPSStreamPool::isInQueueOf(this)) {\n"
+         r"    [commandBuffer() addCompletedHandler:\2];\n    return;\n  }\n"),
     # Hooks and events are of the caller's stream.
     Edit("caller-stream", f"{MPS}/MPSHooks.mm",
          r"getDefaultMPSStream\(\)(?=->(?:synchronize\(SyncType::COMMIT\)|commandBuffer|queue))",

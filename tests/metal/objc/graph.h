@@ -19,6 +19,8 @@
 - (MPSGraphTensor*)tensorOf:(mpsd::standin::Node)node;
 - (MPSGraphTensor*)compute:(mpsd::standin::GraphNode::Compute)compute
                         of:(std::vector<MPSGraphTensor*>)inputs;
+// Says that the graph has a node that normalizes.
+- (void)normalizes;
 @end
 
 at::ScalarType ToScalarType(MPSDataType type);

@@ -7,10 +7,12 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "tests/metal/rules/live_objects.h"
+#include "tests/metal/rules/planted_race.h"
 
 using mpsd::standin::Command;
 using mpsd::standin::GpuRange;
@@ -18,6 +20,7 @@ using mpsd::standin::GraphNode;
 using mpsd::standin::LiveObjects;
 using mpsd::standin::Node;
 using mpsd::standin::OneThread;
+using mpsd::standin::PlantedRace;
 using mpsd::standin::Values;
 
 namespace {
@@ -36,6 +39,13 @@ constexpr TypePair kTypes[] = {
 
 // One graph in so many is committed in the middle of a stream's work, where the stream allows it.
 constexpr uint64_t kCommitsOneIn = 5;
+
+// A fault of the framework, planted where MPSD_STANDIN_LAYER_NORM_RACE is set: all graphs that
+// normalize share state.
+PlantedRace& Normalization() {
+  static auto* const state = new PlantedRace("MPSD_STANDIN_LAYER_NORM_RACE", "normalization");
+  return *state;
+}
 
 at::Tensor TensorOver(const ArrayView& view) {
   return at::from_blob(view.range.data(), view.sizes, view.strides,
@@ -69,7 +79,9 @@ void RunGraph(const std::vector<Bound>& feeds, const std::vector<Bound>& results
   for (const Bound& feed : feeds) values[feed.node.get()] = TensorOver(feed.view);
   for (const Bound& result : results) {
     at::Tensor target = TensorOver(result.view);
-    target.copy_(result.node->Value(values).reshape(target.sizes()));
+    const at::Tensor value = result.node->Value(values);
+    // The framework spreads one value over the whole array.
+    target.copy_(value.numel() == 1 ? value.reshape({}) : value.reshape(target.sizes()));
   }
 }
 
@@ -184,6 +196,7 @@ std::vector<Bound> BoundOf(NSDictionary* dictionary) {
 @interface MPSGraph () {
   std::unique_ptr<OneThread> _turn;
   std::vector<MPSGraphTensor*> _tensors;
+  bool _normalizes;
 }
 @end
 
@@ -200,6 +213,9 @@ std::vector<Bound> BoundOf(NSDictionary* dictionary) {
   _tensors.push_back(tensor);
   return tensor;
 }
+- (void)normalizes {
+  _normalizes = true;
+}
 - (MPSGraphTensor*)compute:(GraphNode::Compute)compute
                         of:(std::vector<MPSGraphTensor*>)inputs {
   std::vector<Node> nodes;
@@ -213,6 +229,8 @@ std::vector<Bound> BoundOf(NSDictionary* dictionary) {
           executionDescriptor:(MPSGraphExecutionDescriptor*)descriptor {
   static std::atomic<uint64_t> runs{0};
   const OneThread::Turn turn(*_turn);
+  std::optional<PlantedRace::Use> use;
+  if (_normalizes) use.emplace(Normalization());
   Command command;
   const std::vector<Bound> fed = BoundOf(feeds);
   const std::vector<Bound> left = BoundOf(results);

@@ -73,6 +73,26 @@ int64_t FromFront(const at::Tensor& x, int64_t axis) { return axis < 0 ? axis + 
   const auto options = at::TensorOptions().dtype(ToScalarType(type));
   return [self tensorOf:std::make_shared<GraphNode>(at::full(ToSizes(shape), value, options))];
 }
+- (MPSGraphTensor*)constantWithData:(NSData*)data
+                              shape:(MPSShape*)shape
+                           dataType:(MPSDataType)type {
+  const auto options = at::TensorOptions().dtype(ToScalarType(type));
+  const at::Tensor values =
+      at::from_blob(const_cast<void*>([data bytes]), ToSizes(shape), options).clone();
+  return [self tensorOf:std::make_shared<GraphNode>(values)];
+}
+- (MPSGraphTensor*)coordinateAlongAxis:(int)axis
+                       withShapeTensor:(MPSGraphTensor*)shape
+                                  name:(NSString*)n {
+  return [self compute:[axis](const Tensors& in) {
+    const at::Tensor sizes = in[0].to(at::kLong);
+    const std::vector<int64_t> wanted(sizes.data_ptr<int64_t>(),
+                                      sizes.data_ptr<int64_t>() + sizes.numel());
+    std::vector<int64_t> ones(wanted.size(), 1);
+    ones[axis] = wanted[axis];
+    return at::arange(wanted[axis], at::TensorOptions().dtype(at::kInt)).view(ones).expand(wanted);
+  } of:{shape}];
+}
 @end
 
 @implementation MPSGraph (Arithmetic)
@@ -220,6 +240,7 @@ AXIS_REDUCTION(cumulativeSumWithTensor, at::cumsum(x, axis))
                                 betaTensor:(MPSGraphTensor*)beta
                                    epsilon:(float)epsilon
                                       name:(NSString*)n {
+  [self normalizes];
   std::vector<MPSGraphTensor*> inputs = {x, mean, variance};
   const bool has_gamma = gamma != nil;
   const bool has_beta = beta != nil;

@@ -4,10 +4,8 @@
 #include <Block.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,6 +13,7 @@
 #include "tests/metal/gpu/shared_event.h"
 #include "tests/metal/graph/strided_copy.h"
 #include "tests/metal/objc/shaders.h"
+#include "tests/metal/rules/planted_race.h"
 
 using mpsd::standin::Command;
 using mpsd::standin::CommandBuffer;
@@ -25,6 +24,7 @@ using mpsd::standin::GpuMemory;
 using mpsd::standin::GpuQueue;
 using mpsd::standin::GpuRange;
 using mpsd::standin::OneThread;
+using mpsd::standin::PlantedRace;
 using mpsd::standin::SharedEvent;
 using mpsd::standin::StridedCopyOf;
 
@@ -46,17 +46,10 @@ MTLStorageMode ModeOf(MTLResourceOptions options) {
 
 // A fault of the real driver, planted where MPSD_STANDIN_DRIVER_RACE is set: the driver begins
 // encoders and takes them apart with state of the process.
-class PlantedRace {
- public:
-  PlantedRace() {
-    static const bool is_planted = std::getenv("MPSD_STANDIN_DRIVER_RACE") != nullptr;
-    static auto* const driver = new OneThread("driver");
-    if (is_planted) turn_.emplace(*driver);
-  }
-
- private:
-  std::optional<OneThread::Turn> turn_;
-};
+PlantedRace& Driver() {
+  static auto* const driver = new PlantedRace("MPSD_STANDIN_DRIVER_RACE", "driver");
+  return *driver;
+}
 
 // A block that is kept, and runs within a pool of its own.
 std::function<void()> Kept(id<MTLCommandBuffer> buffer, MTLCommandBufferHandler block) {
@@ -201,7 +194,7 @@ GpuRange RangeOf(id<MTLBuffer> buffer, NSUInteger offset, NSUInteger bytes) {
 }
 // Where the real driver crashes.
 - (void)destroyImpl {
-  const PlantedRace race;
+  const PlantedRace::Use use(Driver());
 }
 - (void)dealloc {
   _life.Released();
@@ -280,7 +273,7 @@ GpuRange RangeOf(id<MTLBuffer> buffer, NSUInteger offset, NSUInteger bytes) {
   return self;
 }
 - (id)begin:(Class)kind call:(const char*)call {
-  const PlantedRace race;
+  const PlantedRace::Use use(Driver());
   const OneThread::Turn turn(_commands->turn());
   const bool is_allowed = _commands->life().BeginsEncoder(call);
   StandinEncoder* const encoder = [[kind new] autorelease];

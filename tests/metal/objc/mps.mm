@@ -2,6 +2,7 @@
 #include "tests/metal/objc/mps.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "tests/metal/rules/live_objects.h"
@@ -22,6 +23,7 @@ using mpsd::standin::OneThread;
   MPSCommandBuffer* const buffer = [[MPSCommandBuffer new] autorelease];
   buffer->_buffer = (StandinCommandBuffer*)[[queue commandBuffer] retain];
   buffer->_turn = std::make_unique<OneThread>("MPSCommandBuffer");
+  std::this_thread::yield();  // a real call takes its time
   ++LiveObjects::All().command_buffers;
   return buffer;
 }

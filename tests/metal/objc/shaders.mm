@@ -1,13 +1,19 @@
 #include "tests/metal/objc/shaders.h"
 
+#include <chrono>
+#include <thread>
+
 #include "tests/metal/objc/metal.h"
+#include "tests/metal/rules/live_objects.h"
 
 using mpsd::standin::FindStridedCopy;
+using mpsd::standin::LiveObjects;
 
 namespace {
 
 constexpr NSUInteger kMostThreads = 1024;  // of a group, as an Apple gpu has
 constexpr NSUInteger kWidth = 32;
+constexpr std::chrono::milliseconds kCompileTime{1};
 
 }  // namespace
 
@@ -46,10 +52,17 @@ constexpr NSUInteger kWidth = 32;
 - (NSUInteger)staticThreadgroupMemoryLength {
   return 0;
 }
+- (void)dealloc {
+  --LiveObjects::All().pipelines;
+  [super dealloc];
+}
 @end
 
 id<MTLComputePipelineState> PipelineOf(id<MTLFunction> function) {
+  // A real one is compiled here.
+  std::this_thread::sleep_for(kCompileTime);
   StandinPipeline* const pipeline = [StandinPipeline new];
   pipeline->_kernel = ((StandinFunction*)function)->_kernel;
+  ++LiveObjects::All().pipelines;
   return pipeline;
 }

@@ -10,6 +10,7 @@ namespace mpsd::standin {
 struct LiveObjects {
   std::atomic<int64_t> graphs{0};
   std::atomic<int64_t> command_buffers{0};  // MetalPerformanceShaders' own
+  std::atomic<int64_t> pipelines{0};        // shaders have them
 
   static LiveObjects& All();
 };

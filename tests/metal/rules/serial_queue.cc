@@ -1,5 +1,8 @@
 #include "tests/metal/rules/serial_queue.h"
 
+#include <cstdlib>
+#include <future>
+
 namespace mpsd::standin {
 namespace {
 
@@ -33,6 +36,8 @@ class Inside {
 
 }  // namespace
 
+SerialQueue::SerialQueue() : SerialQueue(std::getenv("MPSD_STANDIN_BLOCK_THREADS") != nullptr) {}
+
 bool SerialQueue::IsInside() const { return Inside::IsIn(this); }
 
 void* SerialQueue::MarkHere(const void* key) {
@@ -49,6 +54,14 @@ void SerialQueue::RunAndWait(const std::function<void()>& block) {
     return;
   }
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (has_block_threads_) {
+    std::async(std::launch::async, [&] { RunInside(block); }).get();
+  } else {
+    RunInside(block);
+  }
+}
+
+void SerialQueue::RunInside(const std::function<void()>& block) {
   const Inside inside(this);
   try {
     block();

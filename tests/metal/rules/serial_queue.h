@@ -14,10 +14,15 @@ inline constexpr Rule kWaitInOwnQueue{
 inline constexpr Rule kExceptionInQueue{
     "exception-in-queue", "an exception that leaves a block of a queue ends the process"};
 
-// Blocks run on the calling thread, as libdispatch does where it can. A real wait inside the own
-// queue never ends; here the rule is broken and the inner block runs. Thread-safe.
+// Blocks run on the calling thread, as libdispatch does where it can, or each on a thread of its
+// own, as libdispatch may. A real wait inside the own queue never ends; here the rule is broken and
+// the inner block runs. Thread-safe.
 class SerialQueue {
  public:
+  // Where blocks run: on threads of their own if the environment has MPSD_STANDIN_BLOCK_THREADS.
+  SerialQueue();
+  explicit SerialQueue(bool has_block_threads) : has_block_threads_(has_block_threads) {}
+
   // Runs `block` after those that other threads run. An exception of `block` breaks a rule, and
   // reaches the caller, unlike a real one.
   void RunAndWait(const std::function<void()>& block);
@@ -34,6 +39,9 @@ class SerialQueue {
   static void* MarkHere(const void* key);
 
  private:
+  void RunInside(const std::function<void()>& block);
+
+  const bool has_block_threads_;
   std::mutex mutex_;  // held while a block runs
   std::map<const void*, void*> marks_;
 };

@@ -55,6 +55,18 @@ TEST_F(SerialQueueTest, BlocksOfThreadsRunOneAtATime) {
   EXPECT_EQ(Total(), 0U);
 }
 
+TEST_F(SerialQueueTest, ABlockMayRunOnAThreadOfItsOwn) {
+  SerialQueue queue(/*has_block_threads=*/true);
+  std::thread::id ran_on;
+  queue.RunAndWait([&] {
+    ran_on = std::this_thread::get_id();
+    EXPECT_TRUE(queue.IsInside());
+  });
+  EXPECT_NE(ran_on, std::thread::id());
+  EXPECT_NE(ran_on, std::this_thread::get_id());
+  EXPECT_THROW(queue.RunAndWait([] { throw std::runtime_error("no memory"); }), std::runtime_error);
+}
+
 TEST_F(SerialQueueTest, ABlockThatThrowsLeavesTheQueueFree) {
   SerialQueue queue;
   EXPECT_THROW(queue.RunAndWait([] { throw std::runtime_error("no memory"); }), std::runtime_error);

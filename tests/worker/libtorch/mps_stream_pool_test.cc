@@ -130,6 +130,15 @@ TEST(MpsStreamPool, MemoryIsNotWaitedForInABlockOfAStreamsQueue) {
   EXPECT_EQ(own->waits + other->waits, before + 2) << "elsewhere";
 }
 
+TEST(MpsStreamPool, ABlockIsInTheQueueOfItsOwnStreamAlone) {
+  MPSStream* const own = Pool().stream(6);
+  EXPECT_FALSE(MPSStreamPool::isInQueueOf(own));
+  dispatch_sync_f(own->queue(), own, [](void* stream) {
+    EXPECT_TRUE(MPSStreamPool::isInQueueOf(static_cast<MPSStream*>(stream)));
+    EXPECT_FALSE(MPSStreamPool::isInQueueOf(Pool().stream(7)));
+  });
+}
+
 TEST(MpsStreamPool, AnErrorOfAWaitComesOutOfTheQueue) {
   MPSStream* stream = Pool().stream(30);
   stream->on_wait = [] { throw std::runtime_error("the device is lost"); };

@@ -1,11 +1,15 @@
 // Case: one thing that several threads do on mps at once, and how much of it went wrong.
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <atomic>
 #include <functional>
 #include <string>
 
 namespace mpsd::standin {
+
+inline const c10::Device kMps(c10::DeviceType::MPS, 0);
 
 // How many threads a case has, and how often each runs.
 struct CaseSize {
@@ -25,6 +29,10 @@ using Case = std::function<void(const CaseSize& size, CaseCounts& counts)>;
 void RunOnThreads(const CaseSize& size, CaseCounts& counts,
                   const std::function<void(int thread, int round)>& round);
 
+// Waits until `wanted` threads have called this function with `arrived`. It gives up where the
+// others cannot come: a stock libtorch has one queue, in which nobody can meet.
+void Meet(std::atomic<int>& arrived, int wanted);
+
 // Copies from the cpu to mps, there, and back.
 void Copies(const CaseSize& size, CaseCounts& counts);
 // The same with a wait for the whole device in each round.
@@ -33,6 +41,8 @@ void DeviceWaits(const CaseSize& size, CaseCounts& counts);
 void WaitsForOthers(const CaseSize& size, CaseCounts& counts);
 // Buffers that are freed while the gpu still works with them.
 void FreedBuffers(const CaseSize& size, CaseCounts& counts);
+// The same, of many sizes, beside a thread that gives unused memory back.
+void FreedBesideTrims(const CaseSize& size, CaseCounts& counts);
 // Threads that come and go beside one that gives unused memory back.
 void Churn(const CaseSize& size, CaseCounts& counts);
 // Events that one thread records and another waits for.
@@ -62,6 +72,14 @@ void KeptBuffers(const CaseSize& size, CaseCounts& counts);
 void Continues(const CaseSize& size, CaseCounts& counts);
 // The queue that libtorch's hooks name is that of the thread's own stream.
 void OwnQueues(const CaseSize& size, CaseCounts& counts);
+// The same in a task that a thread has forked.
+void Forks(const CaseSize& size, CaseCounts& counts);
+// The same in a block in which a kernel of a shader is encoded.
+void KernelBlocks(const CaseSize& size, CaseCounts& counts);
+// A stream that all threads use: they find one command buffer.
+void SharedStreams(const CaseSize& size, CaseCounts& counts);
+// Views that all threads copy at once, so that each kernel of a shader is compiled once.
+void Views(const CaseSize& size, CaseCounts& counts);
 // Unused memory is given back in a block of a stream's queue, by several threads at once.
 void TrimsInBlocks(const CaseSize& size, CaseCounts& counts);
 

@@ -2,6 +2,7 @@
 #include <ATen/detail/MPSHooksInterface.h>
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 
 #include "tests/metal/backend/programs/case.h"
@@ -55,6 +56,26 @@ void FreedBuffers(const CaseSize& size, CaseCounts& counts) {
     }  // the copy may still be queued
     if (!at::equal(last.to("cpu"), host)) ++counts.wrong;
   });
+}
+
+void FreedBesideTrims(const CaseSize& size, CaseCounts& counts) {
+  std::atomic<bool> is_ending{false};
+  std::thread trimmer([&] {
+    while (!is_ending) at::detail::getMPSHooks().emptyCache();
+  });
+  RunOnThreads(size, counts, [&](int, int) {
+    constexpr int64_t kSizes = 8;
+    at::Tensor last;
+    const at::Tensor host = at::randn({kSizes, 128});
+    for (int64_t rows = 1; rows <= kSizes; ++rows) {
+      const at::Tensor device = host.narrow(0, 0, rows).to("mps");
+      last = at::empty_like(device);
+      last.copy_(device);
+    }  // the copies may still be queued
+    if (!at::equal(last.to("cpu"), host)) ++counts.wrong;
+  });
+  is_ending = true;
+  trimmer.join();
 }
 
 void Churn(const CaseSize& size, CaseCounts& counts) {

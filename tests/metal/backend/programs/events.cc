@@ -13,7 +13,7 @@
 namespace mpsd::standin {
 namespace {
 
-const c10::Device kMps(c10::DeviceType::MPS, 0);
+constexpr int kEarlierCopies = 10;
 
 // Runs `work` on a thread of its own, and counts an error.
 void OnThread(CaseCounts& counts, const std::function<void(c10::Stream stream)>& work) {
@@ -30,12 +30,15 @@ void OnThread(CaseCounts& counts, const std::function<void(c10::Stream stream)>&
 }  // namespace
 
 void Events(const CaseSize& size, CaseCounts& counts) {
+  const at::Tensor zeros = at::zeros({256, 256});
   for (int i = 0; i < size.rounds; ++i) {
     const at::Tensor host = at::randn({256, 256});
     at::Tensor device;
     c10::Event event(c10::DeviceType::MPS);
     OnThread(counts, [&](c10::Stream stream) {
       device = at::empty({256, 256}, at::TensorOptions().device(kMps));
+      // A thread that does not wait reads these.
+      for (int k = 0; k < kEarlierCopies; ++k) device.copy_(zeros, /*non_blocking=*/true);
       device.copy_(host, /*non_blocking=*/true);
       event.record(stream);
       OnThread(counts, [&](c10::Stream other) {

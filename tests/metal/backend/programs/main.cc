@@ -35,6 +35,11 @@ const std::map<std::string, Case>& Cases() {
                                       {"continues", &Continues},
                                       {"own-queues", &OwnQueues},
                                       {"trims-in-blocks", &TrimsInBlocks},
+                                      {"freed-beside-trims", &FreedBesideTrims},
+                                      {"forks", &Forks},
+                                      {"kernel-blocks", &KernelBlocks},
+                                      {"shared-streams", &SharedStreams},
+                                      {"views", &Views},
                                       {"guards", &Guards}};
   return *cases;
 }

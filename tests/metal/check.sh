@@ -18,3 +18,6 @@ timed "the clone's files into it" fill_sources "$folder"
 in_chroot "$folder" "bash /mpsd/tests/metal/inside.sh ${*:2}"
 export MPSD_METAL_ROOT=$folder
 timed 'the daemon with workers on mps' "$root/.deps/venv/bin/python" "$here/worker_test.py"
+timed 'the coverage' in_chroot "$folder" \
+  'python3 /mpsd/tests/metal/coverage.py /build/coverage /build/worker/bin/mpsd-worker \
+    /build/worker/bin/mpsd-lane-bars /build/worker/tests/torchscript_model_test'

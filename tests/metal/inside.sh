@@ -8,6 +8,7 @@ jobs=$1
 version=2.6.0+dfsg-7 # Debian 13 has this source and a libtorch that was built from it
 metal=/mpsd/tests/metal
 export CCACHE_SLOPPINESS=pch_defines,time_macros
+export LLVM_PROFILE_FILE=/build/coverage/tests-%p%c.profraw # of each process of a measured program
 compilers=(-DCMAKE_CXX_COMPILER=/usr/bin/clang++-19 -DCMAKE_OBJCXX_COMPILER=/usr/bin/clang++-19
   -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_OBJCXX_COMPILER_LAUNCHER=ccache)
 
@@ -77,6 +78,7 @@ link_libtorch() {
 }
 
 sanitizer='' # as -fsanitize takes it
+coverage=OFF
 
 build_workers() { # FOLDER SOURCES BACKEND TARGET…
   local folder=$1 sources=$2 backend=$3
@@ -86,8 +88,15 @@ build_workers() { # FOLDER SOURCES BACKEND TARGET…
   ln -sfn "$sources/aten/src/ATen/mps" "$backend/include/ATen/mps"
   cmake -S /mpsd -B "$folder" -G Ninja "${compilers[@]}" -DCMAKE_CXX_FLAGS=-O1 \
     -DCMAKE_UNITY_BUILD=ON -DMPSD_FRONT=OFF -DMPSD_TESTS=ON -DMPSD_LIBTORCH=/libtorch \
-    -DMPSD_METAL_STANDIN="$backend" -DMPSD_SANITIZE="$sanitizer" >/dev/null
+    -DMPSD_METAL_STANDIN="$backend" -DMPSD_SANITIZE="$sanitizer" \
+    -DMPSD_METAL_COVERAGE=$coverage >/dev/null
   make_targets "$folder" "$@"
+}
+
+build_patched_worker() {
+  local coverage=ON
+  build_workers /build/worker /src/patched /build/backend/patched mpsd-worker mpsd-driver-guard \
+    mpsd-lane-bars torchscript_model_test
 }
 
 build_sanitized() {
@@ -143,13 +152,13 @@ run_bars() {
   if grep -q 'metal stand-in: ' /build/bars.log; then return 1; fi
 }
 
+rm -rf /build/coverage
 timed packages install_packages
 timed "PyTorch's sources, and what torchgen makes of them" fetch_sources
 timed 'the edits' patch_sources
 timed 'the mps backend, stock and patched' build_backends
 link_libtorch
-timed 'a worker, its tests and the bars of lanes, patched' build_workers /build/worker /src/patched \
-  /build/backend/patched mpsd-worker mpsd-driver-guard mpsd-lane-bars torchscript_model_test
+timed 'a worker, its tests and the bars of lanes, patched' build_patched_worker
 timed 'a worker, stock' build_workers /build/worker-stock /src/pytorch /build/backend/stock \
   mpsd-worker
 timed 'the cases' python3 $metal/run_cases.py /build/backend /build/worker/bin/libmpsd-driver-guard.so

@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include "tests/metal/gpu/gpu_fault.h"
+
 namespace mpsd::standin {
 
 void CommandBuffer::Add(const char* call, Command command) {
@@ -54,10 +56,11 @@ void CommandBuffer::RunOne(const Command& command) {
 
 void CommandBuffer::Run() {
   for (const Handler& handler : scheduled_) handler();
+  error_ = GpuFault::OfProcess().Text();
   size_t watched = 0;
   for (const Command& command : commands_) {
     for (size_t i = 0; i < command.reads.size(); ++i) watched_[watched++]->CheckBeforeRead();
-    RunOne(command);
+    if (error_.empty()) RunOne(command);
     for (const GpuRange& range : command.writes) ++range.memory->writes().done;
   }
   // A handler may commit further work, and asks for memory that these commands hold.

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tests/metal/gpu/gpu_memory.h"
@@ -43,10 +44,13 @@ class CommandBuffer {
 
   // On the gpu: the scheduled handlers, the commands, the completed handlers. Ends the wait of
   // WaitUntilCompleted(), and gives up all memory. A command that throws breaks a rule, and the
-  // others run.
+  // others run. No command runs while the gpu has a fault (GpuFault).
   void Run();
 
   void WaitUntilCompleted() const { life_.WaitUntilCompleted(); }
+
+  // The gpu's fault, or empty. Once WaitUntilCompleted() has returned.
+  const std::string& error() const { return error_; }
 
  private:
   static void RunOne(const Command& command);
@@ -57,6 +61,7 @@ class CommandBuffer {
   std::vector<std::unique_ptr<HostWrites>> watched_;
   std::vector<Handler> scheduled_;
   std::vector<Handler> completed_;
+  std::string error_;  // written by the gpu before life_ is completed
 };
 
 }  // namespace mpsd::standin

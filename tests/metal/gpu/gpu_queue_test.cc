@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/metal/gpu/gpu_fault.h"
 #include "tests/metal/gpu/shared_event.h"
 #include "tests/metal/rules/rule_test.h"
 
@@ -143,6 +144,25 @@ TEST_F(GpuQueueTest, AnEventOrdersTwoQueues) {
   signals->AddEvent("encodeSignalEvent", [&] { event.Signal(1); });
   other.Commit(signals);
   waits->WaitUntilCompleted();
+}
+
+TEST_F(GpuQueueTest, AFaultFailsEachBufferUntilItEnds) {
+  const auto run = [this] {
+    const auto buffer = Buffer();
+    bool has_run = false;
+    buffer->Add("fill", Command{[&] { has_run = true; }, {}, {}});
+    queue_.Commit(buffer);
+    buffer->WaitUntilCompleted();
+    EXPECT_EQ(buffer->error().empty(), has_run);
+    return has_run;
+  };
+  GpuFault& fault = GpuFault::OfProcess();
+  EXPECT_TRUE(run());
+  fault.Begin();
+  EXPECT_FALSE(run());
+  EXPECT_FALSE(run());
+  fault.End();
+  EXPECT_TRUE(run());
 }
 
 TEST(Delays, OneSeedOneSequence) {

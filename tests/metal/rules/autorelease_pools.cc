@@ -26,8 +26,10 @@ void AutoreleasePools::Add(void* object) { objects_.push_back(object); }
 
 void AutoreleasePools::Pop(void* token, const Release& release) {
   const size_t pools = ToCount(token);
-  if (pools != begins_.size()) Broken(kPoolOrder, "drain");
-  if (pools == 0 || pools > begins_.size()) return;
+  if (pools == 0 || pools > begins_.size()) {
+    Broken(kPoolOrder, "drain");
+    return;
+  }
   // Releasing an object may add others.
   while (objects_.size() > begins_[pools - 1]) {
     void* const object = objects_.back();

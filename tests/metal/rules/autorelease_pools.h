@@ -10,7 +10,7 @@
 namespace mpsd::standin {
 
 inline constexpr Rule kPoolOrder{
-    "pool-order", "a thread drains its own autorelease pools, the innermost one first"};
+    "pool-order", "a thread drains its own autorelease pools, each before those around it"};
 
 // The pools of one thread. An object that is added without a pool stays for ever, as with a real
 // runtime. Lives on its thread.
@@ -25,8 +25,9 @@ class AutoreleasePools {
 
   void Add(void* object);
 
-  // Ends the pool of `token`, and releases what was added since. If pools inside of it have not
-  // ended, the rule is broken and they end too. A token of another thread ends nothing.
+  // Ends the pool of `token`, and releases what was added since. Pools inside of it end too: an
+  // exception may have left them open. A token of a pool that has ended, or of another thread,
+  // breaks the rule.
   void Pop(void* token, const Release& release);
 
  private:

@@ -33,12 +33,20 @@ TEST_F(AutoreleasePoolsTest, APoolReleasesWhatWasAddedSinceItBegan) {
   EXPECT_EQ(Total(), 0U);
 }
 
-TEST_F(AutoreleasePoolsTest, APoolThatIsDrainedEarlyBreaksTheRule) {
+TEST_F(AutoreleasePoolsTest, APoolEndsThoseInsideOfIt) {
   void* const outer = pools_.Push();
   pools_.Push();
   Add(0);
   Pop(outer);
   EXPECT_EQ(released_, std::vector<int>({0}));
+  EXPECT_EQ(Total(), 0U);
+}
+
+TEST_F(AutoreleasePoolsTest, APoolThatIsDrainedAfterItsOuterOneBreaksTheRule) {
+  void* const outer = pools_.Push();
+  void* const inner = pools_.Push();
+  Pop(outer);
+  Pop(inner);
   EXPECT_EQ(Count(kPoolOrder), 1U);
 }
 

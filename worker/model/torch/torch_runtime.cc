@@ -86,8 +86,7 @@ absl::StatusOr<std::unique_ptr<DeviceMemorySource>> OpenMemorySource(Switch want
       absl::StrCat("shared_weights: ", device.str(), " has no memory that processes share"));
 }
 
-absl::StatusOr<std::unique_ptr<BufferMaker>> OpenBuffers() {
-  const absl::StatusOr<MetalDevice> metal = OpenMetal();
+absl::StatusOr<std::unique_ptr<BufferMaker>> OpenBuffers(const absl::StatusOr<MetalDevice>& metal) {
   if (!metal.ok()) return metal.status();
   return std::make_unique<NoCopyBuffers>(*metal);
 }
@@ -162,7 +161,9 @@ TorchRuntime::TorchRuntime(c10::Device device, const LoadOrder& order, TorchOpti
                                          options_.stream_exhaustion);
   streams_->InitializeMainThread();
   if (!device_.is_mps()) return;
-  unified_ = std::make_unique<UnifiedMemory>(device_, OpenBuffers(), &WaitForMpsStream);
+  const absl::StatusOr<MetalDevice> metal = OpenMetal();
+  if (metal.ok()) objective_c_ = metal->runtime;
+  unified_ = std::make_unique<UnifiedMemory>(device_, OpenBuffers(metal), &WaitForMpsStream);
 }
 
 TorchRuntime::~TorchRuntime() { ReleaseUnusedMemory(device_); }
@@ -188,6 +189,7 @@ absl::Status TorchRuntime::BindLane(uint32_t lane) {
 TorchRuntime::Turn::Turn(TorchRuntime* runtime)
     : permit_(&runtime->gate_), part_(&runtime->share_) {
   if (runtime->device_.is_cpu()) SizeTeam(part_.threads());
+  if (runtime->objective_c_.has_value()) pool_.emplace(*runtime->objective_c_);
 }
 
 void TorchRuntime::ReleaseLane(uint32_t lane) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/base/limits.h"
 #include "proto/link/messages.h"
+#include "worker/metal/objective_c.h"
 #include "worker/model/model.h"
 #include "worker/model/runtime/torch_options.h"
 #include "worker/model/sharing/device_memory.h"
@@ -102,8 +104,9 @@ class TorchRuntime {
   ~TorchRuntime();
 
   // A lane's right to run, for as long as this object lives: on the device, and on its share of the
-  // cores. The constructor waits if the order's parameters let only few lanes run at once. Made and
-  // destroyed on the lane's thread.
+  // cores. The constructor waits if the order's parameters let only few lanes run at once. On mps
+  // libtorch keeps buffers in pools of its own, which an exception leaves open. The destructor ends
+  // them. Made and destroyed on the lane's thread.
   class Turn {
    public:
     explicit Turn(TorchRuntime* runtime);
@@ -111,6 +114,7 @@ class TorchRuntime {
    private:
     const DeviceGate::Permit permit_;
     const ThreadShare::Part part_;
+    std::optional<AutoreleasePool> pool_;  // only on mps
   };
 
  private:
@@ -129,6 +133,7 @@ class TorchRuntime {
   ThreadShare share_;
   std::unique_ptr<StreamDevice> stream_device_;  // null on the cpu
   std::unique_ptr<StreamSet> streams_;
+  std::optional<ObjectiveC> objective_c_;      // only on mps
   std::unique_ptr<UnifiedMemory> unified_;     // only on mps
   std::array<StreamLease, kMaxLanes> leases_;  // each belongs to its lane's thread
 

@@ -170,6 +170,8 @@ MPSD_GRAPH_BINARY(division);
 MPSD_GRAPH_BINARY(power);
 MPSD_GRAPH_BINARY(maximum);
 MPSD_GRAPH_BINARY(minimum);
+MPSD_GRAPH_BINARY(maximumWithNaNPropagation);
+MPSD_GRAPH_BINARY(minimumWithNaNPropagation);
 MPSD_GRAPH_BINARY(greaterThan);
 MPSD_GRAPH_BINARY(greaterThanOrEqualTo);
 MPSD_GRAPH_BINARY(lessThan);

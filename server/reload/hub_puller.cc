@@ -95,14 +95,16 @@ std::string HubPuller::TakeNext() {
   for (;;) {
     if (stopping_) return "";
     const int64_t now_ns = Clock::Real()->NowNs();
+    int64_t first_ns = INT64_MAX;
     for (const auto& [source, pull] : pulls_) {
-      if (pull.is_wanted && pull.folder.empty() && pull.next_try_ns <= now_ns) return source;
+      if (pull.TurnNs() <= now_ns) return source;
+      first_ns = std::min(first_ns, pull.TurnNs());
     }
     const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-      const auto is_new = [](const auto& entry) { return entry.second.next_try_ns == 0; };
+      const auto is_new = [](const auto& entry) { return entry.second.TurnNs() == 0; };
       return stopping_ || std::any_of(pulls_.begin(), pulls_.end(), is_new);
     };
-    mu_.AwaitWithTimeout(absl::Condition(&has_work), absl::Seconds(1));
+    mu_.AwaitWithTimeout(absl::Condition(&has_work), absl::Nanoseconds(first_ns - now_ns));
   }
 }
 
@@ -166,7 +168,6 @@ std::string HubPuller::TakeLine(const std::string& source, std::string_view line
     pull.sample.expected_bytes = NumberAt(event, "bytes");
     pull.sample.bytes = is_done ? pull.sample.expected_bytes : NumberAt(event, "done");
     if (is_done) pull.folder = TextAt(event, "path");
-    if (is_done) pull.next_try_ns = INT64_MAX;
     pull.fault = "";
   }
   events_.moves();

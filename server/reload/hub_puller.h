@@ -61,6 +61,9 @@ class HubPuller {
     int64_t next_try_ns = 0;
     bool is_wanted = true;
     bool is_taken = false;
+
+    // When the next try may begin; never if nobody wants the model, or it is here.
+    int64_t TurnNs() const { return is_wanted && folder.empty() ? next_try_ns : INT64_MAX; }
   };
 
   void Main();

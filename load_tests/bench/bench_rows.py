@@ -200,7 +200,7 @@ def silence_rows(bench, name, protocol):
 
 
 def idle_rows(bench):
-    """H4: silent connections, and two thousand active ones beside those of HTTP/1.1."""
+    """H4: silent connections; beside the silent ones of HTTP/1.1, two thousand active ones."""
     rows = []
     if bench.has("http_idle"):
         active = bench.values("http_idle", "active")

@@ -160,7 +160,7 @@ class HttpListener {
     NextThread()->Add(fd.Release(), socket_.family, std::move(tls), std::move(client));
   }
 
-  // The first of those with the fewest connections, so that few clients keep few threads awake.
+  // The first thread that has the fewest connections, so that few clients keep few threads awake.
   HttpThread* NextThread() const {
     HttpThread* const next = *absl::c_min_element(
         context_.threads,

@@ -147,7 +147,7 @@ class Worker(unittest.TestCase):
             self.check_rules(served)
 
     def test_a_batch_that_exceeds_the_memory_runs_in_parts(self):
-        """Attention's scores of eight rows take 128 MiB twice, those of two rows 32 MiB twice."""
+        """Attention's scores take 128 MiB twice for eight rows, and 32 MiB twice for two rows."""
         name = "transformer"
         limits = {"PYTORCH_MPS_LOW_WATERMARK_RATIO": "0.015",
                   "PYTORCH_MPS_HIGH_WATERMARK_RATIO": "0.02"}  # of 8 GiB

@@ -1,5 +1,5 @@
 // libtorch's threads for the tasks of a model, which its source has for mps alone in one place. The
-// functions replace those of the package, which is compiled without USE_MPS.
+// functions replace the package's own, which are compiled without USE_MPS.
 #include <ATen/ATen.h>
 #include <c10/core/thread_pool.h>
 

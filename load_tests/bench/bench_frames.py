@@ -32,6 +32,14 @@ def request(model, inputs=FLOATS):
     return b"\0" + struct.pack(">I", len(message)) + message
 
 
+def h2load(address, body, seconds, calls=STREAMS, connections=1, threads=1):
+    """The command of a client that asks with this file again and again, `calls` at a time."""
+    return [str(each) for each in (
+        "h2load", "-t", threads, "-c", connections, "-m", calls // connections, "-D", seconds,
+        "-d", body, "-H", "content-type: application/grpc", "-H", "te: trailers",
+        f"http://{address}{PATH}")]
+
+
 def missing(names):
     """Measurements that are impossible here: {name: why}."""
     lacking = shutil.which("h2load") is None
@@ -47,9 +55,7 @@ class FrameLoads:
         with open(path, "wb") as file:
             file.write(request(model))
         seconds = max(1, round(self.arguments.seconds))
-        command = ["h2load", "-t", "1", "-c", "1", "-m", str(STREAMS), "-D", str(seconds), "-d", path,
-                   "-H", "content-type: application/grpc", "-H", "te: trailers",
-                   f"http://{address}{PATH}"]
+        command = h2load(address, path, seconds)
         before = cpu_seconds(pid)
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60,
                               stdin=subprocess.DEVNULL, check=True,

@@ -142,6 +142,13 @@ def http_threads(pid):
     return max(count, 1)
 
 
+def wrk_command(address, request, body, seconds, connections, threads=1):
+    """The command of a client that sends the request, whose body is in the file, again and again."""
+    return ["wrk", "--threads", str(threads), "--connections", str(connections), "--duration",
+            f"{seconds}s", "--script", f"{HERE}/wrk_post.lua", f"http://{address}{request.path}",
+            "--", str(body), *(f"{name}: {value}" for name, value in request.headers.items())]
+
+
 def is_open(connection):
     """Whether the server has not closed it."""
     connection.setblocking(False)
@@ -204,10 +211,7 @@ class HttpLoads:
         with open(path, "wb") as file:
             file.write(request.body)
         seconds = max(1, round(self.arguments.seconds))
-        command = ["wrk", "--threads", "1", "--connections", str(concurrency), "--duration",
-                   f"{seconds}s", "--script", f"{HERE}/wrk_post.lua",
-                   f"http://{address}{request.path}", "--", path,
-                   *(f"{name}: {value}" for name, value in request.headers.items())]
+        command = wrk_command(address, request, path, seconds, concurrency)
         before = cpu_seconds(pid)
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60,
                               stdin=subprocess.DEVNULL, check=True,

@@ -15,7 +15,6 @@ import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ import tempfile
 BENCH = pathlib.Path(__file__).resolve().parents[1] / "bench"
 sys.path.insert(0, str(BENCH))
 import bench_frames  # noqa: E402
+import bench_http  # noqa: E402
 
 LOADS = ((1, 1, 1), (64, 4, 4), (64, 64, 4), (512, 128, 8))  # clients, connections, threads
 LEAN_LOADS = ((1, 1, 1), (64, 4, 4), (64, 64, 8), (512, 128, max(8, os.cpu_count() // 4)))
@@ -112,17 +112,10 @@ def lean_command(options, program, address, model, clients, connections, threads
     body = options.folder / f"{program}.{model}"
     if program == "h2load":
         body.write_bytes(bench_frames.request(model))
-        return ["h2load", "-t", threads, "-c", connections, "-m", clients // connections, "-D",
-                options.seconds, "-d", body, "-H", "content-type: application/grpc", "-H",
-                "te: trailers", f"http://{address}{bench_frames.PATH}"]
-    tensor = {"name": "INPUT0", "datatype": "FP32", "shape": [1, 256],
-              "parameters": {"binary_data_size": 1024}}
-    head = json.dumps({"inputs": [tensor], "parameters": {"binary_data_output": True}}).encode()
-    body.write_bytes(head + bytes(1024))
-    return ["wrk", "--threads", threads, "--connections", clients, "--duration",
-            f"{options.seconds}s", "--script", BENCH / "wrk_post.lua",
-            f"http://{address}/v2/models/{model}/infer", "--", body,
-            f"Inference-Header-Content-Length: {len(head)}"]
+        return bench_frames.h2load(address, body, options.seconds, clients, connections, threads)
+    request = bench_http.binary_request(model, bench_http.tensor_head(256), bytes(1024), True)
+    body.write_bytes(request.body)
+    return bench_http.wrk_command(address, request, body, options.seconds, clients, threads)
 
 
 def calls_of(program, printed):
@@ -139,8 +132,8 @@ def lean_load(options, program, pid, address, pools, clients, connections, threa
     commands = [lean_command(options, program, address, f"m{i}", max(clients // pools, 1),
                              max(connections // pools, 1), max(threads // pools, 1))
                 for i in range(pools)]
-    started = [subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True) for command in commands]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+               for command in commands]
     calls = sum(calls_of(program, client.communicate()[0]) for client in started)
     if calls == 0:
         return "failed: no good answer"

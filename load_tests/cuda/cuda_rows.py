@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from bench_frames import PATH, request
+from bench_frames import h2load, request
 from bench_processes import cpu_seconds, metric
 from cuda_all import devices_of_host
 from cuda_figures import BIN, MODELS, attempt, figure, lane_bench, programs, serving
@@ -34,10 +34,8 @@ def model_on(devices):
 
 def rate(daemon, calls, connections):
     """Rows a second, the front end's cores, and the mean batch."""
-    threads = min(connections, 16)
-    command = ["h2load", "-t", threads, "-c", connections, "-m", calls // connections, "-D", SECONDS,
-               "-d", MODELS / "rows.body", "-H", "content-type: application/grpc", "-H", "te: trailers",
-               f"http://{daemon.grpc}{PATH}"]
+    command = h2load(daemon.grpc, MODELS / "rows.body", SECONDS, calls, connections,
+                     threads=min(connections, 16))
     names = ("mpsd_batch_rows_sum", "mpsd_batch_rows_count")
 
     def state():
@@ -46,8 +44,7 @@ def rate(daemon, calls, connections):
 
     before = state()
     with programs():
-        subprocess.run([str(each) for each in command], stdout=subprocess.DEVNULL, check=True,
-                       timeout=SECONDS + 60)
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, timeout=SECONDS + 60)
     _, cores, rows, batches = (now - then for now, then in zip(state(), before))
     return {"rows_per_second": rows / SECONDS, "cores": cores / SECONDS,
             "batch": rows / max(batches, 1)}

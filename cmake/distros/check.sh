@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Builds mpsd in bare chroots of other distributions than the one that CI has, and runs the unit
-# tests and a first request there.
+# README's commands in bare chroots, where nothing is prepared but a clone: `./run test` as root in
+# /root, then as a user in a home, and the demo models with a first request.
 #   check.sh CACHE [--syntax] [NAME...]
-# CACHE keeps the chroots and their builds, so that a second run takes minutes less. NAME: trixie
-# (Debian 13), noble (Ubuntu 24.04), sid, newest; without one the first two. newest is sid with the
-# gRPC, protobuf and Abseil of experimental, which are as new as Homebrew's; the sources are read
-# there with warnings as errors before they are built, and --syntax leaves it at that. A
-# distribution whose mirror does not answer is skipped by name. Needs root, debootstrap, and a
-# .deps/libtorch.
+# NAME: bookworm (Debian 12), trixie (Debian 13), noble (Ubuntu 24.04); without one these three.
+# CACHE keeps the chroots and what compilers made there, so that a second run takes less.
+# sid and newest have the newest libraries: the unit tests run there, and a first request. newest is
+# sid with the gRPC, protobuf and Abseil of experimental, which are as new as Homebrew's. Its
+# sources are read with warnings as errors before they are built, and --syntax leaves it at that. A
+# distribution whose mirror does not answer is skipped by name. Needs root, debootstrap, git, and
+# for sid and newest a .deps/libtorch.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -22,11 +23,33 @@ if [ "${1:-}" = --syntax ]; then
   shift
 fi
 names=("$@")
-if [ ${#names[@]} -eq 0 ]; then names=(trixie noble); fi
+if [ ${#names[@]} -eq 0 ]; then names=(bookworm trixie noble); fi
+
+# Each clone is made anew. Both use one compiler's cache, so that the second one is built in minutes.
+test_in() { # FOLDER
+  local whose
+  open_chroot "$1"
+  for whose in root home/someone; do
+    rm -rf "$1/${whose:?}/mpsd"
+    mkdir -p "$1/$whose"
+    git clone -q --no-hardlinks "$root" "$1/$whose/mpsd" || return
+  done
+  in_chroot "$1" 'export CCACHE_DIR=/var/cache/ccache CCACHE_UMASK=000
+    cd /root/mpsd && ./run test && bash cmake/distros/first_request.sh' || return
+  in_chroot "$1" 'id someone >/dev/null 2>&1 || useradd -s /bin/bash someone
+    chown -R someone /home/someone && chmod -R a+rwX /var/cache/ccache
+    exec su someone -c "
+      export HOME=/home/someone CCACHE_DIR=/var/cache/ccache CCACHE_UMASK=000
+      cd /home/someone/mpsd && ./run test"'
+}
 
 check() { # NAME: 2 where it could not be had
   local folder=$cache/$1
   if [ ! -e "$folder/.complete" ]; then make_chroot "$1" "$folder" "$cache/$1.log" || return; fi
+  if [ "$1" != sid ] && [ "$1" != newest ]; then
+    test_in "$folder"
+    return
+  fi
   fill_chroot "$folder" || return
   if [ "$1" = newest ]; then
     in_chroot "$folder" 'cd /mpsd && bash cmake/distros/newest.sh' || return 1

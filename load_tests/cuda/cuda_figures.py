@@ -421,11 +421,11 @@ def slab():
 
 
 def device_mib():
-    """The device memory in use, by all processes."""
+    """The memory in use on all devices, by all processes."""
     done = subprocess.run(["nvidia-smi", "--query-gpu=memory.used",
                            "--format=csv,noheader,nounits"],
                           capture_output=True, text=True, check=True, timeout=20)
-    return int(done.stdout.splitlines()[0])
+    return sum(map(int, done.stdout.split()))
 
 
 def memory():

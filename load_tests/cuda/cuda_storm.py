@@ -1,4 +1,4 @@
-"""A storm on a CUDA device: workers are killed and stopped, models are loaded anew, all under load.
+"""A storm on all CUDA devices: workers are killed and stopped, models loaded anew, all under load.
 
 cuda_storm.py [--minutes 5] [--seed 1], in the environment that cuda_figures.sh makes:
   PARTS="models storm" SECONDS_IN_ALL=590 cuda_figures.sh FOLDER
@@ -19,7 +19,8 @@ import threading
 import time
 
 from bench_processes import children, metric
-from cuda_figures import BIN, DEVICE, MODELS, device_mib, figure, programs, serving
+from cuda_all import devices_of_host
+from cuda_figures import BIN, MODELS, device_mib, figure, programs, serving
 
 # Beginnings of the errors that a call may end with while workers die and models are loaded anew.
 ENDINGS = ("OK", "UNAVAILABLE: worker lost", "UNAVAILABLE: Request for model '",
@@ -31,14 +32,17 @@ SETTLE_S = 90
 MEMORY_GROWTH_MIB_MAX = 256
 
 
-def stanzas():
+def stanzas(devices):
     """The model whose bytes are compared, and a packed text model of MiniLM's size."""
-    return [{"name": "same", "path": str(MODELS / "same.pt"), "device": DEVICE,
-             "precision": "fp32", "max_batch_size": 8, "placement": {"processes": 3, "lanes": 2, "threads": 1},
-             **SUPERVISION},
-            {"name": "texts", "path": str(MODELS / "encoder"), "device": DEVICE,
-             "precision": "bf16", "max_batch_size": 32,
-             "placement": {"processes": 2, "lanes": 2, "threads": 1}, **SUPERVISION}]
+    where = "cuda:" + ",".join(name.partition(":")[2] for name in devices)
+
+    def placement(processes):
+        return {"processes": max(processes, len(devices)), "lanes": 2, "threads": 1}
+
+    return [{"name": "same", "path": str(MODELS / "same.pt"), "device": where,
+             "precision": "fp32", "max_batch_size": 8, "placement": placement(3), **SUPERVISION},
+            {"name": "texts", "path": str(MODELS / "encoder"), "device": where,
+             "precision": "bf16", "max_batch_size": 32, "placement": placement(2), **SUPERVISION}]
 
 
 class Faults:
@@ -155,7 +159,8 @@ def broken_rules(reports, all_serve, grown_mib):
 def storm(minutes=5.0, seed=1):
     """The part of cuda_figures.py; exits with 1 if a rule is broken."""
     idle = device_mib()
-    with serving(stanzas()) as daemon:
+    devices = devices_of_host()
+    with serving(stanzas(devices)) as daemon:
         before = device_mib()
         with checked_calls(daemon, minutes * 60 + SETTLE_S) as reports, \
                 text_calls(daemon, minutes * 60 + SETTLE_S):
@@ -168,7 +173,7 @@ def storm(minutes=5.0, seed=1):
     left = device_mib() - idle
     if left > MEMORY_GROWTH_MIB_MAX:
         broken.append(f"{left} MiB of device memory outlive the daemon")
-    figure("storm", minutes=minutes, **faults.counts, calls=sum(r["ended"] for r in reports),
+    figure("storm", minutes=minutes, devices=len(devices), **faults.counts, calls=sum(r["ended"] for r in reports),
            answered=sum(r["endings"].get("OK", 0) for r in reports),
            wrong=sum(r["wrong"] for r in reports), grown_mib=grown, left_mib=left, broken=broken,
            endings=[r["endings"] for r in reports])

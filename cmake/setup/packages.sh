@@ -24,6 +24,7 @@ debian_test_packages=(
   clang-14 clang-format-14 clang-tidy-14
   ccache                              # 4.8 / 4.9
   git                                 # for the test of the formula, which makes a tap
+  curl                                # 7.88 / 8.5: shows trailers, and calls as README does
   mold                                # 1.10 / 2.30: links a test in a third of the time
   python3-venv
   systemd prometheus haproxy openssl  # their checkers of our files in deploy/; no service is used

@@ -157,6 +157,7 @@ void FrameConnection::Forget(FrameCall* call) {
 }
 
 void FrameConnection::OpenStreams() {
+  if (!is_told_) return;
   const uint32_t most =
       nghttp2_session_get_remote_settings(session_, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
   while (!waiting_.empty() && streams_ < most && output_.size() < kOutputBytes) {
@@ -290,6 +291,11 @@ nghttp2_session_callbacks* FrameConnection::MakeCallbacks() {
         if (FrameCall* call = self->CallOf(frame->hd.stream_id)) {
           self->TakeHeader(call, Text(name, name_size), Text(value, value_size));
         }
+        return 0;
+      });
+  nghttp2_session_callbacks_set_on_frame_recv_callback(
+      made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
+        if (frame->hd.type == NGHTTP2_SETTINGS) static_cast<FrameConnection*>(user)->is_told_ = true;
         return 0;
       });
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(

@@ -104,6 +104,7 @@ class FrameConnection {
   std::vector<char> input_;
   std::string output_;  // frames; the first written_ bytes are written
   size_t written_ = 0;
+  bool is_told_ = false;  // how many streams the server allows
   bool is_lost_ = false;
 };
 

@@ -23,7 +23,7 @@ from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 import calls
 from certificates import Authority
-from daemon import Daemon, as_user, mpsd, wait_until
+from daemon import Daemon, as_user, knows_localhost, mpsd, wait_until
 from models import synthetic, tensor
 
 UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
@@ -53,13 +53,6 @@ OF_METRICS = ("/metrics", "/metrics/", "/", "/mpsd/status", "/docs")
 PATHS = (*OF_METRICS, "/livez", "/readyz", "/v2/health/live", "/v2/health/ready", "/nothing",
          "/v2/models/m/infer")
 ALL_ROLES = ["infer", "health", "metrics", "control", "reflection"]
-
-
-def knows_localhost():
-    """A bare root has no /etc/hosts."""
-    with contextlib.suppress(OSError):
-        return bool(socket.getaddrinfo("localhost", None))
-    return False
 
 
 def bearer(token):

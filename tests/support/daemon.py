@@ -50,6 +50,13 @@ def wait_until(condition, limit_s, what):
         time.sleep(0.01)
 
 
+def knows_localhost():
+    """A bare root has no /etc/hosts."""
+    with contextlib.suppress(OSError):
+        return bool(socket.getaddrinfo("localhost", None))
+    return False
+
+
 def free_ports(count):
     """Ports that nobody has now."""
     with contextlib.ExitStack() as held:

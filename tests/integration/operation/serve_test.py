@@ -10,8 +10,11 @@ import threading
 import unittest
 
 import calls
-from daemon import BIN, MODELS, START_LIMIT_S, STOP_LIMIT_S, WITH_TORCH, wait_until
+from daemon import (BIN, MODELS, START_LIMIT_S, STOP_LIMIT_S, WITH_TORCH, knows_localhost,
+                    wait_until)
 
+# Another name of loopback than the default one.
+HOST = "localhost" if knows_localhost() else "127.0.0.2"
 USAGE = 64
 CANNOT_LISTEN = 69
 RUNS_ALREADY = 75
@@ -91,17 +94,17 @@ class Serve(unittest.TestCase):
         return (self.folder / "log").read_text()
 
     def test_the_flags_say_where_and_how(self):
-        with self.serving(self.good, "--device", "cpu", "--name", "mine", "--host", "localhost",
+        with self.serving(self.good, "--device", "cpu", "--name", "mine", "--host", HOST,
                           *ANY_PORTS) as server:
-            self.assertRegex(server.table, r"calls on localhost:\d+, unix:\S+, http on localhost:")
+            self.assertRegex(server.table, rf"calls on {HOST}:\d+, unix:\S+, http on {HOST}:")
             self.assertRegex(server.table, r"\n  mine +ready +cpu ")
             with calls.stub(server.address) as stub:
                 self.assertTrue(stub.ModelReady(calls.service_pb2.ModelReadyRequest(name="mine")).ready)
 
     def test_the_environment_says_what_no_flag_says(self):
-        self.environment.update(PORT="0", MPSD_PORT="0", MPSD_HOST="localhost", MPSD_DEVICE="cpu")
+        self.environment.update(PORT="0", MPSD_PORT="0", MPSD_HOST=HOST, MPSD_DEVICE="cpu")
         with self.serving(self.good) as server:
-            self.assertRegex(server.table, r"calls on localhost:\d+, unix:\S+, http on localhost:")
+            self.assertRegex(server.table, rf"calls on {HOST}:\d+, unix:\S+, http on {HOST}:")
         self.environment["PORT"] = "tcp"
         self.assertEqual(self.refused(USAGE, self.good), "mpsd: PORT='tcp' is no port\n")
 

@@ -7,11 +7,8 @@ our_sources() { # SUFFIXES...
   done | sort
 }
 
-# Homebrew's formula of the one version has the plain name, in a folder of its own.
 format_sources() {
-  local program=clang-format-14
-  if [ "$(uname -s)" = Darwin ]; then program=$(brew --prefix clang-format@14)/bin/clang-format; fi
-  our_sources .h .cc | xargs "$program" -i
+  our_sources .h .cc | xargs .deps/venv/bin/clang-format -i
   say "formatted"
 }
 

@@ -21,7 +21,6 @@ debian_serve_packages=(
 debian_test_packages=(
   libgtest-dev libgmock-dev           # 1.12 / 1.14
   libbenchmark-dev                    # 1.7 / 1.8
-  clang-14 clang-format-14 clang-tidy-14
   ccache                              # 4.8 / 4.9
   git                                 # for the test of the formula, which makes a tap
   curl                                # 7.88 / 8.5: shows trailers, and calls as README does
@@ -30,10 +29,14 @@ debian_test_packages=(
   systemd prometheus haproxy openssl  # their checkers of our files in deploy/; no service is used
   mandoc zsh fish                     # read our manual pages and completions
   spin                                # verifies tests/model/*.pml
-  libclang-rt-14-dev                  # libFuzzer, for tests/fuzz
   libobjc4                            # 12.2 / 14.2: a runtime of Objective-C, for tests/worker/metal
   ruby                                # 3.1 / 3.2: reads the formula of deploy/homebrew
   debhelper                           # 13: for the test of packages
+)
+# Debian 13 has newer ones only.
+debian_clang_packages=(
+  clang-14 clang-tidy-14
+  libclang-rt-14-dev                  # libFuzzer, for tests/fuzz
 )
 debian_bench_packages=(
   wrk                                 # 4.1: loads the door of HTTP
@@ -62,31 +65,30 @@ brew_serve_packages=(
 )
 brew_test_packages=(googletest google-benchmark ccache)
 brew_bench_packages=(wrk nghttp2)
-brew_format_packages=(clang-format@14)
 
-need_packages() { # serve|test|bench|peers|distros|package|format; test has all but the last four's
+need_packages() { # serve|test|clang|bench|peers|distros|package; clang: test's and clang
   local packages
   case $(uname -s) in
     Darwin)
       need_macos
       packages=("${brew_serve_packages[@]}")
       case $1 in
-        test) packages+=("${brew_test_packages[@]}") ;;
+        test | clang) packages+=("${brew_test_packages[@]}") ;;
         bench | peers) packages+=("${brew_bench_packages[@]}") ;;
-        format) packages=("${brew_format_packages[@]}") ;;
       esac
       ;;
     *)
       packages=("${debian_serve_packages[@]}")
       case $1 in
-        test | format) packages+=("${debian_test_packages[@]}") ;;
+        test) packages+=("${debian_test_packages[@]}") ;;
+        clang) packages+=("${debian_test_packages[@]}" "${debian_clang_packages[@]}") ;;
         bench) packages+=("${debian_bench_packages[@]}") ;;
         peers) packages+=("${debian_peers_packages[@]}") ;;
         distros) packages+=("${debian_distros_packages[@]}") ;;
         package) packages+=("${debian_package_packages[@]}") ;;
       esac
       # A browser for tests/integration/page_test.py, which skips without one. Ubuntu's is a snap.
-      if [ "$1" = test ] && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi
+      if { [ "$1" = test ] || [ "$1" = clang ]; } && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi
       ;;
   esac
   # The system is asked each time: .deps may have come from another machine.

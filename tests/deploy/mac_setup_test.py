@@ -25,7 +25,7 @@ TOOLS = {
     "sed": "-r -s", "seq": "", "sort": "", "stat": "-c", "tail": "", "touch": "-d", "tr": "",
     "wc": "", "xargs": "-r -d",
 }
-MISSING = ("sha256sum", "nproc", "timeout", "apt-get", "dpkg-query", "clang-format-14", "python3")
+MISSING = ("sha256sum", "nproc", "timeout", "apt-get", "dpkg-query", "python3")
 
 # Of `./run serve`'s wheels, with the hashes that the stand-in shasum says they have.
 BREW_PYTHON = """
@@ -181,12 +181,6 @@ esac"""
         self.assertTrue(any(line.endswith("--target mpsd-lane-bars") for line in journal), journal)
         self.assertEqual(journal[-1], "mpsd-lane-bars --device mps --report build/lane-bars.json "
                                       "--soak 9")
-
-    def test_nothing_of_the_formatter_is_installed_for_serving_or_testing(self):
-        text = (ROOT / "cmake/setup/packages.sh").read_text()
-        for packages in ("brew_serve_packages", "brew_test_packages"):
-            listed = re.search(rf"^{packages}=\((.*?)\)", text, re.M | re.S)[1]
-            self.assertNotIn("clang-format", listed)
 
     def test_an_older_macos_is_named(self):
         done, journal = self.serve(MACOS="14.3.1")

@@ -1,30 +1,21 @@
 #!/usr/bin/env python3
 """Every source is formatted as .clang-format says, by the one version of clang-format we use."""
-import shutil
+import pathlib
 import subprocess
 import sys
 
 import tree
 
 STYLE = ".clang-format"
-
-
-def program():
-    """clang-format 14; another version breaks lines differently."""
-    for name in ("clang-format-14", "clang-format"):
-        path = shutil.which(name)
-        if path and " 14." in subprocess.run([path, "--version"], capture_output=True,
-                                             text=True, check=True).stdout:
-            return path
-    return None
+# Another version breaks lines differently.
+FORMATTER = pathlib.Path(__file__).resolve().parents[2] / ".deps/venv/bin/clang-format"
 
 
 def check(root):
-    formatter = program()
-    if formatter is None:
-        return ["clang-format 14 is not installed"]
+    if not FORMATTER.exists():
+        return [f"{FORMATTER} is missing; ./run format fetches it"]
     files = [str(file) for file in tree.files(root, ".h", ".cc")]
-    done = subprocess.run([formatter, "--dry-run", "-Werror", *files], capture_output=True,
+    done = subprocess.run([FORMATTER, "--dry-run", "-Werror", *files], capture_output=True,
                           text=True, check=False)
     return [line for line in done.stderr.splitlines() if "error:" in line]
 

@@ -21,6 +21,20 @@ std::string BytesOf(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
 }
 
+TEST(EncoderWeights, PutsNumbersSideBySide) {
+  const at::Tensor saved = at::linspace(1, 6, 6);
+  const std::string bytes = BytesOf(saved);
+  const StoredTensors source = {
+      {"across", {"F32", {3, 2}, bytes, {1, 3}}},
+      {"cut", {"F32", {2, 2}, absl::string_view(bytes).substr(4), {3, 1}}}};
+  EncoderWeights weights(source, "", at::kCPU);
+  const at::Tensor across = weights.Take("across", {3, 2});
+  EXPECT_TRUE(across.is_contiguous());
+  EXPECT_TRUE(at::equal(across, saved.view({2, 3}).t()));
+  EXPECT_TRUE(at::equal(weights.Take("cut", {2, 2}), saved.view({2, 3}).narrow(1, 1, 2)));
+  EXPECT_TRUE(weights.Finish().ok());
+}
+
 class NormOfSquares : public testing::Test {
  protected:
   Norm Take(at::ScalarType type, bool counts_from_one) {
@@ -34,7 +48,7 @@ class NormOfSquares : public testing::Test {
   const at::Tensor saved_ = at::linspace(-0.05, 0.05, 256);
   const at::Tensor rows_ = at::linspace(-3, 2, 512).reshape({2, 256});
   const std::string bytes_ = BytesOf(saved_);
-  const Safetensors source_ = {{"norm.weight", {"F32", {256}, bytes_}}};
+  const StoredTensors source_ = {{"norm.weight", {"F32", {256}, bytes_}}};
   EncoderWeights weights_{source_, "", at::kCPU};
 };
 
@@ -110,8 +124,8 @@ class LinearOfPanels : public testing::TestWithParam<Products> {
   const at::Tensor rows_ = at::linspace(-3, 2, 64 * 256).sin().reshape({64, 256});
   const std::string weight_ = BytesOf(at::linspace(-90, 70, 200 * 256).sin());
   const std::string bias_ = BytesOf(at::linspace(-1, 1, 200));
-  const Safetensors source_ = {{"map.weight", {"F32", {200, 256}, weight_}},
-                               {"map.bias", {"F32", {200}, bias_}}};
+  const StoredTensors source_ = {{"map.weight", {"F32", {200, 256}, weight_}},
+                                 {"map.bias", {"F32", {200}, bias_}}};
   EncoderWeights weights_{source_, "", at::kCPU};
 };
 

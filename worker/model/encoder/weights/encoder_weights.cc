@@ -20,9 +20,18 @@ std::optional<at::ScalarType> TypeOf(absl::string_view dtype) {
   return std::nullopt;
 }
 
+// The tensor in memory of its own, its numbers side by side.
+at::Tensor CopyOf(const StoredTensor& stored, at::ScalarType type) {
+  const auto count = static_cast<int64_t>(stored.bytes.size() / c10::elementSize(type));
+  const at::Tensor numbers = at::empty({count}, at::TensorOptions(type));
+  std::memcpy(numbers.mutable_data_ptr(), stored.bytes.data(), stored.bytes.size());
+  if (stored.strides.empty()) return numbers.view(stored.shape);
+  return numbers.as_strided(stored.shape, stored.strides).contiguous();
+}
+
 }  // namespace
 
-EncoderWeights::EncoderWeights(const Safetensors& source, absl::string_view prefix,
+EncoderWeights::EncoderWeights(const StoredTensors& source, absl::string_view prefix,
                                c10::Device device)
     : source_(source), device_(device) {
   for (const auto& entry : source) {
@@ -41,7 +50,7 @@ at::Tensor EncoderWeights::TakeWhole(const std::string& name, const std::vector<
   taken_.insert(name);
   const auto found = source_.find(name);
   if (found == source_.end()) return Fail(name, shape, "is missing");
-  const SafetensorView& view = found->second;
+  const StoredTensor& view = found->second;
   if (view.shape != shape) {
     return Fail(name, shape,
                 absl::StrCat("has the shape [", absl::StrJoin(view.shape, ","), "], not [",
@@ -52,9 +61,7 @@ at::Tensor EncoderWeights::TakeWhole(const std::string& name, const std::vector<
     return Fail(name, shape,
                 absl::StrCat("is of the dtype ", view.dtype, ", which is no F32, F16 or BF16"));
   }
-  const at::Tensor tensor = at::empty(shape, at::TensorOptions(*type));
-  std::memcpy(tensor.mutable_data_ptr(), view.bytes.data(), view.bytes.size());
-  const at::Tensor taken = tensor.to(device_, type_);
+  const at::Tensor taken = CopyOf(view, *type).to(device_, type_);
   Keep(taken);
   taken_bytes_ += taken.nbytes();
   taken_dtypes_.emplace(DataTypeName(FromScalarType(type_)));

@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "c10/core/Storage.h"
 #include "proto/link/census.h"
-#include "worker/model/encoder/weights/safetensors.h"
+#include "worker/model/encoder/weights/stored_tensors.h"
 #include "worker/model/products/products.h"
 
 namespace mpsd {
@@ -21,7 +21,7 @@ namespace mpsd {
 class EncoderWeights {
  public:
   // The names of an encoder's tensors begin with `prefix` ("bert.") if a head was saved beside it.
-  EncoderWeights(const Safetensors& source, absl::string_view prefix, c10::Device device);
+  EncoderWeights(const StoredTensors& source, absl::string_view prefix, c10::Device device);
 
   // From now on tensors are handed out in `type`; before the first call, in float.
   void HandOutAs(at::ScalarType type) { type_ = type; }
@@ -71,7 +71,7 @@ class EncoderWeights {
   at::Tensor Fail(const std::string& name, absl::Span<const int64_t> shape, absl::string_view what);
   bool IsIgnored(absl::string_view name) const;
 
-  const Safetensors& source_;
+  const StoredTensors& source_;
   const c10::Device device_;
   at::ScalarType type_ = at::kFloat;
   Products products_ = Products::kTorch;

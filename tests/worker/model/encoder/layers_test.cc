@@ -35,6 +35,21 @@ TEST(EncoderWeights, PutsNumbersSideBySide) {
   EXPECT_TRUE(weights.Finish().ok());
 }
 
+TEST(EncoderWeights, TakesOneRowOfAMatrix) {
+  const at::Tensor saved = at::linspace(1, 6, 6);
+  const std::string bytes = BytesOf(saved);
+  const StoredTensors source = {{"e.words", {"F32", {3, 2}, bytes}},
+                                {"across", {"F32", {3, 2}, bytes, {1, 3}}}};
+  EncoderWeights weights(source, "e.", at::kCPU);
+  const at::Tensor row = weights.TakeRow("words", {3, 2}, 2, /*whole=*/false);
+  EXPECT_TRUE(at::equal(row, saved.view({3, 2})[2]));
+  const at::Tensor across = weights.TakeRow("across", {3, 2}, 1, /*whole=*/true);
+  EXPECT_TRUE(at::equal(across, saved.view({2, 3}).t()[1]));
+  EXPECT_TRUE(weights.Finish().ok());
+  weights.TakeRow("words", {4, 2}, 3, /*whole=*/false);
+  EXPECT_EQ(weights.Finish().message(), "the tensor 'e.words' has the shape [3,2], not [4,2]");
+}
+
 class NormOfSquares : public testing::Test {
  protected:
   Norm Take(at::ScalarType type, bool counts_from_one) {

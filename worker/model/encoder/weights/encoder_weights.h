@@ -1,6 +1,7 @@
 // EncoderWeights: hands out a folder's tensors by name, and makes sure that none is left unread.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,6 +42,10 @@ class EncoderWeights {
   // The same for a tensor outside the encoder, whose name has no prefix.
   at::Tensor TakeWhole(const std::string& name, const std::vector<int64_t>& shape);
 
+  // One row of a matrix of that shape, inside or outside the encoder.
+  at::Tensor TakeRow(const std::string& name, const std::vector<int64_t>& shape, int64_t row,
+                     bool whole);
+
   // False after a fault. Then nothing large should be made from the tensors.
   bool ok() const { return status_.ok(); }
 
@@ -68,6 +73,9 @@ class EncoderWeights {
   void Count(Census* census) const;
 
  private:
+  // The tensor, or only a row of it.
+  at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape,
+                  std::optional<int64_t> row);
   at::Tensor Fail(const std::string& name, absl::Span<const int64_t> shape, absl::string_view what);
   bool IsIgnored(absl::string_view name) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -85,7 +86,9 @@ constexpr absl::string_view kNeeded[] = {"config.json",
                                          "sentence_bert_config.json",
                                          "config_sentence_transformers.json",
                                          "model.safetensors",
-                                         "model.safetensors.index.json"};
+                                         "model.safetensors.index.json",
+                                         "pytorch_model.bin",
+                                         "pytorch_model.bin.index.json"};
 
 bool IsDigits(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char digit) {
@@ -93,12 +96,14 @@ bool IsDigits(absl::string_view text) {
   });
 }
 
-// How many parts there are, for "model-00001-of-00003.safetensors": a part of weights that are in
-// several files. 0 for any other file.
+// How many parts there are, for "model-00001-of-00003.safetensors" or
+// "pytorch_model-00001-of-00003.bin": a part of weights that are in several files. 0 for any other
+// file.
 uint32_t ShardCount(absl::string_view path) {
-  if (!absl::ConsumePrefix(&path, "model-") || !absl::ConsumeSuffix(&path, ".safetensors")) {
-    return 0;
-  }
+  const bool is_shard =
+      (absl::ConsumePrefix(&path, "model-") && absl::ConsumeSuffix(&path, ".safetensors")) ||
+      (absl::ConsumePrefix(&path, "pytorch_model-") && absl::ConsumeSuffix(&path, ".bin"));
+  if (!is_shard) return 0;
   const std::pair<absl::string_view, absl::string_view> numbers = absl::StrSplit(path, "-of-");
   uint32_t count = 0;
   return IsDigits(numbers.first) && absl::SimpleAtoi(numbers.second, &count) ? count : 0;
@@ -111,13 +116,25 @@ bool IsOfModule(absl::string_view path) {
   const std::pair<absl::string_view, absl::string_view> folder =
       absl::StrSplit(parts.first, absl::MaxSplits('_', 1));
   return IsDigits(folder.first) && !folder.second.empty() &&
-         (parts.second == "config.json" || parts.second == "model.safetensors");
+         (parts.second == "config.json" || parts.second == "model.safetensors" ||
+          parts.second == "pytorch_model.bin");
 }
 
 // Hubs keep much else beside a model, such as the weights in other formats.
 bool IsNeeded(absl::string_view path) {
   return std::find(std::begin(kNeeded), std::end(kNeeded), path) != std::end(kNeeded) ||
          ShardCount(path) > 0 || IsOfModule(path);
+}
+
+// "2_Dense" for "2_Dense/model.safetensors"; empty for a file of the model's own folder.
+absl::string_view FolderOf(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == absl::string_view::npos ? "" : path.substr(0, slash);
+}
+
+// A file of torch.save()'s, or the list of such files.
+bool IsPickled(absl::string_view path) {
+  return absl::StartsWith(path.substr(path.rfind('/') + 1), "pytorch_model");
 }
 
 }  // namespace
@@ -152,10 +169,15 @@ absl::StatusOr<std::vector<HubFile>> NeededFiles(const HubListing& listing) {
   std::vector<HubFile> needed;
   bool has_config = false;
   bool has_weights = false;
-  bool has_pickle = false;
+  std::set<absl::string_view> with_safetensors;  // folders
   for (const HubFile& file : listing.files) {
-    has_pickle = has_pickle || absl::EndsWith(file.path, ".bin");
+    if (IsNeeded(file.path) && absl::EndsWith(file.path, ".safetensors")) {
+      with_safetensors.insert(FolderOf(file.path));
+    }
+  }
+  for (const HubFile& file : listing.files) {
     if (!IsNeeded(file.path)) continue;
+    if (IsPickled(file.path) && with_safetensors.count(FolderOf(file.path)) > 0) continue;
     has_config = has_config || file.path == "config.json";
     has_weights = has_weights || (IsWeights(file.path) && !absl::StrContains(file.path, '/'));
     needed.push_back(file);
@@ -165,14 +187,14 @@ absl::StatusOr<std::vector<HubFile>> NeededFiles(const HubListing& listing) {
         "it has no config.json, so it is no model that mpsd reads");
   }
   if (!has_weights) {
-    return absl::FailedPreconditionError(
-        has_pickle ? "its weights are only there as .bin, and mpsd reads safetensors"
-                   : "it has no weights as safetensors");
+    return absl::FailedPreconditionError("it has no weights as safetensors or pytorch_model.bin");
   }
   return needed;
 }
 
-bool IsWeights(absl::string_view path) { return absl::EndsWith(path, ".safetensors"); }
+bool IsWeights(absl::string_view path) {
+  return absl::EndsWith(path, ".safetensors") || absl::EndsWith(path, ".bin");
+}
 
 absl::Status CheckWhole(const std::vector<HubFile>& files) {
   const auto needed = NeededFiles({"", files});

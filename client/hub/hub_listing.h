@@ -34,8 +34,9 @@ struct HubListing {
 absl::StatusOr<HubListing> ReadListing(absl::string_view json);
 
 // The files that serving needs: configs, the tokenizer, the folders of sentence-transformers'
-// modules, and the weights as safetensors. FAILED_PRECONDITION, with a text for a person, where
-// the model has no config.json or no safetensors. Pure.
+// modules, and the weights: safetensors, or a pytorch_model.bin in a folder without them.
+// FAILED_PRECONDITION, with a text for a person, where the model has no config.json or no weights
+// of these kinds. Pure.
 absl::StatusOr<std::vector<HubFile>> NeededFiles(const HubListing& listing);
 
 bool IsWeights(absl::string_view path);

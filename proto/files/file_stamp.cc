@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "proto/base/platform.h"
 
 namespace mpsd {
@@ -33,10 +33,6 @@ void AddFile(const std::string& name, const FileStamp& file, FileStamp* sum) {
   sum->inode += Mix(Mix(of_name) ^ file.inode ^ Mix(static_cast<uint64_t>(file.modified_ns)));
   sum->bytes += file.bytes;
   sum->modified_ns = std::max(sum->modified_ns, file.modified_ns);
-}
-
-bool IsOfModel(const std::filesystem::path& path) {
-  return path.extension() == ".json" || path.extension() == ".safetensors";
 }
 
 // The order of the files does not matter: sums and a maximum. Other files, such as those left by a
@@ -65,6 +61,12 @@ FileStamp StampOfOpenFile(int fd) {
   return fstat(fd, &status) == 0 ? StampOfStatus(status) : FileStamp();
 }
 
+bool IsModelFile(const std::filesystem::path& name) {
+  const std::filesystem::path ending = name.extension();
+  return ending == ".json" || ending == ".safetensors" ||
+         (ending == ".bin" && absl::StartsWith(name.filename().string(), "pytorch_model"));
+}
+
 std::vector<std::string> FilesOfFolder(const std::string& path) {
   std::vector<std::string> names;
   std::error_code error;
@@ -72,7 +74,7 @@ std::vector<std::string> FilesOfFolder(const std::string& path) {
   for (std::filesystem::recursive_directory_iterator files(path, error), end;
        !error && files != end && count < kMaxFiles; files.increment(error), ++count) {
     if (files.depth() >= kDeepest) files.disable_recursion_pending();
-    if (!IsOfModel(files->path())) continue;
+    if (!IsModelFile(files->path())) continue;
     names.push_back(files->path().lexically_relative(path).string());
   }
   std::sort(names.begin(), names.end());

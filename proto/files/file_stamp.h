@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace mpsd {
 
 // A file that was replaced or rewritten has another stamp. The exception is a file written twice
 // within one tick of the file system's clock, with the same length. A folder's stamp changes when
-// one of its .json or .safetensors files changes, also one level down. Plain data.
+// one of its files (IsModelFile) changes, also one level down. Plain data.
 struct FileStamp {
   uint64_t inode = 0;  // changes if another file takes the name; for a folder: a mix over its files
   uint64_t bytes = 0;  // for a folder: the sum
@@ -32,6 +33,10 @@ FileStamp StampOf(const std::string& path);
 
 // The stamp of a file that is open.
 FileStamp StampOfOpenFile(int fd);
+
+// Whether a loader may read a file of this name in a model's folder: *.json, *.safetensors and
+// pytorch_model*.bin. A folder may have other .bin files, such as the state of a training.
+bool IsModelFile(const std::filesystem::path& name);
 
 // The names of the files that make a folder's stamp, in their order: "1_Pooling/config.json".
 // Thread-safe.

@@ -35,8 +35,8 @@ struct KeptFolder {
   std::vector<UniqueFd> descriptors;
 };
 
-// Opens the files of the folder that a worker may read: copies of its .json files, and its
-// .safetensors files themselves. Files that only a tokenizer needs are left out. Empty if the
+// Opens the files of the folder that a worker may read (IsModelFile): copies of its .json files,
+// and the others themselves. Files that only a tokenizer needs are left out. Empty if the
 // folder has another stamp, a file cannot be read, a link leads out (FolderLinks), or there are
 // more files than kMaxMessageFds. Workers then open the files by their names. Blocks for the
 // reading. Thread-safe.

@@ -11,6 +11,7 @@
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
 #include "proto/base/platform.h"
+#include "proto/files/file_stamp.h"
 #include "server/request/device_list.h"
 
 namespace mpsd {
@@ -27,15 +28,19 @@ uint64_t BytesOfFile(const fs::path& path) {
   return error ? 0 : bytes;
 }
 
-// Bytes of a folder's weights, which may be in several files.
+// Bytes of a folder's weights, which may be in several files. Beside safetensors a worker reads no
+// pytorch_model.bin.
 uint64_t BytesOfFolder(const fs::path& folder) {
-  uint64_t bytes = 0;
+  uint64_t safetensors = 0;
+  uint64_t others = 0;
   std::error_code error;
   for (fs::directory_iterator file(folder, error), end; !error && file != end;
        file.increment(error)) {
-    if (file->path().extension() == ".safetensors") bytes += BytesOfFile(file->path());
+    const fs::path& path = file->path();
+    if (!IsModelFile(path) || path.extension() == ".json") continue;
+    (path.extension() == ".safetensors" ? safetensors : others) += BytesOfFile(path);
   }
-  return bytes;
+  return safetensors > 0 ? safetensors : others;
 }
 
 }  // namespace

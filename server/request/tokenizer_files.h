@@ -9,9 +9,13 @@ namespace mpsd {
 
 // Files in the folder of `models[].text.tokenizer`, which may be one of them. Only these are read
 // by server/texts and stamped by server/config: a reload finds a change of any.
-inline constexpr std::array<std::string_view, 5> kTokenizerSettings = {
-    "tokenizer.json", "tokenizer_config.json", "sentence_bert_config.json",
-    "config_sentence_transformers.json", "modules.json"};
+inline constexpr std::array<std::string_view, 6> kTokenizerSettings = {
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+    "modules.json",
+    "config.json"};
 
 // Pure.
 constexpr bool IsTokenizerSetting(std::string_view name) {

@@ -49,8 +49,11 @@ absl::StatusOr<std::shared_ptr<const TextEncoder>> TextEncoder::Load(const TextP
   if (!prompts.ok()) return prompts.status();
   const absl::StatusOr<bool> strips = StripsOuterSpaces(path);
   if (!strips.ok()) return strips.status();
+  auto chat_pairs =
+      ChatPairs::ReadBeside(path, *tokenizer, prompts->Find(std::nullopt).value_or(""));
+  if (!chat_pairs.ok()) return chat_pairs.status();
   return std::make_shared<const TextEncoder>(*std::move(tokenizer), policy, *strips,
-                                             *std::move(prompts));
+                                             *std::move(prompts), *std::move(chat_pairs));
 }
 
 absl::StatusOr<text::Encoding> TextEncoder::Encode(absl::string_view text,
@@ -64,9 +67,7 @@ absl::StatusOr<text::Encoding> TextEncoder::Encode(absl::string_view text,
   options.cut_side = wishes.cut_side.value_or(policy_.cut_side) == TextSide::kLeft
                          ? text::EncodeOptions::Side::kLeft
                          : text::EncodeOptions::Side::kRight;
-  absl::StatusOr<text::Encoding> row =
-      pair.has_value() ? tokenizer_.EncodePair(Stripped(text), Stripped(*pair), options)
-                       : tokenizer_.Encode(Stripped(text), options);
+  absl::StatusOr<text::Encoding> row = RowOf(text, pair, options);
   if (!row.ok()) return row;
   if (row->cut_count > 0 && wishes.long_input.value_or(policy_.long_input) == LongInput::kError) {
     return TooLong(absl::StrCat("it has ", row->ids.size() + row->cut_count,
@@ -74,6 +75,19 @@ absl::StatusOr<text::Encoding> TextEncoder::Encode(absl::string_view text,
   }
   if (row->ids.empty()) return absl::InvalidArgumentError("it has no tokens");
   return row;
+}
+
+absl::StatusOr<text::Encoding> TextEncoder::RowOf(absl::string_view text,
+                                                  std::optional<absl::string_view> pair,
+                                                  const text::EncodeOptions& options) const {
+  if (!pair.has_value() && chat_pairs_.has_value()) {
+    return absl::InvalidArgumentError("it stands alone, but this model scores pairs of texts");
+  }
+  if (!pair.has_value()) return tokenizer_.Encode(Stripped(text), options);
+  if (!chat_pairs_.has_value()) {
+    return tokenizer_.EncodePair(Stripped(text), Stripped(*pair), options);
+  }
+  return chat_pairs_->Encode(tokenizer_, Stripped(text), Stripped(*pair), options);
 }
 
 absl::StatusOr<text::Encoding> TextEncoder::Tokenize(absl::string_view text,

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "server/request/text_policy.h"
+#include "server/texts/chat_pairs.h"
 #include "server/texts/prompts.h"
 #include "text/tokenizer/tokenizer.h"
 
@@ -40,18 +41,20 @@ class TextEncoder {
 
   // With `strips`, whitespace at the ends of a text gives no tokens.
   TextEncoder(text::Tokenizer tokenizer, TextPolicy policy, bool strips = false,
-              Prompts prompts = {})
+              Prompts prompts = {}, std::optional<ChatPairs> chat_pairs = std::nullopt)
       : tokenizer_(std::move(tokenizer)),
         policy_(std::move(policy)),
         strips_(strips),
-        prompts_(std::move(prompts)) {}
+        prompts_(std::move(prompts)),
+        chat_pairs_(std::move(chat_pairs)) {}
 
   // The caller puts one of these in front of a text, but not of a pair, before encoding.
   const Prompts& prompts() const { return prompts_; }
 
   // The row of a text, or of a pair, of at most `most_tokens` tokens, or fewer if the policy says
   // so. INVALID_ARGUMENT, for the client: a text is larger than text::kMaxTextBytes, has no tokens,
-  // or has too many while the policy cuts none. The same if the special tokens alone exceed a row.
+  // or has too many while the policy cuts none. The same if the special tokens alone exceed a row,
+  // or if a model of ChatPairs is sent no pair.
   //
   // The `wishes` override the policy. IsTooLong() recognizes a refusal for the number of tokens.
   absl::StatusOr<text::Encoding> Encode(absl::string_view text,
@@ -75,11 +78,15 @@ class TextEncoder {
 
  private:
   absl::string_view Stripped(absl::string_view text) const;
+  absl::StatusOr<text::Encoding> RowOf(absl::string_view text,
+                                       std::optional<absl::string_view> pair,
+                                       const text::EncodeOptions& options) const;
 
   const text::Tokenizer tokenizer_;
   const TextPolicy policy_;
   const bool strips_;
   const Prompts prompts_;
+  const std::optional<ChatPairs> chat_pairs_;
 };
 
 }  // namespace mpsd

@@ -35,8 +35,8 @@ TEST(VerdictOf, SaysWhyNot) {
   const ConfigVerdict refused = Verdict(R"({"error":"config.json: no"})");
   EXPECT_EQ(refused.text, "not served: config.json: no");
   EXPECT_EQ(refused.task, "");
-  EXPECT_EQ(Verdict(R"({"task":"embedding","width":8})", {"config.json", "pytorch_model.bin"}).text,
-            "not served: its weights are only there as .bin, and mpsd reads safetensors");
+  EXPECT_EQ(Verdict(R"({"task":"embedding","width":8})", {"config.json", "model.onnx"}).text,
+            "not served: it has no weights as safetensors or pytorch_model.bin");
   EXPECT_EQ(Verdict("[]").text, "not served: mpsd-worker says no task");
 }
 

@@ -86,7 +86,11 @@ TEST_F(FileStampTest, OfAFolderChangesWithAFileInIt) {
   const FileStamp second = StampOf(folder);
   EXPECT_NE(second, first);
   Write(folder + "/.DS_Store", "left by a desktop");
+  Write(folder + "/training_args.bin", "left by a training");
   EXPECT_EQ(StampOf(folder), second);
+  Write(folder + "/1_Pooling/pytorch_model.bin", "weights");
+  EXPECT_NE(StampOf(folder), second);
+  std::filesystem::remove(folder + "/1_Pooling/pytorch_model.bin");
   std::filesystem::rename(folder + "/config.json", folder + "/other.json");
   EXPECT_NE(StampOf(folder), second);
   std::filesystem::remove_all(folder);

@@ -9,7 +9,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   const absl::string_view file(reinterpret_cast<const char*>(data), bytes);
-  const absl::StatusOr<mpsd::Safetensors> tensors = mpsd::ParseSafetensors(file);
+  const absl::StatusOr<mpsd::StoredTensors> tensors = mpsd::ParseSafetensors(file);
   if (!tensors.ok()) {
     MPSD_CHECK(!tensors.status().message().empty());
     return 0;

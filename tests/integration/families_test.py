@@ -1,4 +1,5 @@
-"""Each family of encoders gives transformers' numbers through the daemon."""
+"""Each family of encoders gives transformers' numbers through the daemon, whoever has saved its
+weights."""
 import contextlib
 import pathlib
 import tempfile
@@ -22,6 +23,9 @@ class Families(unittest.TestCase):
         root = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
         cls.rows = {name: family_folders.write(name, root / name)
                     for name in family_folders.names()}
+        for name in ("bert_dense", "bert_sharded_bf16", "xlm_roberta_fp16", "bert_reranker"):
+            as_torch = f"{name}_of_torch"
+            cls.rows[as_torch] = family_folders.write(name, root / as_torch, is_torch=True)
         cls.daemon = stack.enter_context(Daemon(
             [huggingface(name, root / name) for name in cls.rows]))
         cls.stub = stack.enter_context(calls.stub(cls.daemon.address))

@@ -6,6 +6,8 @@ the repository. make_families.py and make_text_families.py say what the files ho
 """
 import json
 import pathlib
+import struct
+import zipfile
 
 import numpy as np
 
@@ -59,25 +61,69 @@ def write_weights(path, tensors):
     path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
 
+def pickled(value):
+    """A pickle of a tuple of numbers, texts and parts that are pickled already."""
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return b"X" + struct.pack("<I", len(value.encode())) + value.encode()
+    if isinstance(value, int):
+        return b"J" + struct.pack("<i", value)
+    return b"(" + b"".join(pickled(part) for part in value) + b"t"
+
+
+def write_torch_weights(path, tensors):
+    """Writes a file as torch.save() does of [name, dtype, shape] each. Every other matrix lies in
+    its storage by columns, as one does that was transposed."""
+    storages = {"F32": b"FloatStorage", "F16": b"HalfStorage", "BF16": b"BFloat16Storage"}
+    items = b""
+    with zipfile.ZipFile(path, "w") as file:
+        for number, (name, dtype, shape) in enumerate(tensors):
+            count = int(np.prod(shape, dtype=np.int64))
+            data = np.frombuffer(weight_bytes(name, dtype, shape), f"u{2 if dtype != 'F32' else 4}")
+            strides = [int(np.prod(shape[place + 1:], dtype=np.int64)) for place in range(len(shape))]
+            if len(shape) == 2 and number % 2:
+                data, strides = data.reshape(shape).T, [1, shape[0]]
+            file.writestr(f"m/data/{number}", data.tobytes())
+            storage = pickled(["storage", b"ctorch\n" + storages[dtype] + b"\n", str(number), "cpu",
+                               count]) + b"Q"
+            hooks = b"ccollections\nOrderedDict\n)R"
+            items += pickled(name) + b"ctorch._utils\n_rebuild_tensor_v2\n" + pickled(
+                [storage, 0, shape, strides, b"\x89", hooks]) + b"R"
+        file.writestr("m/data.pkl", b"\x80\x02}(" + items + b"u.")
+
+
+def with_torch_weights(name):
+    """The name of a file of weights, or its text, as torch.save() has it."""
+    return name.replace("model.safetensors", "pytorch_model.bin").replace(
+        "model-", "pytorch_model-").replace(".safetensors", ".bin")
+
+
 def read(name):
     """A family's content."""
     return json.loads((FAMILIES / f"{name}.json").read_text())
 
 
-def write_content(content, folder):
-    """Writes the folder that is told of."""
+def write_content(content, folder, is_torch=False):
+    """Writes the folder that is told of; if `is_torch`, with weights as torch.save() writes them."""
     for path, small in content["files"].items():
+        text = json.dumps(small)
+        if is_torch and path.endswith(".index.json"):
+            path, text = with_torch_weights(path), with_torch_weights(text)
         target = pathlib.Path(folder) / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(small))
+        target.write_text(text)
     for path, tensors in content["weights"].items():
-        write_weights(pathlib.Path(folder) / path, tensors)
+        if is_torch:
+            write_torch_weights(pathlib.Path(folder) / with_torch_weights(path), tensors)
+        else:
+            write_weights(pathlib.Path(folder) / path, tensors)
 
 
-def write(name, folder):
+def write(name, folder, is_torch=False):
     """Writes a family's folder; returns its rows of tokens with their answers."""
     content = read(name)
-    write_content(content, folder)
+    write_content(content, folder, is_torch)
     return content["rows"]
 
 

@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadWithTorch(const LoadOrder& order) {
 }
 
 ModelTask TaskOf(const EncoderFolder& folder) {
-  if (!folder.is_classifier()) return ModelTask::kEmbedding;
+  if (!folder.has_scores()) return ModelTask::kEmbedding;
   return folder.width() == 1 ? ModelTask::kRerank : ModelTask::kClassify;
 }
 

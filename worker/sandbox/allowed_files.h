@@ -5,8 +5,8 @@
 //
 //   Every model        Libraries, locales, time zones, single files about this machine, /dev/null
 //                      and similar devices, this process's part of /proc, the program itself.
-//   Its own            The model's file or folder, to read. Links in the folder may lead to .json
-//                      and .safetensors in the folder or in Hugging Face's cache of the same model.
+//   Its own            The model's file or folder, to read. Links that loaders follow
+//                      (IsModelFile) lead into the folder or Hugging Face's cache of that model.
 //                      The temporary folder, to write.
 //   Not on the cpu     The device's nodes, and what its driver reads in /etc, /proc and /sys.
 //

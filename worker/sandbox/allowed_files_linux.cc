@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/base/platform.h"
+#include "proto/files/file_stamp.h"
 #include "proto/files/folder_links.h"
 #include "worker/sandbox/allowed_files.h"
 
@@ -121,10 +122,6 @@ void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPat
   }
 }
 
-bool IsReadByLoader(const std::filesystem::path& file) {
-  return file.extension() == ".json" || file.extension() == ".safetensors";
-}
-
 // Adds the file that a link in a model's folder leads to. A folder may come from strangers, so a
 // link to any other file of the host opens nothing. The file goes on the list instead of the link,
 // so nobody can redirect the link between this check and the rule.
@@ -132,7 +129,7 @@ void AddLinked(const std::filesystem::path& link, const FolderLinks& links,
                std::vector<AllowedPath>* allowed) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(link, error);
-  if (error || !IsReadByLoader(link) || !std::filesystem::is_regular_file(target, error)) return;
+  if (error || !IsModelFile(link) || !std::filesystem::is_regular_file(target, error)) return;
   if (links.Allow(target)) allowed->push_back({target.string(), FileUse::kRead});
 }
 

@@ -13,9 +13,10 @@ import grpc
 import numpy as np
 
 import calls
+import family_folders
 import procfs
 from daemon import BIN, Daemon, MODELS, WITH_TORCH, wait_until
-from models import placement, synthetic, tensor
+from models import huggingface, placement, synthetic, tensor
 
 BOMB_BYTES = 256 << 20
 
@@ -93,6 +94,21 @@ class ZipBombs(BadModels):
             status = pathlib.Path(f"/proc/{daemon.pid}/status").read_text()
             most_kb = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
             self.assertLess(most_kb << 10, BOMB_BYTES)
+
+
+class Pickles(BadModels):
+    def test_a_program_that_a_pickle_names_is_not_started(self):
+        folder, mark = self.folder / "pickle", self.folder / "mark"
+        family_folders.write("bert_mean", folder, is_torch=True)
+        command = f"touch {mark}"
+        with zipfile.ZipFile(folder / "pytorch_model.bin", "w") as file:
+            file.writestr("m/data.pkl", b"\x80\x02cposix\nsystem\n" +
+                          family_folders.pickled(command) + b"\x85R.")
+        bad = {**huggingface("bad", folder), "sandbox": "off"}
+        with self.serving(synthetic("m"), bad) as (daemon, _):
+            state = lambda: daemon.ps()["bad"]["state"]
+            wait_until(lambda: "names 'posix.system', which is no tensor's" in state(), 60, "the reason")
+        self.assertFalse(mark.exists())
 
 
 class BadFiles(BadModels):

@@ -48,12 +48,12 @@ class Pull(unittest.TestCase):
     def pull(self, model="ORG/NAME", **environment):
         return self.run_verb("pull", model, **environment)
 
-    def check_pulled(self, hub, done):
+    def check_pulled(self, hub, done, needed=frozenset(NEEDED)):
         self.assertEqual((done.returncode, done.stdout),
                          (0, f"{self.folder}/snapshots/{COMMIT}\n"), done.stderr)
         snapshot = self.folder / "snapshots" / COMMIT
         there = {str(path.relative_to(snapshot)) for path in snapshot.rglob("*") if path.is_file()}
-        self.assertEqual(there, NEEDED & set(hub.files))
+        self.assertEqual(there, needed & set(hub.files))
         for path in there:
             self.assertEqual((snapshot / path).read_bytes(), hub.files[path], path)
             self.assertTrue((snapshot / path).is_symlink())
@@ -77,6 +77,25 @@ class Pull(unittest.TestCase):
         self.assertEqual(len(hub.fetched()), len(NEEDED))
         self.check_pulled(hub, self.pull())
         self.assertEqual(len(hub.fetched()), len(NEEDED), "nothing came twice")
+
+    def test_weights_of_torch_come_where_a_folder_has_no_safetensors(self):
+        contents = files() | {"2_Dense/pytorch_model.bin": b"dense", "training_args.bin": b"x",
+                              "3_Dense/pytorch_model.bin": b"x", "3_Dense/model.safetensors": b"y"}
+        del contents["model.safetensors"]
+        hub = self.hub(contents)
+        needed = {"config.json", "tokenizer.json", "1_Pooling/config.json", "pytorch_model.bin",
+                  "2_Dense/pytorch_model.bin", "3_Dense/model.safetensors"}
+        self.check_pulled(hub, self.pull(), needed)
+        self.assertEqual(self.pull(HF_HUB_OFFLINE="1").returncode, 0)
+
+    def test_shards_of_torch(self):
+        shards = [f"pytorch_model-0000{part}-of-00002.bin" for part in (1, 2)]
+        contents = {"config.json": b"{}", "pytorch_model.bin.index.json": b"{}",
+                    **{shard: b"x" for shard in shards}}
+        self.check_pulled(self.hub(contents), self.pull(), set(contents))
+        (self.folder / "snapshots" / COMMIT / shards[1]).unlink()
+        self.assertIn("1 of its 2 files of weights are missing",
+                      self.pull(HF_HUB_OFFLINE="1").stderr)
 
     def test_a_branch_may_have_slashes(self):
         self.hub()
@@ -146,10 +165,10 @@ class Pull(unittest.TestCase):
         self.assertRegex(told["serves"], "^not served: config.json: ")
         self.pull()
         self.assertIn(told["serves"], self.run_verb("models").stdout)
-        del hub.files["model.safetensors"]
+        del hub.files["model.safetensors"], hub.files["pytorch_model.bin"]
         done = self.run_verb("inspect", "ORG/NAME")
         self.assertEqual(done.returncode, 66)
-        self.assertIn("its weights are only there as .bin", done.stderr)
+        self.assertIn("it has no weights as safetensors or pytorch_model.bin", done.stderr)
 
     # Faults on the way.
 
@@ -244,9 +263,9 @@ class Pull(unittest.TestCase):
             self.assertEqual(hub.fetched(), [])
 
     def test_a_model_that_mpsd_cannot_read(self):
-        for left_out, text in (("config.json", "it has no config.json"),
-                               ("model.safetensors", "only there as .bin")):
-            hub = self.hub({path: text for path, text in files().items() if path != left_out})
+        for left_out, text in ((["config.json"], "it has no config.json"),
+                               (["model.safetensors", "pytorch_model.bin"], "it has no weights")):
+            hub = self.hub({path: text for path, text in files().items() if path not in left_out})
             self.check_refused(self.pull(), 66, text)
             self.assertEqual(hub.fetched(), [])
 

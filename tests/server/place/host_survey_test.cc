@@ -65,7 +65,12 @@ TEST(HostSurvey, AFolderHasTheBytesOfItsWeightFiles) {
   std::vector<ModelConfig> models(2);
   models[0].path = folder;
   models[1].path = "/nowhere/folder";
+  std::ofstream(folder / "pytorch_model.bin") << "1234567";
   EXPECT_EQ(FileBytes(models), (std::vector<uint64_t>{8, 0}));
+  std::filesystem::remove(folder / "model-00001-of-00002.safetensors");
+  std::filesystem::remove(folder / "model-00002-of-00002.safetensors");
+  std::ofstream(folder / "training_args.bin") << "1";
+  EXPECT_EQ(FileBytes(models), (std::vector<uint64_t>{7, 0}));
   std::filesystem::remove_all(folder);
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "server/request/too_long.h"
 
@@ -71,6 +72,58 @@ TEST_F(TextEncoderLoadTest, RefusesASettingBesideThatContradicts) {
   Write("tokenizer_config.json", R"({"do_lower_case": false})");
   EXPECT_THAT(std::string(TextEncoder::Load(policy).status().message()),
               HasSubstr("tokenizer_config.json: 'do_lower_case' must be as"));
+}
+
+// The words of a chat reranker; the others are 0.
+constexpr char kChatWords[] = R"({"pre_tokenizer": {"type": "WhitespaceSplit"},
+    "model": {"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0, "<Instruct>:": 1,
+      "<Query>:": 2, "<Document>:": 3, "q": 4, "d": 5, "judge": 6, "<|im_start|>user": 7,
+      "<|im_start|>assistant": 8}}})";
+
+std::vector<int32_t> Zeros(size_t count) { return std::vector<int32_t>(count, 0); }
+
+std::vector<int32_t> Joined(std::initializer_list<std::vector<int32_t>> parts) {
+  std::vector<int32_t> all;
+  for (const std::vector<int32_t>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+TEST_F(TextEncoderLoadTest, OfAChatRerankerPutsAPairIntoItsWords) {
+  const TextPolicy policy = Write("tokenizer.json", kChatWords);
+  Write("config.json", R"({"architectures": ["Qwen3ForCausalLM"]})");
+  auto encoder = TextEncoder::Load(policy);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  const std::vector<int32_t> before = Joined({Zeros(26), {7}});
+  const std::vector<int32_t> behind = {0, 8, 0, 0};
+  const auto row = (*encoder)->Encode("q", "d d d", 512);
+  ASSERT_TRUE(row.ok()) << row.status();
+  EXPECT_EQ(row->ids, Joined({before, {1}, Zeros(12), {2, 4, 3, 5, 5, 5}, behind}));
+  EXPECT_EQ(row->type_ids.size(), row->ids.size());
+  const auto cut = (*encoder)->Encode("q", "d d d", row->ids.size() - 2);
+  ASSERT_TRUE(cut.ok()) << cut.status();
+  EXPECT_EQ(cut->ids, Joined({before, {1}, Zeros(12), {2, 4, 3, 5}, behind}));
+  EXPECT_EQ(cut->cut_count, 2u);
+  EXPECT_EQ((*encoder)->Encode("q", "d", 31).status().message(),
+            "the words around a pair are 31 tokens, but a row has at most 31");
+  EXPECT_EQ((*encoder)->Encode("q", {}, 512).status().message(),
+            "it stands alone, but this model scores pairs of texts");
+
+  Write("config_sentence_transformers.json",
+        R"({"prompts": {"own": "judge"}, "default_prompt_name": "own"})");
+  Write("modules.json", R"([{"type": "a.Transformer"}, {"type": "b.LogitScore"}])");
+  encoder = TextEncoder::Load(policy);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  EXPECT_EQ((*encoder)->Encode("q", "d", 512)->ids, Joined({before, {1, 6, 2, 4, 3, 5}, behind}));
+}
+
+TEST_F(TextEncoderLoadTest, OfAnEmbedderThatWasAChatModelHasNoSuchWords) {
+  const TextPolicy policy = Write("tokenizer.json", kChatWords);
+  Write("config.json", R"({"architectures": ["Qwen3ForCausalLM"]})");
+  Write("modules.json", R"([{"type": "a.Transformer"}, {"type": "b.Pooling"}])");
+  const auto encoder = TextEncoder::Load(policy);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  EXPECT_THAT((*encoder)->Encode("q", "d", 512)->ids, ElementsAre(4, 5));
+  EXPECT_THAT((*encoder)->Encode("q", {}, 512)->ids, ElementsAre(4));
 }
 
 TEST_F(TextEncoderLoadTest, APipeIsNoFile) {

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "worker/model/encoder/weights/mapped_file.h"
@@ -38,6 +40,12 @@ absl::StatusOr<std::string> ReadSmallFile(const ModelFolder& source, const std::
   return std::string(file->bytes());
 }
 
+absl::Status StatusOf(const absl::Status& status) { return status; }
+template <typename Value>
+absl::Status StatusOf(const absl::StatusOr<Value>& result) {
+  return result.status();
+}
+
 // The result of `parse` on the file; an error names the file.
 template <typename Parse>
 auto ReadAs(const ModelFolder& source, const std::string& name, const Parse& parse)
@@ -46,7 +54,8 @@ auto ReadAs(const ModelFolder& source, const std::string& name, const Parse& par
   if (!text.ok()) return text.status();
   auto parsed = parse(*text);
   if (parsed.ok()) return parsed;
-  return absl::Status(parsed.status().code(), absl::StrCat(name, ": ", parsed.status().message()));
+  const absl::Status status = StatusOf(parsed);
+  return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
 
 absl::Status ReadStep(const ModelFolder& source, const SentenceStep& step, EncoderFolder* folder) {
@@ -73,15 +82,42 @@ absl::Status ReadStep(const ModelFolder& source, const SentenceStep& step, Encod
   return absl::OkStatus();
 }
 
-absl::Status ReadSentenceFiles(const ModelFolder& source, EncoderFolder* folder) {
-  const auto steps = ReadAs(source, "modules.json", ParseSentenceSteps);
-  if (absl::IsNotFound(steps.status())) {
-    if (folder->config.head != HeadKind::kTraining) return absl::OkStatus();
+// Makes a reranker of a model that tells the next word.
+absl::Status ReadYesOrNo(EncoderFolder* folder) {
+  EncoderConfig* config = &folder->config;
+  if (config->family != EncoderFamily::kQwen3 || config->head != HeadKind::kTraining) {
     return absl::InvalidArgumentError(
-        "config.json: 'architectures' names a head for words, which mpsd does not serve; an "
-        "embedder has a modules.json beside it");
+        "config.json: mpsd compares the words of Qwen3ForCausalLM alone");
   }
+  if (config->vocabulary_size <= kYesToken) {
+    return absl::InvalidArgumentError("config.json: 'vocab_size' has no room for Qwen 3's words");
+  }
+  config->head = HeadKind::kYesOrNo;
+  config->labels = {"yes"};
+  config->score = Activation::kSigmoid;
+  return absl::OkStatus();
+}
+
+// A folder without modules.json.
+absl::Status ReadWithoutSteps(const ModelFolder& source, ModelTask task, EncoderFolder* folder) {
+  if (folder->config.head != HeadKind::kTraining) return absl::OkStatus();
+  const bool is_named = absl::StrContains(absl::AsciiStrToLower(source.Name()), "reranker");
+  const bool is_told = task == ModelTask::kRerank || (task == ModelTask::kAuto && is_named);
+  if (is_told && folder->config.family == EncoderFamily::kQwen3) return ReadYesOrNo(folder);
+  return absl::InvalidArgumentError(
+      "config.json: 'architectures' names a head for words, which mpsd does not serve; an "
+      "embedder has a modules.json beside it");
+}
+
+absl::Status ReadSentenceFiles(const ModelFolder& source, ModelTask task, EncoderFolder* folder) {
+  const auto steps = ReadAs(source, "modules.json", ParseSentenceSteps);
+  if (absl::IsNotFound(steps.status())) return ReadWithoutSteps(source, task, folder);
   if (!steps.ok()) return steps.status();
+  if (steps->size() == 1 && steps->front().kind == SentenceStep::kLogitScore) {
+    const std::string file = steps->front().folder + "/config.json";
+    const absl::Status words = ReadAs(source, file, CheckLogitScore);
+    return words.ok() ? ReadYesOrNo(folder) : words;
+  }
   if (folder->is_classifier()) {
     if (steps->empty()) return absl::OkStatus();
     return absl::InvalidArgumentError(
@@ -100,7 +136,7 @@ absl::Status ReadSentenceFiles(const ModelFolder& source, EncoderFolder* folder)
 // In this file sentence-transformers says how a reranker's scores are made; it takes precedence
 // over config.json.
 absl::Status ReadScore(const ModelFolder& source, EncoderFolder* folder) {
-  if (!folder->is_classifier()) return absl::OkStatus();
+  if (!folder->has_scores()) return absl::OkStatus();
   const auto score = ReadAs(source, "config_sentence_transformers.json", ParseScoreActivation);
   if (absl::IsNotFound(score.status())) return absl::OkStatus();
   if (!score.ok()) return score.status();
@@ -187,19 +223,19 @@ std::string LabelsText(const EncoderConfig& config) {
 }  // namespace
 
 int64_t EncoderFolder::width() const {
-  if (is_classifier()) return static_cast<int64_t>(config.labels.size());
+  if (has_scores()) return static_cast<int64_t>(config.labels.size());
   for (auto step = tail.rbegin(); step != tail.rend(); ++step) {
     if (step->is_dense) return step->dense.to;
   }
   return config.hidden_size;
 }
 
-absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source) {
+absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source, ModelTask task) {
   EncoderFolder folder;
   absl::StatusOr<EncoderConfig> config = ReadAs(source, kEncoderConfig, ParseEncoderConfig);
   if (!config.ok()) return config.status();
   folder.config = *std::move(config);
-  absl::Status status = ReadSentenceFiles(source, &folder);
+  absl::Status status = ReadSentenceFiles(source, task, &folder);
   status.Update(ReadScore(source, &folder));
   if (!status.ok()) return status;
   status = ReadMaxTokens(source, &folder);
@@ -232,7 +268,7 @@ absl::StatusOr<ModelSpec> EncoderSpec(const LoadOrder& order, const EncoderFolde
     rule.buckets = Buckets(folder.max_tokens);
     spec.pad.push_back(std::move(rule));
   }
-  if (folder.is_classifier()) {
+  if (folder.has_scores()) {
     spec.outputs = {{"logits", DataType::kFp32, {folder.width()}},
                     {"scores", DataType::kFp32, {folder.width()}}};
   } else {
@@ -244,7 +280,10 @@ absl::StatusOr<ModelSpec> EncoderSpec(const LoadOrder& order, const EncoderFolde
 std::vector<ModelFact> FactsOf(const EncoderFolder& folder, const ModelSpec& spec) {
   const EncoderConfig& config = folder.config;
   std::vector<ModelFact> facts = {{"family", std::string(NameOf(config.family))}};
-  if (folder.is_classifier()) {
+  if (config.head == HeadKind::kYesOrNo) {
+    facts.push_back({"task", "scores of pairs, by the words yes and no"});
+    facts.push_back({"labels", LabelsText(config)});
+  } else if (folder.is_classifier()) {
     facts.push_back({"task", config.labels.size() == 1 ? "scores of pairs or texts" : "classes"});
     facts.push_back({"labels", LabelsText(config)});
   } else {

@@ -3,6 +3,7 @@
 //   config.json                  the encoder and its head               EncoderConfig
 //   modules.json                 the steps behind the encoder, if any   SentenceStep
 //   1_Pooling/config.json        how tokens become a vector             Pooling
+//   1_LogitScore/config.json     which words are compared               CheckLogitScore
 //   2_Dense/config.json          a linear map behind the pooling        DenseConfig
 //   config_sentence_transformers.json
 //                                how a reranker's logits become scores; without it, config.json
@@ -50,14 +51,23 @@ struct EncoderFolder {
 
   bool is_classifier() const { return config.head == HeadKind::kClassifier; }
 
+  // Whether answers are scores, not vectors.
+  bool has_scores() const { return is_classifier() || config.head == HeadKind::kYesOrNo; }
+
   // How many numbers an answer has: those in the embedding, or one for each label.
   int64_t width() const;
 };
 
 // Reads the files of `source`. A folder without modules.json pools by the mean and does not
-// normalize. INVALID_ARGUMENT names the file, and what in it is missing, malformed or unknown.
+// normalize.
+//
+// Qwen3-Reranker was published without modules.json, as a chat model. Such a folder is a reranker
+// if `task` says so, or if its own name or the model's at the hub has the word "reranker".
+//
+// INVALID_ARGUMENT names the file, and what in it is missing, malformed or unknown.
 // NOT_FOUND and PERMISSION_DENIED name a file that is missing or cannot be read.
-absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source);
+absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source,
+                                                ModelTask task = ModelTask::kAuto);
 
 // The spec of such a folder: rows of tokens, padded to 16, 32, 64, … up to the longest row, at most
 // 32 rows a batch. The order may give other padding or another batch size. INVALID_ARGUMENT if the

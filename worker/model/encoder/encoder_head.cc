@@ -169,4 +169,22 @@ std::vector<at::Tensor> ClassifierHead::Run(at::Tensor tokens, const DeviceBatch
   return {logits, Activate(score_, logits.clone())};
 }
 
+YesOrNoHead::YesOrNoHead(const EncoderConfig& config, EncoderWeights* weights)
+    : score_(config.score) {
+  const bool ties = config.decoder.ties_words;
+  const auto take = [&](int64_t token) {
+    return weights->TakeRow(ties ? "embed_tokens.weight" : "lm_head.weight",
+                            {config.vocabulary_size, config.hidden_size}, token, /*whole=*/!ties);
+  };
+  const at::Tensor yes = take(kYesToken);
+  const at::Tensor no = take(kNoToken);
+  if (ties) weights->IgnoreWhole("lm_head.weight");  // the same numbers again
+  if (weights->ok()) difference_ = (yes - no).unsqueeze(1);
+}
+
+std::vector<at::Tensor> YesOrNoHead::Run(at::Tensor tokens, const DeviceBatch& batch) const {
+  const at::Tensor logits = Pool(Pooling::kLast, tokens, batch).matmul(difference_);
+  return {logits, Activate(score_, logits.clone())};
+}
+
 }  // namespace mpsd

@@ -71,4 +71,19 @@ class ClassifierHead final : public EncoderHead {
   Linear output_;
 };
 
+// The score of a row by its last token: how much larger the logit of "yes" is than the one of "no",
+// and the score that follows from it. By a sigmoid that is the likelihood of "yes" among the two.
+// Only two rows of the head for words are in memory. Thread-safe.
+class YesOrNoHead final : public EncoderHead {
+ public:
+  // Faults of `weights` stay in `weights`.
+  YesOrNoHead(const EncoderConfig& config, EncoderWeights* weights);
+
+  std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const override;
+
+ private:
+  const Activation score_;
+  at::Tensor difference_;  // between the two words, [hidden, 1]
+};
+
 }  // namespace mpsd

@@ -45,7 +45,9 @@ absl::StatusOr<EncoderParts> LoadEncoderParts(const ModelFolder& source,
   parts.encoder = MakeEncoder(folder.config, &weights, device);
   weights.HandOutAs(at::kFloat);
   weights.MultiplyBy(Products::kTorch);
-  if (folder.is_classifier()) {
+  if (folder.config.head == HeadKind::kYesOrNo) {
+    parts.head = std::make_unique<YesOrNoHead>(folder.config, &weights);
+  } else if (folder.is_classifier()) {
     parts.head = std::make_unique<ClassifierHead>(folder.config, &weights);
   } else {
     absl::StatusOr<std::unique_ptr<EncoderHead>> head =

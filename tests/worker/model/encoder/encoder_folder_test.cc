@@ -99,6 +99,63 @@ TEST_F(EncoderFolderTest, AHeadForWordsIsRefusedButBelowModules) {
   EXPECT_EQ(Error(), "it was read");
 }
 
+// A model that tells the next word.
+class ChatFolderTest : public EncoderFolderTest {
+ protected:
+  ChatFolderTest() { WriteChat("qwen3", "Qwen3ForCausalLM", 9694); }
+  void WriteChat(const std::string& type, const std::string& architecture, int words) const {
+    Write("config.json",
+          absl::StrCat(R"({"model_type": ")", type, R"(", "architectures": [")", architecture,
+                       R"("], "hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 2,
+                       "num_key_value_heads": 1, "head_dim": 4, "intermediate_size": 8,
+                       "max_position_embeddings": 40, "vocab_size": )",
+                       words, "}"));
+  }
+  void WriteLogitScore(const std::string& words) const {
+    Write("modules.json", R"([{"type": "s.Transformer", "path": ""},
+                              {"type": "s.LogitScore", "path": "1_LogitScore"}])");
+    Write("1_LogitScore/config.json", words);
+  }
+};
+
+TEST_F(ChatFolderTest, IsARerankerWhereItsFilesSaySo) {
+  WriteLogitScore(R"({"true_token_id": 9693, "false_token_id": 2152})");
+  const absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(folder_);
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  EXPECT_TRUE(folder->has_scores());
+  EXPECT_EQ(folder->width(), 1);
+  EXPECT_EQ(folder->config.score, Activation::kSigmoid);
+  EXPECT_EQ(TensorText(Spec().outputs[1]), "scores:FP32[1]");
+  EXPECT_EQ(FactsOf(*folder, {})[1].text, "scores of pairs, by the words yes and no");
+  WriteLogitScore(R"({"true_token_id": 1, "false_token_id": 0})");
+  EXPECT_EQ(Error(),
+            "1_LogitScore/config.json: 'true_token_id' is not 9693; mpsd knows the words of "
+            "Qwen3-Reranker");
+}
+
+TEST_F(ChatFolderTest, IsARerankerWhereItsNameOrTheTaskSaysSo) {
+  EXPECT_THAT(Error(), HasSubstr("names a head for words"));
+  EXPECT_TRUE(ReadEncoderFolder(folder_, ModelTask::kRerank).ok());
+  for (const char* path : {"/My-Reranker-0.6B", "/models--Qwen--Qwen3-Reranker-4B/snapshots/1"}) {
+    const std::string named = folder_ + path;
+    std::filesystem::create_directories(named);
+    std::filesystem::copy(folder_ + "/config.json", named + "/config.json");
+    EXPECT_TRUE(ReadEncoderFolder(named).ok()) << path;
+    EXPECT_TRUE(ReadEncoderFolder(named + "/").ok()) << path;
+    EXPECT_FALSE(ReadEncoderFolder(named, ModelTask::kEmbedding).ok()) << path;
+  }
+}
+
+TEST_F(ChatFolderTest, OfAnotherFamilyOrOfFewWordsIsRefused) {
+  WriteLogitScore(R"({"true_token_id": 9693, "false_token_id": 2152})");
+  WriteChat("qwen3", "Qwen3ForCausalLM", 9693);
+  EXPECT_EQ(Error(), "config.json: 'vocab_size' has no room for Qwen 3's words");
+  WriteChat("qwen3", "Qwen3Model", 9694);
+  EXPECT_EQ(Error(), "config.json: mpsd compares the words of Qwen3ForCausalLM alone");
+  WriteConfig(R"("architectures": ["BertForMaskedLM"])");
+  EXPECT_EQ(Error(), "config.json: mpsd compares the words of Qwen3ForCausalLM alone");
+}
+
 TEST_F(EncoderFolderTest, AClassifierHasScoresAndNoPooling) {
   WriteConfig(R"("architectures": ["BertForSequenceClassification"], "id2label": {"0": "only"})");
   const ModelSpec spec = Spec();

@@ -25,7 +25,7 @@ TokenBatch FourRows(TokenLayout layout) {
 at::Tensor Pooled(Pooling pooling, const at::Tensor& tokens, const TokenBatch& batch) {
   EncoderFolder folder;
   folder.pooling = pooling;
-  const Safetensors none;
+  const StoredTensors none;
   EncoderWeights weights(none, "", at::kCPU);
   const auto head = SentenceHead::Load(ModelFolder(""), folder, &weights, at::kCPU);
   return (*head)->Run(tokens, DeviceBatch(batch, at::kCPU))[0];

@@ -193,7 +193,8 @@ INSTANTIATE_TEST_SUITE_P(All, EncoderFamilies,
                                          "distilbert_classifier", "mpnet_classifier", "modernbert",
                                          "modernbert_classifier", "nomic_bert", "nomic_bert_first",
                                          "nomic_bert_classifier", "gte", "gte_first",
-                                         "gte_reranker", "qwen3", "gemma3"),
+                                         "gte_reranker", "qwen3", "qwen3_reranker",
+                                         "qwen3_reranker_untied", "gemma3"),
                          [](const auto& param) { return std::string(param.param); });
 
 // A folder for tests to spoil.

@@ -21,6 +21,35 @@ std::string BytesOf(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
 }
 
+TEST(EncoderWeights, PutsNumbersSideBySide) {
+  const at::Tensor saved = at::linspace(1, 6, 6);
+  const std::string bytes = BytesOf(saved);
+  const StoredTensors source = {
+      {"across", {"F32", {3, 2}, bytes, {1, 3}}},
+      {"cut", {"F32", {2, 2}, absl::string_view(bytes).substr(4), {3, 1}}}};
+  EncoderWeights weights(source, "", at::kCPU);
+  const at::Tensor across = weights.Take("across", {3, 2});
+  EXPECT_TRUE(across.is_contiguous());
+  EXPECT_TRUE(at::equal(across, saved.view({2, 3}).t()));
+  EXPECT_TRUE(at::equal(weights.Take("cut", {2, 2}), saved.view({2, 3}).narrow(1, 1, 2)));
+  EXPECT_TRUE(weights.Finish().ok());
+}
+
+TEST(EncoderWeights, TakesOneRowOfAMatrix) {
+  const at::Tensor saved = at::linspace(1, 6, 6);
+  const std::string bytes = BytesOf(saved);
+  const StoredTensors source = {{"e.words", {"F32", {3, 2}, bytes}},
+                                {"across", {"F32", {3, 2}, bytes, {1, 3}}}};
+  EncoderWeights weights(source, "e.", at::kCPU);
+  const at::Tensor row = weights.TakeRow("words", {3, 2}, 2, /*whole=*/false);
+  EXPECT_TRUE(at::equal(row, saved.view({3, 2})[2]));
+  const at::Tensor across = weights.TakeRow("across", {3, 2}, 1, /*whole=*/true);
+  EXPECT_TRUE(at::equal(across, saved.view({2, 3}).t()[1]));
+  EXPECT_TRUE(weights.Finish().ok());
+  weights.TakeRow("words", {4, 2}, 3, /*whole=*/false);
+  EXPECT_EQ(weights.Finish().message(), "the tensor 'e.words' has the shape [3,2], not [4,2]");
+}
+
 class NormOfSquares : public testing::Test {
  protected:
   Norm Take(at::ScalarType type, bool counts_from_one) {
@@ -34,7 +63,7 @@ class NormOfSquares : public testing::Test {
   const at::Tensor saved_ = at::linspace(-0.05, 0.05, 256);
   const at::Tensor rows_ = at::linspace(-3, 2, 512).reshape({2, 256});
   const std::string bytes_ = BytesOf(saved_);
-  const Safetensors source_ = {{"norm.weight", {"F32", {256}, bytes_}}};
+  const StoredTensors source_ = {{"norm.weight", {"F32", {256}, bytes_}}};
   EncoderWeights weights_{source_, "", at::kCPU};
 };
 
@@ -110,8 +139,8 @@ class LinearOfPanels : public testing::TestWithParam<Products> {
   const at::Tensor rows_ = at::linspace(-3, 2, 64 * 256).sin().reshape({64, 256});
   const std::string weight_ = BytesOf(at::linspace(-90, 70, 200 * 256).sin());
   const std::string bias_ = BytesOf(at::linspace(-1, 1, 200));
-  const Safetensors source_ = {{"map.weight", {"F32", {200, 256}, weight_}},
-                               {"map.bias", {"F32", {200}, bias_}}};
+  const StoredTensors source_ = {{"map.weight", {"F32", {200, 256}, weight_}},
+                                 {"map.bias", {"F32", {200}, bias_}}};
   EncoderWeights weights_{source_, "", at::kCPU};
 };
 

@@ -33,6 +33,7 @@ except ImportError as error:
 
 LENGTHS = (1, 2, 3, 3, 7, 12, 20)
 WORDS = 60
+YES, NO = 9693, 2152  # Qwen 3's words
 FARTHEST = 1e-5
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
@@ -152,6 +153,16 @@ def classifier(model, seed, activation, types=False):
                   lambda output: torch.cat([output.logits[0], activation(output.logits[0])]))
 
 
+def chat_reranker(model, seed, files=None, **more):
+    """A chat model whose next word is the answer."""
+    def answer(output):
+        logits = output.logits[0, -1]
+        difference = (logits[YES] - logits[NO]).reshape(1)
+        return torch.cat([difference, torch.sigmoid(difference)])
+
+    return family(model, rows_for(seed, False), answer, files, **more)
+
+
 def softmax(logits):
     return torch.softmax(logits, 0)
 
@@ -196,6 +207,7 @@ def rotary_families():
     gemma = heads | {"num_hidden_layers": 3, "sliding_window": 6, "sliding_window_pattern": 3,
                      "query_pre_attn_scalar": 10, "use_bidirectional_attention": True}
     nomic = t.NomicBertConfig(**sizes)
+    words = {"vocab_size": 9700}
     return {
         "nomic_bert": embedder(t.NomicBertModel(nomic), "mean", 15, types=True),
         "nomic_bert_first": embedder(t.NomicBertModel(nomic), "mean", 16, types=True,
@@ -210,6 +222,17 @@ def rotary_families():
             t.GteConfig(**sizes, type_vocab_size=0, num_labels=1)), 20, torch.sigmoid),
         "qwen3": embedder(t.Qwen3Model(t.Qwen3Config(**heads)), "lasttoken", 21,
                           dtype=torch.bfloat16, config=qwen3_config),
+        "qwen3_reranker": chat_reranker(
+            t.Qwen3ForCausalLM(t.Qwen3Config(**heads | words, tie_word_embeddings=True)), 23,
+            {"modules.json": [
+                {"idx": 0, "name": "0", "path": "",
+                 "type": "sentence_transformers.base.modules.transformer.Transformer"},
+                {"idx": 1, "name": "1", "path": "1_LogitScore",
+                 "type": "sentence_transformers.cross_encoder.modules.logit_score.LogitScore"}],
+             "1_LogitScore/config.json": {"true_token_id": YES, "false_token_id": NO}}),
+        "qwen3_reranker_untied": chat_reranker(
+            t.Qwen3ForCausalLM(t.Qwen3Config(**heads | words, tie_word_embeddings=False)), 24,
+            dtype=torch.bfloat16),
         "gemma3": embedder(t.Gemma3TextModel(t.Gemma3TextConfig(**gemma)), "mean", 22,
                            dense=(24, 16), bias=False),
     }

@@ -27,6 +27,7 @@ absl::Status ReadHeads(const Json& json, EncoderConfig* config) {
   decoder->score_scale = 1 / std::sqrt(static_cast<double>(decoder->head_size));
   status.Update(CheckHeadIsEven(decoder->head_size));
   status.Update(ReadFlag(json, "attention_bias", &config->rotary.has_attention_bias));
+  status.Update(ReadFlag(json, "tie_word_embeddings", &decoder->ties_words));
   return status;
 }
 

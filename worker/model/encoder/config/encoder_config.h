@@ -49,7 +49,8 @@ enum class EncoderFamily {
 //   kNone        Nothing that belongs to the answer.
 //   kTraining    A training head for words, which an embedder's folder may still name.
 //   kClassifier  One score for each label.
-enum class HeadKind { kNone, kTraining, kClassifier };
+//   kYesOrNo     One score: how much likelier the next word is "yes" than "no".
+enum class HeadKind { kNone, kTraining, kClassifier, kYesOrNo };
 
 // For families whose positions are rotations. Plain data.
 struct RotaryConfig {
@@ -73,6 +74,7 @@ struct DecoderConfig {
   int64_t key_value_head_count = 0;  // num_key_value_heads
   double score_scale = 0;            // for an attention; query_pre_attn_scalar to the power of -1/2
   bool is_causal = false;            // a token sees itself and those before it
+  bool ties_words = false;           // words are told by their embeddings; tie_word_embeddings
 };
 
 // The names are ours. The comment has the key of config.json, and DistilBERT's own key after a
@@ -94,7 +96,7 @@ struct EncoderConfig {
   Activation activation = Activation::kGelu;    // hidden_act; activation
   RotaryConfig rotary;                          // if the family has rotations
   DecoderConfig decoder;                        // kQwen3 and kGemma3 only
-  std::vector<std::string> labels;              // id2label, by number; only for a classifier
+  std::vector<std::string> labels;              // id2label, by number; only for scores
   Activation score = Activation::kIdentity;     // turns a classifier's logits into scores
 
   // The most tokens in a row.

@@ -76,9 +76,12 @@ absl::StatusOr<SentenceStep> ReadStep(const Json& json) {
     step.kind = SentenceStep::kDense;
   } else if (name == "Normalize") {
     step.kind = SentenceStep::kNormalize;
+  } else if (name == "LogitScore") {
+    step.kind = SentenceStep::kLogitScore;
   } else {
     return Wrong(absl::StrCat("the step ", name.empty() ? "without a type" : name.substr(0, 100),
-                              " would be lost; mpsd knows Transformer, Pooling, Dense, Normalize"));
+                              " would be lost; mpsd knows Transformer, Pooling, Dense, Normalize, "
+                              "LogitScore"));
   }
   return step;
 }
@@ -96,7 +99,9 @@ absl::StatusOr<std::vector<SentenceStep>> ParseSentenceSteps(absl::string_view j
   for (size_t i = 1; i < list->size(); ++i) {
     absl::StatusOr<SentenceStep> step = ReadStep((*list)[i]);
     if (!step.ok()) return step.status();
-    if ((step->kind == SentenceStep::kPooling) != (i == 1)) {
+    if (step->kind == SentenceStep::kLogitScore) {
+      if (list->size() != 2) return Wrong("LogitScore must be the second step, and the last one");
+    } else if ((step->kind == SentenceStep::kPooling) != (i == 1)) {
       return Wrong("Pooling must be the second step, and no other");
     }
     steps.push_back(*std::move(step));
@@ -120,6 +125,18 @@ absl::StatusOr<Pooling> ParsePooling(absl::string_view json) {
   return Wrong(
       absl::StrCat("the model pools by ", modes.empty() ? "no mode" : absl::StrJoin(modes, " and "),
                    "; mpsd knows mean_tokens, cls_token, lasttoken, max_tokens, one of them"));
+}
+
+absl::Status CheckLogitScore(absl::string_view json) {
+  const absl::StatusOr<Json> config = ParseSettings(json);
+  if (!config.ok()) return config.status();
+  for (const auto& [key, token] :
+       {std::pair("true_token_id", kYesToken), std::pair("false_token_id", kNoToken)}) {
+    if (config->value(key, Json()) == token) continue;
+    return Wrong(
+        absl::StrCat("'", key, "' is not ", token, "; mpsd knows the words of Qwen3-Reranker"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<Activation>> ParseScoreActivation(absl::string_view json) {

@@ -6,7 +6,8 @@
 //   [{"type": "….Transformer", "path": ""}, {"type": "….Pooling", "path": "1_Pooling"},
 //    {"type": "….Dense", "path": "2_Dense"}, {"type": "….Normalize", "path": "3_Normalize"}]
 //
-// A reranker's list has only the encoder.
+// A reranker's list has only the encoder. If the reranker was a chat model, its list also has
+// LogitScore, whose settings name two words.
 //
 // Parsing is pure and knows no files; EncoderFolder reads them.
 #pragma once
@@ -26,9 +27,13 @@ namespace mpsd {
 // the largest number in each place. Tokens that the mask leaves out do not count.
 enum class Pooling { kMean, kFirst, kLast, kMax };
 
+// The words whose logits Qwen3-Reranker compares, as token ids of Qwen 3.
+inline constexpr int64_t kYesToken = 9693;
+inline constexpr int64_t kNoToken = 2152;
+
 // A step of modules.json behind the encoder.
 struct SentenceStep {
-  enum Kind { kPooling, kDense, kNormalize };
+  enum Kind { kPooling, kDense, kNormalize, kLogitScore };
   Kind kind = kPooling;
   std::string folder;  // folder with the step's files: "1_Pooling"; directly in the model's folder
 };
@@ -43,12 +48,17 @@ struct DenseConfig {
 };
 
 // The steps in `json`, the text of a modules.json, without the encoder. The encoder must be first,
-// and Pooling, if any step follows, second. INVALID_ARGUMENT names a step in the wrong place. Pure.
+// and Pooling, if any step follows, second. LogitScore stands alone behind the encoder.
+// INVALID_ARGUMENT names a step in the wrong place. Pure.
 absl::StatusOr<std::vector<SentenceStep>> ParseSentenceSteps(absl::string_view json);
 
 // The pooling in `json`, the text of a 1_Pooling/config.json. INVALID_ARGUMENT names the modes
 // unless they are one of the four. Pure.
 absl::StatusOr<Pooling> ParsePooling(absl::string_view json);
+
+// Checks `json`, the text of a 1_LogitScore/config.json. INVALID_ARGUMENT unless it names the words
+// that Qwen3-Reranker compares: for others, pairs would need other texts around them. Pure.
+absl::Status CheckLogitScore(absl::string_view json);
 
 // activation_fn in `json`, the text of a config_sentence_transformers.json: it turns a reranker's
 // logits into scores. Nothing if the file names none. INVALID_ARGUMENT names an unknown one. Pure.

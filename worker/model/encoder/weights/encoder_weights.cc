@@ -20,9 +20,30 @@ std::optional<at::ScalarType> TypeOf(absl::string_view dtype) {
   return std::nullopt;
 }
 
+// The tensor in memory of its own, its numbers side by side.
+at::Tensor CopyOf(const StoredTensor& stored, at::ScalarType type) {
+  const auto count = static_cast<int64_t>(stored.bytes.size() / c10::elementSize(type));
+  const at::Tensor numbers = at::empty({count}, at::TensorOptions(type));
+  std::memcpy(numbers.mutable_data_ptr(), stored.bytes.data(), stored.bytes.size());
+  if (stored.strides.empty()) return numbers.view(stored.shape);
+  return numbers.as_strided(stored.shape, stored.strides).contiguous();
+}
+
+// One row of a matrix, as it lies in the matrix's bytes.
+StoredTensor RowOf(const StoredTensor& matrix, int64_t row, size_t element_bytes) {
+  const std::vector<int64_t> strides =
+      matrix.strides.empty() ? std::vector<int64_t>{matrix.shape[1], 1} : matrix.strides;
+  const auto first = static_cast<size_t>(row * strides[0]);
+  const auto count = static_cast<size_t>((matrix.shape[1] - 1) * strides[1] + 1);
+  return {matrix.dtype,
+          {matrix.shape[1]},
+          matrix.bytes.substr(first * element_bytes, count * element_bytes),
+          {strides[1]}};
+}
+
 }  // namespace
 
-EncoderWeights::EncoderWeights(const Safetensors& source, absl::string_view prefix,
+EncoderWeights::EncoderWeights(const StoredTensors& source, absl::string_view prefix,
                                c10::Device device)
     : source_(source), device_(device) {
   for (const auto& entry : source) {
@@ -37,11 +58,21 @@ at::Tensor EncoderWeights::Fail(const std::string& name, absl::Span<const int64_
   return at::empty({1}).expand(c10::IntArrayRef(shape.data(), shape.size()));
 }
 
+at::Tensor EncoderWeights::TakeRow(const std::string& name, const std::vector<int64_t>& shape,
+                                   int64_t row, bool whole) {
+  return Take(whole ? name : prefix_ + name, shape, row);
+}
+
 at::Tensor EncoderWeights::TakeWhole(const std::string& name, const std::vector<int64_t>& shape) {
+  return Take(name, shape, std::nullopt);
+}
+
+at::Tensor EncoderWeights::Take(const std::string& name, const std::vector<int64_t>& shape,
+                                std::optional<int64_t> row) {
   taken_.insert(name);
   const auto found = source_.find(name);
   if (found == source_.end()) return Fail(name, shape, "is missing");
-  const SafetensorView& view = found->second;
+  const StoredTensor& view = found->second;
   if (view.shape != shape) {
     return Fail(name, shape,
                 absl::StrCat("has the shape [", absl::StrJoin(view.shape, ","), "], not [",
@@ -52,9 +83,9 @@ at::Tensor EncoderWeights::TakeWhole(const std::string& name, const std::vector<
     return Fail(name, shape,
                 absl::StrCat("is of the dtype ", view.dtype, ", which is no F32, F16 or BF16"));
   }
-  const at::Tensor tensor = at::empty(shape, at::TensorOptions(*type));
-  std::memcpy(tensor.mutable_data_ptr(), view.bytes.data(), view.bytes.size());
-  const at::Tensor taken = tensor.to(device_, type_);
+  const at::Tensor taken =
+      CopyOf(row.has_value() ? RowOf(view, *row, c10::elementSize(*type)) : view, *type)
+          .to(device_, type_);
   Keep(taken);
   taken_bytes_ += taken.nbytes();
   taken_dtypes_.emplace(DataTypeName(FromScalarType(type_)));

@@ -1,6 +1,7 @@
 // EncoderWeights: hands out a folder's tensors by name, and makes sure that none is left unread.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 #include "absl/types/span.h"
 #include "c10/core/Storage.h"
 #include "proto/link/census.h"
-#include "worker/model/encoder/weights/safetensors.h"
+#include "worker/model/encoder/weights/stored_tensors.h"
 #include "worker/model/products/products.h"
 
 namespace mpsd {
@@ -21,7 +22,7 @@ namespace mpsd {
 class EncoderWeights {
  public:
   // The names of an encoder's tensors begin with `prefix` ("bert.") if a head was saved beside it.
-  EncoderWeights(const Safetensors& source, absl::string_view prefix, c10::Device device);
+  EncoderWeights(const StoredTensors& source, absl::string_view prefix, c10::Device device);
 
   // From now on tensors are handed out in `type`; before the first call, in float.
   void HandOutAs(at::ScalarType type) { type_ = type; }
@@ -40,6 +41,10 @@ class EncoderWeights {
 
   // The same for a tensor outside the encoder, whose name has no prefix.
   at::Tensor TakeWhole(const std::string& name, const std::vector<int64_t>& shape);
+
+  // One row of a matrix of that shape, inside or outside the encoder.
+  at::Tensor TakeRow(const std::string& name, const std::vector<int64_t>& shape, int64_t row,
+                     bool whole);
 
   // False after a fault. Then nothing large should be made from the tensors.
   bool ok() const { return status_.ok(); }
@@ -68,10 +73,13 @@ class EncoderWeights {
   void Count(Census* census) const;
 
  private:
+  // The tensor, or only a row of it.
+  at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape,
+                  std::optional<int64_t> row);
   at::Tensor Fail(const std::string& name, absl::Span<const int64_t> shape, absl::string_view what);
   bool IsIgnored(absl::string_view name) const;
 
-  const Safetensors& source_;
+  const StoredTensors& source_;
   const c10::Device device_;
   at::ScalarType type_ = at::kFloat;
   Products products_ = Products::kTorch;

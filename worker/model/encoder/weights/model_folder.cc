@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/files/hub_name.h"
 
 namespace mpsd {
 
@@ -20,6 +21,12 @@ bool ModelFolder::Has(const std::string& name) const {
   if (handed_ != nullptr) return handed_->Find(prefix_ + name).has_value();
   std::error_code error;
   return std::filesystem::exists(absl::StrCat(path_, "/", name), error);
+}
+
+std::string ModelFolder::Name() const {
+  std::filesystem::path path(path_);
+  if (!path.has_filename()) path = path.parent_path();  // it ends in a slash
+  return hub::NameOfSnapshot(path.string()).value_or(path.filename().string());
 }
 
 ModelFolder ModelFolder::Inner(absl::string_view name) const {

@@ -29,6 +29,9 @@ class ModelFolder {
   // The folder of that name in this one.
   ModelFolder Inner(absl::string_view name) const;
 
+  // The folder's own name; in Hugging Face's cache the model's.
+  std::string Name() const;
+
   // For the words that people read.
   const std::string& path() const { return path_; }
 

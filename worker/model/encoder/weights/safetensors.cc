@@ -17,9 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kMaxHeaderBytes = 100ULL << 20;  // the format's own limit
-constexpr size_t kMaxTensorsOfAFile = 100'000;
-constexpr size_t kMaxDims = 8;
-constexpr size_t kMaxHeaderValues = kMaxTensorsOfAFile * (kMaxDims + 8);
+constexpr size_t kMaxHeaderValues = kMaxTensorsOfAFile * (kMaxTensorDims + 8);
 
 absl::Status Bad(absl::string_view what) { return absl::InvalidArgumentError(what); }
 
@@ -48,18 +46,18 @@ std::optional<std::vector<int64_t>> WholeNumbers(const Json& entry, const char* 
   return numbers;
 }
 
-absl::StatusOr<SafetensorView> ReadEntry(const std::string& name, const Json& entry,
-                                         absl::string_view data) {
+absl::StatusOr<StoredTensor> ReadEntry(const std::string& name, const Json& entry,
+                                       absl::string_view data) {
   if (!entry.is_object()) return BadTensor(name, "is described by no object");
   const auto dtype = entry.find("dtype");
   if (dtype == entry.end() || !dtype->is_string()) return BadTensor(name, "has no dtype");
-  SafetensorView view;
+  StoredTensor view;
   view.dtype = dtype->get<std::string>();
   const uint64_t element_bytes = DtypeBytes(view.dtype);
   if (element_bytes == 0) return BadTensor(name, "has a dtype that is not known");
   std::optional<std::vector<int64_t>> shape = WholeNumbers(entry, "shape");
   if (!shape.has_value()) return BadTensor(name, "has no shape");
-  if (shape->size() > kMaxDims) return BadTensor(name, "has too many dims");
+  if (shape->size() > kMaxTensorDims) return BadTensor(name, "has too many dims");
   view.shape = *std::move(shape);
   const std::optional<std::vector<int64_t>> offsets = WholeNumbers(entry, "data_offsets");
   if (!offsets.has_value() || offsets->size() != 2) return BadTensor(name, "has no data_offsets");
@@ -75,7 +73,7 @@ absl::StatusOr<SafetensorView> ReadEntry(const std::string& name, const Json& en
 }
 
 // OK if every byte of `data` belongs to exactly one tensor.
-absl::Status CheckTiling(const Safetensors& tensors, absl::string_view data) {
+absl::Status CheckTiling(const StoredTensors& tensors, absl::string_view data) {
   using Placed = std::pair<std::pair<const char*, const char*>, absl::string_view>;
   std::vector<Placed> placed;
   for (const auto& [name, view] : tensors) {
@@ -95,7 +93,7 @@ absl::Status CheckTiling(const Safetensors& tensors, absl::string_view data) {
 
 }  // namespace
 
-absl::StatusOr<Safetensors> ParseSafetensors(absl::string_view file) {
+absl::StatusOr<StoredTensors> ParseSafetensors(absl::string_view file) {
   uint64_t header_bytes = 0;
   if (file.size() < sizeof(header_bytes)) return Bad("the file is too short for a header");
   std::memcpy(&header_bytes, file.data(), sizeof(header_bytes));
@@ -109,10 +107,10 @@ absl::StatusOr<Safetensors> ParseSafetensors(absl::string_view file) {
   if (!header.ok()) return Bad(absl::StrCat("the header ", header.status().message()));
   if (!header->is_object()) return Bad("the header is no JSON object");
   if (header->size() > kMaxTensorsOfAFile) return Bad("the header names too many tensors");
-  Safetensors tensors;
+  StoredTensors tensors;
   for (const auto& item : header->items()) {
     if (item.key() == "__metadata__") continue;
-    absl::StatusOr<SafetensorView> view = ReadEntry(item.key(), item.value(), data);
+    absl::StatusOr<StoredTensor> view = ReadEntry(item.key(), item.value(), data);
     if (!view.ok()) return view.status();
     tensors.emplace(item.key(), *std::move(view));
   }

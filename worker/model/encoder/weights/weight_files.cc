@@ -8,44 +8,45 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "proto/files/file_stamp.h"
 #include "worker/model/encoder/config/bounded_json.h"
+#include "worker/model/encoder/weights/checkpoint.h"
+#include "worker/model/encoder/weights/safetensors.h"
 
 namespace mpsd {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kOneFile[] = "model.safetensors";
-constexpr char kIndex[] = "model.safetensors.index.json";
 constexpr size_t kMaxIndexBytes = 16 << 20;
 constexpr size_t kMaxIndexValues = 200'000;
 constexpr size_t kMaxShards = 1000;
-constexpr const char* kPickles[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt",
-                                    "tf_model.h5", "model.onnx"};
+constexpr const char* kOthers[] = {"model.pt", "tf_model.h5", "model.onnx"};
 
 absl::Status In(absl::string_view name, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
 
-// Pickled weights are looked for on disk: no worker is handed one.
+// Weights of other tools are looked for on disk: no worker is handed one.
 absl::Status NoWeights(const ModelFolder& folder) {
-  for (const char* name : kPickles) {
+  for (const char* name : kOthers) {
     if (!ModelFolder(folder.path()).Has(name)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("the folder has its weights in ", name,
-                     " only, and mpsd reads safetensors; convert them with transformers: "
-                     "AutoModel.from_pretrained(FOLDER).save_pretrained(FOLDER)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the folder has its weights in ", name,
+        " only, and mpsd reads safetensors and pytorch_model.bin; convert them with transformers: "
+        "AutoModel.from_pretrained(FOLDER).save_pretrained(FOLDER)"));
   }
   return absl::NotFoundError("there is no model.safetensors");
 }
 
-// A file directly in the folder.
-bool IsShardName(const std::string& name) {
-  return absl::EndsWith(name, ".safetensors") && !absl::StrContains(name, "/") && name.size() < 256;
-}
-
-// For each shard that the index names, its tensors.
-absl::StatusOr<std::map<std::string, std::set<std::string>>> ReadIndex(absl::string_view text) {
+// For each shard that the index names, its tensors. A shard is a file directly in the folder, of a
+// model's name (IsModelFile), and ends as told.
+absl::StatusOr<std::map<std::string, std::set<std::string>>> ReadIndex(absl::string_view text,
+                                                                       absl::string_view ending) {
+  const auto is_shard = [ending](const std::string& name) {
+    return absl::EndsWith(name, ending) && IsModelFile(name) && !absl::StrContains(name, "/") &&
+           name.size() < 256;
+  };
   if (text.size() > kMaxIndexBytes) return absl::InvalidArgumentError("is larger than 16 MiB");
   const absl::StatusOr<Json> index = ParseBoundedJson(text, kMaxIndexValues);
   if (!index.ok()) return index.status();
@@ -56,9 +57,9 @@ absl::StatusOr<std::map<std::string, std::set<std::string>>> ReadIndex(absl::str
   std::map<std::string, std::set<std::string>> shards;
   for (const auto& item : map->items()) {
     const Json& shard = item.value();
-    if (!shard.is_string() || !IsShardName(shard.get<std::string>())) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "'weight_map' names no safetensors file of the folder for '", item.key(), "'"));
+    if (!shard.is_string() || !is_shard(shard.get<std::string>())) {
+      return absl::InvalidArgumentError(absl::StrCat("'weight_map' names no ", ending.substr(1),
+                                                     " file of the folder for '", item.key(), "'"));
     }
     shards[shard.get<std::string>()].insert(item.key());
   }
@@ -71,25 +72,39 @@ absl::StatusOr<std::map<std::string, std::set<std::string>>> ReadIndex(absl::str
 
 }  // namespace
 
-absl::Status WeightFiles::Add(const ModelFolder& folder, const std::string& name,
-                              Safetensors* tensors) {
+struct WeightFiles::Form {
+  const char* file;
+  const char* index;
+  const char* ending;  // each shard ends so
+  absl::StatusOr<StoredTensors> (*parse)(absl::string_view file);
+};
+
+// The first one that a folder has is read.
+const WeightFiles::Form WeightFiles::kForms[] = {
+    {"model.safetensors", "model.safetensors.index.json", ".safetensors", ParseSafetensors},
+    {"pytorch_model.bin", "pytorch_model.bin.index.json", ".bin", ParseCheckpoint},
+};
+
+absl::Status WeightFiles::Add(const ModelFolder& folder, const Form& form, const std::string& name,
+                              StoredTensors* tensors) {
   absl::StatusOr<MappedFile> file = folder.Map(name);
   if (!file.ok()) {
     return absl::Status(file.status().code(), absl::StrCat(name, " ", file.status().message()));
   }
-  absl::StatusOr<Safetensors> parsed = ParseSafetensors(file->bytes());
+  absl::StatusOr<StoredTensors> parsed = form.parse(file->bytes());
   if (!parsed.ok()) return In(name, parsed.status());
   files_.push_back(*std::move(file));
   *tensors = *std::move(parsed);
   return absl::OkStatus();
 }
 
-absl::Status WeightFiles::AddShards(const ModelFolder& folder, absl::string_view index) {
-  const auto shards = ReadIndex(index);
+absl::Status WeightFiles::AddShards(const ModelFolder& folder, const Form& form,
+                                    absl::string_view index) {
+  const auto shards = ReadIndex(index, form.ending);
   if (!shards.ok()) return shards.status();
   for (const auto& [shard, names] : *shards) {
-    Safetensors tensors;
-    if (absl::Status status = Add(folder, shard, &tensors); !status.ok()) return status;
+    StoredTensors tensors;
+    if (absl::Status status = Add(folder, form, shard, &tensors); !status.ok()) return status;
     for (const std::string& name : names) {
       if (tensors.count(name) > 0) continue;
       return absl::InvalidArgumentError(absl::StrCat("'", name, "' is not in ", shard));
@@ -107,22 +122,25 @@ absl::Status WeightFiles::AddShards(const ModelFolder& folder, absl::string_view
 
 absl::StatusOr<WeightFiles> WeightFiles::Open(const ModelFolder& folder) {
   WeightFiles files;
-  absl::Status status;
-  if (folder.Has(kOneFile)) {
-    status = files.Add(folder, kOneFile, &files.tensors_);
-  } else if (folder.Has(kIndex)) {
-    const absl::StatusOr<MappedFile> index = folder.Map(kIndex);
-    if (!index.ok()) {
-      return absl::Status(index.status().code(),
-                          absl::StrCat(kIndex, " ", index.status().message()));
+  for (const Form& form : kForms) {
+    absl::Status status;
+    if (folder.Has(form.file)) {
+      status = files.Add(folder, form, form.file, &files.tensors_);
+    } else if (folder.Has(form.index)) {
+      const absl::StatusOr<MappedFile> index = folder.Map(form.index);
+      if (!index.ok()) {
+        return absl::Status(index.status().code(),
+                            absl::StrCat(form.index, " ", index.status().message()));
+      }
+      status = files.AddShards(folder, form, index->bytes());
+      if (absl::IsInvalidArgument(status)) status = In(form.index, status);
+    } else {
+      continue;
     }
-    status = files.AddShards(folder, index->bytes());
-    if (absl::IsInvalidArgument(status)) status = In(kIndex, status);
-  } else {
-    status = NoWeights(folder);
+    if (!status.ok()) return status;
+    return files;
   }
-  if (!status.ok()) return status;
-  return files;
+  return NoWeights(folder);
 }
 
 }  // namespace mpsd

@@ -1,8 +1,12 @@
-// WeightFiles: the tensors of a model folder by name, from one safetensors file or several.
+// WeightFiles: the tensors of a model folder by name, from one file of weights or several.
 //
 //   FOLDER/model.safetensors              one file with all tensors, or
 //   FOLDER/model.safetensors.index.json   {"weight_map": {"a": "model-1-of-2.safetensors", …}}
 //   FOLDER/model-1-of-2.safetensors, …    the shards that the index names
+//
+// Without these two, the files of torch.save(), which hold the same (checkpoint.h):
+//
+//   FOLDER/pytorch_model.bin, or FOLDER/pytorch_model.bin.index.json and its shards
 #pragma once
 
 #include <string>
@@ -11,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "worker/model/encoder/weights/mapped_file.h"
 #include "worker/model/encoder/weights/model_folder.h"
-#include "worker/model/encoder/weights/safetensors.h"
+#include "worker/model/encoder/weights/stored_tensors.h"
 
 namespace mpsd {
 
@@ -20,22 +24,25 @@ namespace mpsd {
 class WeightFiles {
  public:
   // INVALID_ARGUMENT names the file and its fault. The file may be malformed or cut short, or a
-  // shard may lack a tensor of the index or have one of another shard. A folder with only pickled
-  // weights is refused, because these are code. NOT_FOUND and PERMISSION_DENIED as for
-  // MappedFile::Open(). The folder is untrusted: it may have at most 1,000 shards, whose names
-  // cannot lead out of it.
+  // shard may lack a tensor of the index or have one of another shard. NOT_FOUND and
+  // PERMISSION_DENIED as for MappedFile::Open(). The folder is untrusted: it may have at most 1,000
+  // shards, whose names cannot lead out of it. No code in its files runs.
   static absl::StatusOr<WeightFiles> Open(const ModelFolder& folder);
 
   // All tensors. They borrow this object's bytes.
-  const Safetensors& tensors() const { return tensors_; }
+  const StoredTensors& tensors() const { return tensors_; }
 
  private:
   WeightFiles() = default;
-  absl::Status Add(const ModelFolder& folder, const std::string& name, Safetensors* tensors);
-  absl::Status AddShards(const ModelFolder& folder, absl::string_view index);
+  struct Form;
+  absl::Status Add(const ModelFolder& folder, const Form& form, const std::string& name,
+                   StoredTensors* tensors);
+  absl::Status AddShards(const ModelFolder& folder, const Form& form, absl::string_view index);
+
+  static const Form kForms[];
 
   std::vector<MappedFile> files_;
-  Safetensors tensors_;
+  StoredTensors tensors_;
 };
 
 }  // namespace mpsd

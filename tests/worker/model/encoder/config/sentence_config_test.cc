@@ -73,6 +73,27 @@ TEST(SentenceConfig, AnEncoderMayBeAlone) {
   EXPECT_TRUE(ParseSentenceSteps(Modules({"Transformer"})).value().empty());
 }
 
+TEST(SentenceConfig, TheWordsOfARerankerStandAlone) {
+  const auto steps = ParseSentenceSteps(Modules({"Transformer", "LogitScore"}));
+  ASSERT_TRUE(steps.ok()) << steps.status();
+  ASSERT_EQ(steps->size(), 1u);
+  EXPECT_EQ(steps->front().kind, SentenceStep::kLogitScore);
+  for (const auto& kinds : {Modules({"Transformer", "LogitScore", "Normalize"}),
+                            Modules({"Transformer", "Pooling", "LogitScore"})}) {
+    EXPECT_EQ(ErrorOf(ParseSentenceSteps(kinds)),
+              "LogitScore must be the second step, and the last one");
+  }
+}
+
+TEST(SentenceConfig, OtherWordsThanThoseOfQwen3RerankerAreRefused) {
+  EXPECT_TRUE(CheckLogitScore(R"({"true_token_id": 9693, "false_token_id": 2152})").ok());
+  EXPECT_EQ(CheckLogitScore(R"({"true_token_id": 9454, "false_token_id": 2152})").message(),
+            "'true_token_id' is not 9693; mpsd knows the words of Qwen3-Reranker");
+  EXPECT_EQ(CheckLogitScore(R"({"true_token_id": 9693, "false_token_id": null})").message(),
+            "'false_token_id' is not 2152; mpsd knows the words of Qwen3-Reranker");
+  EXPECT_FALSE(CheckLogitScore("[]").ok());
+}
+
 TEST(SentenceConfig, ReadsWhatMakesScores) {
   EXPECT_EQ(
       ParseScoreActivation(R"({"activation_fn": "torch.nn.modules.linear.Identity"})").value(),

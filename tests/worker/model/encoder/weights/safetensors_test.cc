@@ -24,7 +24,7 @@ std::string FileOf(const std::string& header, size_t data_bytes) {
 
 std::string ParseError(const std::string& header, size_t data_bytes) {
   const std::string file = FileOf(header, data_bytes);
-  const absl::StatusOr<Safetensors> tensors = ParseSafetensors(file);
+  const absl::StatusOr<StoredTensors> tensors = ParseSafetensors(file);
   return tensors.ok() ? "it parsed" : std::string(tensors.status().message());
 }
 
@@ -35,7 +35,7 @@ constexpr char kTwo[] =
 
 TEST(Safetensors, ReadsTensorsWhereverTheyLie) {
   const std::string file = FileOf(kTwo, 8);
-  const absl::StatusOr<Safetensors> tensors = ParseSafetensors(file);
+  const absl::StatusOr<StoredTensors> tensors = ParseSafetensors(file);
   ASSERT_TRUE(tensors.ok()) << tensors.status();
   ASSERT_EQ(tensors->size(), 2u);
   EXPECT_EQ(tensors->at("a").bytes, "abcd");

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "tests/worker/model/encoder/weights/checkpoint_file.h"
 
 namespace mpsd {
 namespace {
@@ -32,6 +33,12 @@ class WeightFilesTest : public testing::Test {
     std::string file(sizeof(bytes), '\0');
     std::memcpy(file.data(), &bytes, sizeof(bytes));
     Write(name, file + header + "abcd");
+  }
+  // A file of torch.save()'s with one tensor of four bytes.
+  void WriteCheckpoint(const std::string& name, const std::string& tensor,
+                       const std::string& bytes) const {
+    const std::string value = pickle::Tensor(pickle::Storage("FloatStorage", "0", 1), 0, {1}, {1});
+    Write(name, CheckpointOf(pickle::Of({{tensor, value}}), {bytes}));
   }
   void WriteIndex(const std::string& map) const {
     Write("model.safetensors.index.json", absl::StrCat(R"({"weight_map": )", map, "}"));
@@ -104,10 +111,46 @@ TEST_F(WeightFilesTest, RefusesAFileThatIsCutShortOrEmpty) {
   EXPECT_EQ(Error(), "model.safetensors: the file is too short for a header");
 }
 
-TEST_F(WeightFilesTest, SaysHowToConvertPickledWeights) {
-  EXPECT_EQ(Error(), "there is no model.safetensors");
+TEST_F(WeightFilesTest, ReadsWhatTorchHasSavedUnlessThereAreSafetensors) {
+  WriteCheckpoint("pytorch_model.bin", "a", "abcd");
+  absl::StatusOr<WeightFiles> files = WeightFiles::Open(folder_);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_EQ(files->tensors().at("a").bytes, "abcd");
+  WriteShard("model.safetensors", "b");
+  files = WeightFiles::Open(folder_);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_EQ(files->tensors().count("a"), 0u);
+  EXPECT_EQ(files->tensors().count("b"), 1u);
+}
+
+TEST_F(WeightFilesTest, ReadsTheShardsThatTorchHasSaved) {
+  WriteCheckpoint("pytorch_model-1.bin", "a", "abcd");
+  WriteCheckpoint("pytorch_model-2.bin", "b", "efgh");
+  const auto write_index = [this](const std::string& second) {
+    Write("pytorch_model.bin.index.json",
+          absl::StrCat(R"({"weight_map": {"a": "pytorch_model-1.bin", "b": ")", second, R"("}})"));
+  };
+  write_index("pytorch_model-2.bin");
+  const absl::StatusOr<WeightFiles> files = WeightFiles::Open(folder_);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_EQ(files->tensors().at("b").bytes, "efgh");
+  for (const char* other : {"training_args.bin", "one.safetensors", "../pytorch_model-2.bin"}) {
+    write_index(other);
+    EXPECT_EQ(Error(),
+              "pytorch_model.bin.index.json: 'weight_map' names no bin file of the folder "
+              "for 'b'");
+  }
+}
+
+TEST_F(WeightFilesTest, NamesAFileOfTorchThatIsNone) {
   Write("pytorch_model.bin", "x");
-  EXPECT_THAT(Error(), HasSubstr("has its weights in pytorch_model.bin only"));
+  EXPECT_EQ(Error(), "pytorch_model.bin: the file is too short for a zip file");
+}
+
+TEST_F(WeightFilesTest, SaysHowToConvertOtherWeights) {
+  EXPECT_EQ(Error(), "there is no model.safetensors");
+  Write("tf_model.h5", "x");
+  EXPECT_THAT(Error(), HasSubstr("has its weights in tf_model.h5 only"));
   EXPECT_THAT(Error(), HasSubstr("save_pretrained"));
 }
 

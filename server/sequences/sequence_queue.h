@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "server/compose/child_request.h"
 #include "server/request/pool_watcher.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
@@ -26,8 +27,8 @@ namespace mpsd {
 // decides. Then a SequenceTurn stands for it in the pool, with the inputs that tell the model of
 // sequences. Payloads are read only when the turn comes, so Reserve() always says `later`.
 //
-//   Reserve ─▶ table ─▶ turn ─▶ pool, on one lane ─▶ TurnAnswered ─▶ reply, and the next turn
-//                                                 └▶ TurnFailed
+//   Reserve ─▶ table ─▶ turn ─▶ pool, on one lane ─▶ ChildAnswered ─▶ reply, and the next turn
+//                                                 └▶ ChildFailed
 //
 // The requests of one sequence run one after another; those of several sequences share batches. The
 // running turn writes the sequence's state without a lock.
@@ -35,7 +36,7 @@ namespace mpsd {
 // Needs no thread: the pool's threads bring lanes, time and answers (PoolWatcher). No function of
 // the pool or of a reply is called under the mutex. Owned by its ServedModel; owns the pool.
 // Thread-safe.
-class SequenceQueue final : public RequestQueue, public PoolWatcher, private TurnOwner {
+class SequenceQueue final : public RequestQueue, public PoolWatcher, private ChildOwner {
  public:
   // `model` owns this; its facts say how sequences are served. The context outlives this. Inputs of
   // at most `most_bytes` wait. No turn begins until `held_requests` wait for the first time. The
@@ -62,9 +63,10 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
   void FailAll(const char* text) override ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // TurnOwner.
-  void TurnAnswered(SequenceTurn* turn, const Answer& answer) override ABSL_LOCKS_EXCLUDED(mu_);
-  void TurnFailed(SequenceTurn* turn, const absl::Status& status) override ABSL_LOCKS_EXCLUDED(mu_);
+  // ChildOwner; each child is a SequenceTurn.
+  void ChildAnswered(ChildRequest* child, const Answer& answer) override ABSL_LOCKS_EXCLUDED(mu_);
+  void ChildFailed(ChildRequest* child, const absl::Status& status) override
+      ABSL_LOCKS_EXCLUDED(mu_);
 
   const SequencePlan& Plan() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Admit(Request* request) ABSL_LOCKS_EXCLUDED(mu_);

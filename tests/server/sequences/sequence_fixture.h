@@ -58,6 +58,10 @@ class TurnPool final : public RequestQueue {
   void Cancel(Request* request) override {
     Taken* const found = Find(request);
     if (found == nullptr || found->is_over) return;
+    if (request->state == RequestState::kReserved) {
+      request->cancelled = true;
+      return;
+    }
     FailTaken(found, CancelledByClient());
   }
   void Close() override { is_closed = true; }

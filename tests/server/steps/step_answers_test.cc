@@ -142,7 +142,7 @@ class StepAnswersTest : public testing::Test {
     std::vector<StepFault> faults;
     auto queue = std::make_unique<StepQueue>(whole_.get(),
                                              StepGraph::Of("whole", whole_->spec, steps, &faults),
-                                             StepQueueBounds{2, 100}, &context_);
+                                             RunBounds{2, 100}, &context_);
     EXPECT_TRUE(faults.empty());
     whole_->members = std::make_unique<GraphMembers>(whole_.get(), &queue->graph(), &models_);
     whole_->queue = std::move(queue);

@@ -156,7 +156,7 @@ TEST(StepThreads, EachRequestEndsOnceWhateverHappensAtOnce) {
   std::vector<StepFault> faults;
   auto queue =
       std::make_unique<StepQueue>(whole.get(), StepGraph::Of("whole", whole->spec, steps, &faults),
-                                  StepQueueBounds{kRequests, 1 << 20}, &context);
+                                  RunBounds{kRequests, 1 << 20}, &context);
   ASSERT_TRUE(faults.empty());
   whole->members = std::make_unique<GraphMembers>(whole.get(), &queue->graph(), &models);
   whole->queue = std::move(queue);

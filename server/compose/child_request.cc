@@ -16,7 +16,7 @@ absl::Status ChildRequest::Reserve(RequestQueue* queue) {
   return status;
 }
 
-void ChildRequest::Fill(RequestQueue* queue) {
+void ChildRequest::Fill(RowQueue* queue) {
   if (targets_.later) return;
   request_.filler->Fill(request_.model->spec, request_, targets_);
   queue->Commit(&request_);

@@ -44,7 +44,7 @@ class ChildRequest : public ReplySink {
 
   // Fills the rows and commits them, unless the queue does. REQUIRES: Reserve() was OK, and the
   // caller holds the owner. Called once.
-  void Fill(RequestQueue* queue);
+  void Fill(RowQueue* queue);
 
   // Nobody awaits the answer any more. REQUIRES: the caller holds the child.
   void Cancel() ABSL_LOCKS_EXCLUDED(mu_);

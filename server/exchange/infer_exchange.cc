@@ -92,7 +92,7 @@ void InferExchange::RestIsThere(const absl::Status& status) {
   thread_->Check();
   MPSD_CHECK(is_arriving_);
   is_arriving_ = false;
-  RequestQueue* const queue = request_.queue;
+  RowQueue* const queue = request_.queue->RowsFor(request_);
   if (!status.ok()) {
     refusal_ = status;
     queue->Cancel(&request_);
@@ -173,12 +173,12 @@ void InferExchange::ClientLeft() {
 
 void InferExchange::Continue() {
   MPSD_CHECK(request_.queue != nullptr);
-  request_.queue->Continue(&request_);
+  request_.queue->RowsFor(request_)->Continue(&request_);
 }
 
 void InferExchange::StopAnswers() {
-  RequestQueue* const queue = request_.queue;
-  MPSD_CHECK(queue != nullptr);
+  MPSD_CHECK(request_.queue != nullptr);
+  RowQueue* const queue = request_.queue->RowsFor(request_);
   queue->Cancel(&request_);
   queue->Continue(&request_);
 }

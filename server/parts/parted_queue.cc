@@ -25,9 +25,6 @@ absl::Status PartedQueue::Reserve(Request* request, RowTargets* targets) {
   return absl::OkStatus();
 }
 
-// Never called: a request in parts has one answer, and the pool has all other requests.
-void PartedQueue::Continue(Request*) { MPSD_CHECK(false); }
-
 void PartedQueue::Cancel(Request* request) { runs_.Cancel(request, CancelledByClient()); }
 
 void PartedQueue::Close() {

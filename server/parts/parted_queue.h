@@ -1,10 +1,8 @@
 // PartedQueue: the queue of a model whose requests may have more rows than a batch.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -23,31 +21,23 @@ namespace mpsd {
 class PartedQueue final : public RequestQueue {
  public:
   // `answers` bounds the bytes of answered parts that wait for others; it outlives this.
-  PartedQueue(std::unique_ptr<RequestQueue> pool, ByteAllowance* answers)
+  PartedQueue(std::unique_ptr<RowQueue> pool, ByteAllowance* answers)
       : pool_(std::move(pool)), answers_(answers) {}
 
   // RequestQueue.
-  bool TakesArriving(const Request& request) const override {
-    return !IsCut(request) && pool_->TakesArriving(request);
+  RowQueue* RowsFor(const Request& request) override {
+    return IsCut(request) ? nullptr : pool_.get();
   }
-  bool TakesBunch(const Request& request) const override {
-    return !IsCut(request) && pool_->TakesBunch(request);
-  }
-  void ReserveAll(absl::Span<EnteringRequest> requests) override { pool_->ReserveAll(requests); }
   absl::Status Reserve(Request* request, RowTargets* targets) override
       ABSL_LOCKS_EXCLUDED(entry_mu_);
-  void Commit(Request* request) override { pool_->Commit(request); }
-  void Continue(Request* request) override;
   void Cancel(Request* request) override;
   void Close() override ABSL_LOCKS_EXCLUDED(entry_mu_);
-  std::vector<RefusedContent> RefusedContents() override { return pool_->RefusedContents(); }
-  size_t ForgiveContents() override { return pool_->ForgiveContents(); }
 
  private:
   // Whether the request has more rows than a batch.
   static bool IsCut(const Request& request);
 
-  const std::unique_ptr<RequestQueue> pool_;
+  const std::unique_ptr<RowQueue> pool_;
   ByteAllowance* const answers_;
 
   // Held by readers while they reserve a request's parts, and by Close(). So the pool takes all

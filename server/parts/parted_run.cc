@@ -8,7 +8,7 @@
 
 namespace mpsd {
 
-PartedRun::PartedRun(Request* whole, RequestQueue* pool, RunTable* table, ByteAllowance* answers)
+PartedRun::PartedRun(Request* whole, RowQueue* pool, RunTable* table, ByteAllowance* answers)
     : ChildRun(whole, table), pool_(pool), room_(model_->facts.answer_bytes_max, answers) {
   Cut();
   for (size_t i = 0; i < whole->wanted_outputs.size(); ++i) {

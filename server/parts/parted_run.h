@@ -27,7 +27,7 @@ class PartedRun final : public ChildRun {
   // The run has the request from Start() until it ends. The referents outlive the run; the table
   // and the pool live as long as the request's model. REQUIRES: the request is checked and padded,
   // and only lacks a place in a queue.
-  PartedRun(Request* whole, RequestQueue* pool, RunTable* table, ByteAllowance* answers);
+  PartedRun(Request* whole, RowQueue* pool, RunTable* table, ByteAllowance* answers);
 
   // Reserves the parts. An error is the first part's: then nothing is inside, and the caller still
   // owes the reply. A later part's error becomes the request's ending. Called once.
@@ -48,7 +48,7 @@ class PartedRun final : public ChildRun {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NoteTimes(const Request& part) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  RequestQueue* const pool_;
+  RowQueue* const pool_;
   std::vector<std::unique_ptr<RequestPart>> parts_;  // constant
   size_t reserved_ = 0;  // parts in the pool, from the first; of the thread that admits
 

@@ -63,7 +63,7 @@ thread_local const Beginning* Beginning::innermost = nullptr;
 
 }  // namespace
 
-SequenceQueue::SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool,
+SequenceQueue::SequenceQueue(const ServedModel* model, std::unique_ptr<RowQueue> pool,
                              uint64_t most_bytes, SequenceContext* context, uint32_t held_requests)
     : model_(model),
       pool_(std::move(pool)),
@@ -112,10 +112,6 @@ absl::Status SequenceQueue::Admit(Request* request) {
   context_->inside.fetch_add(1, std::memory_order_relaxed);
   return absl::OkStatus();
 }
-
-// Neither is ever called: each request comes later and has one answer.
-void SequenceQueue::Commit(Request*) { MPSD_CHECK(false); }
-void SequenceQueue::Continue(Request*) { MPSD_CHECK(false); }
 
 void SequenceQueue::Cancel(Request* request) {
   SequenceTable::TurnsToEnd to_end;

@@ -1,7 +1,6 @@
 // SequenceQueue: the queue of a model that keeps state between a client's requests.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,19 +40,15 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Chi
   // `model` owns this; its facts say how sequences are served. The context outlives this. Inputs of
   // at most `most_bytes` wait. No turn begins until `held_requests` wait for the first time. The
   // caller has the pool report its lanes to this.
-  SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool, uint64_t most_bytes,
+  SequenceQueue(const ServedModel* model, std::unique_ptr<RowQueue> pool, uint64_t most_bytes,
                 SequenceContext* context, uint32_t held_requests = 0);
   // REQUIRES: no request is inside.
   ~SequenceQueue() override;
 
   // RequestQueue.
   absl::Status Reserve(Request* request, RowTargets* targets) override ABSL_LOCKS_EXCLUDED(mu_);
-  void Commit(Request* request) override;
-  void Continue(Request* request) override;
   void Cancel(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void Close() override ABSL_LOCKS_EXCLUDED(mu_);
-  std::vector<RefusedContent> RefusedContents() override { return pool_->RefusedContents(); }
-  size_t ForgiveContents() override { return pool_->ForgiveContents(); }
 
   // PoolWatcher.
   void LanesJoined(absl::Span<const uint64_t> pins) override ABSL_LOCKS_EXCLUDED(mu_);
@@ -88,7 +83,7 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Chi
   void Fail(Request* request, const absl::Status& status);
 
   const ServedModel* const model_;
-  const std::unique_ptr<RequestQueue> pool_;
+  const std::unique_ptr<RowQueue> pool_;
   SequenceContext* const context_;
 
   absl::Mutex mu_;

@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "proto/base/check.h"
 #include "server/exchange/request_ending.h"
 #include "server/request/infer_message.h"
 #include "server/steps/step_run.h"
@@ -32,10 +31,6 @@ absl::Status StepQueue::Reserve(Request* request, RowTargets* targets) {
   run->Begin();
   return absl::OkStatus();
 }
-
-// Never called: Reserve() has said `later`, and a model of steps has one answer.
-void StepQueue::Commit(Request*) { MPSD_CHECK(false); }
-void StepQueue::Continue(Request*) { MPSD_CHECK(false); }
 
 void StepQueue::Cancel(Request* request) { runs_.Cancel(request, CallCancelled()); }
 

@@ -1,9 +1,6 @@
 // StepQueue: the requests inside a model of steps.
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
 #include "absl/status/status.h"
 #include "server/compose/run_table.h"
 #include "server/graph/step_graph.h"
@@ -14,8 +11,8 @@
 namespace mpsd {
 
 // Stands where other models have a Pool. A reserved request runs at once, as a StepRun, which reads
-// its payloads from the client's message. So Reserve() always says `later`, and nobody calls
-// Commit(). The queue bounds what is inside; the members' pools bound what waits for a lane.
+// its payloads from the client's message. So Reserve() always says `later`. The queue bounds what
+// is inside; the members' pools bound what waits for a lane.
 //
 // Owned by its ServedModel; owns the graph. Thread-safe.
 class StepQueue final : public RequestQueue {
@@ -28,12 +25,8 @@ class StepQueue final : public RequestQueue {
   // RequestQueue. Reserve() also returns NOT_FOUND or UNAVAILABLE if a member is missing, and
   // UNAVAILABLE for a request that is itself a step.
   absl::Status Reserve(Request* request, RowTargets* targets) override;
-  void Commit(Request* request) override;
-  void Continue(Request* request) override;
   void Cancel(Request* request) override;
   void Close() override { runs_.Close(); }
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
 
  private:
   ServedModel* const model_;

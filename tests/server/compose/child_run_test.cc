@@ -23,15 +23,11 @@ class ChildPool final : public RequestQueue {
     targets->later = true;
     return absl::OkStatus();
   }
-  void Commit(Request*) override { ADD_FAILURE() << "the pool fills later"; }
-  void Continue(Request*) override { ADD_FAILURE() << "a child has one answer"; }
   void Cancel(Request* request) override {
     ++cancelled;
     if (request->reply.owed()) request->reply.Fail(absl::CancelledError("cancelled"));
   }
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
 
   bool is_full = false;
   ChildRequest* cancel_first = nullptr;  // before the next one is reserved

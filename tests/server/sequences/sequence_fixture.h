@@ -22,7 +22,7 @@
 namespace mpsd {
 
 // Takes what it is given, until the test answers it. Lives on one thread.
-class TurnPool final : public RequestQueue {
+class TurnPool final : public RowQueue {
  public:
   // One row: x, start, end, id and the state, of an INT32 each but for the id's eight bytes.
   struct Taken {
@@ -65,8 +65,6 @@ class TurnPool final : public RequestQueue {
     FailTaken(found, CancelledByClient());
   }
   void Close() override { is_closed = true; }
-  std::vector<RefusedContent> RefusedContents() override { return {{7, 8}}; }
-  size_t ForgiveContents() override { return 5; }
 
   Taken* Find(const Request* request) {
     for (Taken& each : taken) {

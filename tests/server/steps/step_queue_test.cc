@@ -26,11 +26,7 @@ namespace {
 class FakeMemberQueue final : public RequestQueue {
  public:
   absl::Status Reserve(Request*, RowTargets*) override { return absl::AbortedError("closed"); }
-  void Commit(Request*) override {}
-  void Continue(Request*) override {}
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
   void Cancel(Request* request) override {
     if (request->reply.owed()) request->reply.Fail(absl::CancelledError("cancelled"));
   }

@@ -27,11 +27,7 @@ class ThreadedQueue final : public RequestQueue {
   explicit ThreadedQueue(FakeAnswerMemory* memory) : memory_(memory) {}
 
   absl::Status Reserve(Request*, RowTargets*) override { return absl::AbortedError("closed"); }
-  void Commit(Request*) override {}
-  void Continue(Request*) override {}
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
 
   void Put(Request* request, std::vector<std::string> outputs) {
     absl::MutexLock lock(&mu_);

@@ -87,16 +87,17 @@ absl::Status CheckArriving(const ServedModel& model, bool may_be_kept, const Req
   const auto input = absl::c_find_if(request.inputs, IsArriving);
   MPSD_CHECK(input != request.inputs.end());
   const bool has_all = !may_be_kept && input->dims == input->padded_dims;
-  if (has_all && model.queue->TakesArriving(request)) return absl::OkStatus();
+  if (has_all && model.queue->RowsFor(request) != nullptr) return absl::OkStatus();
   return absl::UnavailableError("the request is admitted once it is whole");
 }
 
 // Texts may have to be encoded again, and arriving requests wait for nobody.
-bool MayJoin(const RequestBunch* bunch, const RequestQueue& queue, const Request& request) {
-  if (bunch == nullptr || request.is_arriving || request.tokens != nullptr) return false;
+bool MayJoin(const RequestBunch* bunch, const RowQueue* queue, const Request& request) {
+  if (bunch == nullptr || queue == nullptr) return false;
+  if (request.is_arriving || request.tokens != nullptr) return false;
   uint64_t bytes = 0;
   for (const RequestInput& input : request.inputs) bytes += input.Bytes(request.rows);
-  return bytes <= RequestBunch::kMostBytes && queue.TakesBunch(request);
+  return bytes <= RequestBunch::kMostBytes;
 }
 
 // Where the bytes go that are still arriving.
@@ -145,7 +146,7 @@ void Admission::EnterAll(RequestBunch* bunch) {
   if (!bunch->requests.empty()) EnterTogether(bunch);
 }
 
-void Admission::Join(const InferMessage& message, RequestQueue* queue, Request* request) const {
+void Admission::Join(const InferMessage& message, RowQueue* queue, Request* request) const {
   RequestBunch* const bunch = request->bunch;
   if (bunch->requests.size() == RequestBunch::kMost) EnterTogether(bunch);
   EnteringRequest& entering = bunch->requests.emplace_back();
@@ -171,7 +172,8 @@ void Admission::EnterTogether(RequestBunch* bunch) const {
 }
 
 void Admission::EnterQueue(absl::Span<EnteringRequest> requests) const {
-  requests.front().queue->ReserveAll(requests);
+  RowQueue* const queue = requests.front().queue;
+  queue->ReserveAll(requests);
   absl::InlinedVector<Request*, RequestBunch::kMost> filled;
   for (const EnteringRequest& entering : requests) {
     if (!entering.status.ok() || entering.targets.later) continue;
@@ -179,8 +181,7 @@ void Admission::EnterQueue(absl::Span<EnteringRequest> requests) const {
     writer_.Fill(request->model->spec, *request, entering.targets);
     filled.push_back(request);
   }
-  // The queue behind the one that gave the rows has them.
-  if (!filled.empty()) filled.front()->queue->CommitAll(filled);
+  if (!filled.empty()) queue->CommitAll(filled);
   for (const EnteringRequest& entering : requests) {
     if (!entering.status.ok()) EnterAgain(entering);
   }
@@ -304,13 +305,15 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   status = ApplyPadding(model->spec, request);
   request->filler = request->is_arriving ? nullptr : &writer_;
   if (status.ok() && request->is_arriving) status = CheckArriving(*model, may_be_kept, *request);
-  if (status.ok() && MayJoin(request->bunch, *model->queue, *request)) {
-    Join(message, model->queue.get(), request);
+  if (!status.ok()) return WithId(status, message.id);
+  RowQueue* const rows = model->queue->RowsFor(*request);
+  if (MayJoin(request->bunch, rows, *request)) {
+    Join(message, rows, request);
     *handled = Handled::kLater;
     return absl::OkStatus();
   }
   RowTargets targets;
-  if (status.ok()) status = model->queue->Reserve(request, &targets);
+  status = model->queue->Reserve(request, &targets);
   if (!status.ok()) return WithId(status, message.id);
   if (targets.later) {
     *handled = Handled::kLater;
@@ -321,7 +324,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
     request->rest = RestOf(*request, targets);
     return absl::OkStatus();
   }
-  model->queue->Commit(request);
+  rows->Commit(request);
   return absl::OkStatus();
 }
 

@@ -17,7 +17,7 @@ namespace mpsd {
 //
 //   the daemon serves → the model is found, and loaded → the deadline lies ahead → [EncodeTexts()]
 //     → Validate() → RateTable::Take() → [AnswerCache::TryAnswer()] → ApplyPadding()
-//     → RequestQueue::Reserve() → RowWriter::Fill() → RequestQueue::Commit()
+//     → RequestQueue::Reserve() → RowWriter::Fill() → RowQueue::Commit()
 //
 // A request with texts is first encoded with the tokenizer of the generation that was found, and
 // then has tokens. A request that gets a kept answer ends there: no pool is touched.
@@ -84,7 +84,7 @@ class Admission final : public InferHandler {
   absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request,
                      Handled* handled) const;
   Handled HandleNow(const InferMessage& message, Request* request) const;
-  void Join(const InferMessage& message, RequestQueue* queue, Request* request) const;
+  void Join(const InferMessage& message, RowQueue* queue, Request* request) const;
   void EnterTogether(RequestBunch* bunch) const;
   // The requests have one queue.
   void EnterQueue(absl::Span<EnteringRequest> requests) const;

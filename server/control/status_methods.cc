@@ -75,8 +75,8 @@ std::string TextsOf(const ServedModel& model) {
 
 void DescribeQuarantine(const ServedModel& model, control_pb::ModelStatus* status) {
   status->set_quarantined_requests(model.metrics.quarantined_requests);
-  if (model.queue == nullptr) return;
-  for (const RefusedContent& content : model.queue->RefusedContents()) {
+  if (model.pool == nullptr) return;
+  for (const RefusedContent& content : model.pool->RefusedContents()) {
     control_pb::RefusedContent* refused = status->add_refused_contents();
     refused->set_fingerprint(content.fingerprint);
     refused->set_age_ms(content.age_ns / kNsPerMs);
@@ -151,7 +151,7 @@ absl::Status Forgive(const ModelDirectory& models, const std::string& name, Logg
   if (const auto found = FindServed(models, name, ""); !found.ok()) return found.status();
   size_t contents = 0;
   for (const std::shared_ptr<ServedModel>& model : models.models()) {
-    if (model->name == name && model->queue != nullptr) contents += model->queue->ForgiveContents();
+    if (model->name == name && model->pool != nullptr) contents += model->pool->ForgiveContents();
   }
   logger->Log(LogLevel::kInfo, "contents_forgiven", {{"model", name}, {"contents", contents}});
   reply->set_contents(static_cast<uint32_t>(contents));

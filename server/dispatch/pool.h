@@ -28,7 +28,7 @@ namespace mpsd {
 // calls any method.
 //
 // A pool has three faces, by who calls it:
-//   Pool itself     exchange/ and admit/ (RequestQueue), and the threads that look for completions
+//   Pool itself     exchange/ and admit/ (RowQueue), and the threads that look for completions
 //   memory()        the supervisor, which gives it segments for rows and takes them back
 //   workers()       the supervisor, whose workers come and go
 // PoolParts has the state that all three use, and the invariants. Each method finds out under the
@@ -40,7 +40,7 @@ namespace mpsd {
 //
 // To end a pool: Close(), so that nothing new comes; FailAll(), if nobody may wait for what is
 // inside. Once inside() is 0 and busy() is false, it may be destroyed.
-class Pool final : public RequestQueue {
+class Pool final : public RowQueue {
  public:
   // `scheduler` decides which batch is next; null means a PredictiveScheduler with these options.
   // All pointers outlive the pool.
@@ -57,11 +57,9 @@ class Pool final : public RequestQueue {
   PoolMemory* memory() { return &memory_; }
   PoolWorkers* workers() { return &workers_; }
 
-  // ---- exchange/ and admit/: RequestQueue (server/request) has the contracts ---- The order is
+  // ---- exchange/ and admit/: RowQueue (server/request) has the contracts ---- The order is
   // Reserve() → the caller fills the rows → Commit(). Continue() comes between a decoupled model's
   // answers, Cancel() at any time. Each may end the request before it returns.
-  bool TakesArriving(const Request&) const override { return true; }
-  bool TakesBunch(const Request&) const override { return true; }
   absl::Status Reserve(Request* request, RowTargets* targets) override;
   // A request that finds the queue full behind others gets ABORTED: their batches may make room.
   void ReserveAll(absl::Span<EnteringRequest> requests) override;

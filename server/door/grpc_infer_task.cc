@@ -10,6 +10,13 @@
 
 namespace mpsd {
 
+// The task may be over, and this in use again, before Reply() returns.
+void AnswerDeflation::Run() {
+  HttpReply reply = std::move(reply_);
+  CompressReply(coding_, &reply);
+  call_->Reply(std::move(reply));
+}
+
 absl::StatusOr<CallDeadline> GrpcInferTask::DeadlineOf(const HttpRequest& request,
                                                        int64_t now_ns) const {
   return GrpcDeadline(request.Header(kGrpcTimeout), now_ns, context().default_deadline_ns);

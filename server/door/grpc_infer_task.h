@@ -5,12 +5,40 @@
 #include <string>
 #include <utility>
 
-#include "server/door/answer_deflation.h"
+#include "proto/base/task_threads.h"
 #include "server/door/grpc_form.h"
 #include "server/door/infer_task.h"
+#include "server/http/http_call.h"
+#include "server/http/http_reply.h"
+#include "server/route/body_coding.h"
 #include "server/wire/request_wire.h"
 
 namespace mpsd {
+
+// The last step of a call whose answer is compressed. Thread-compatible: the task passes it to the
+// threads, and its call is over only after that. Owned by a task and used again for each answer.
+class AnswerDeflation {
+ public:
+  // The threads outlive it.
+  explicit AnswerDeflation(TaskThreads* threads) : threads_(threads) {}
+
+  // Has the reply compressed, and then gives it to the call. On any thread. REQUIRES: the reply is
+  // one of GrpcReply() without splices; gzip or deflate.
+  void Send(BodyCoding coding, HttpReply reply, HttpCall* call) {
+    coding_ = coding;
+    reply_ = std::move(reply);
+    call_ = call;
+    threads_->Enqueue(0, [this] { Run(); });
+  }
+
+ private:
+  void Run();
+
+  TaskThreads* const threads_;
+  BodyCoding coding_ = BodyCoding::kPlain;
+  HttpReply reply_;
+  HttpCall* call_ = nullptr;
+};
 
 // An InferTask whose body is a ModelInferRequest in gRPC's form, and whose reply a
 // ModelInferResponse. Both may have the form of gRPC-Web. The answer to a compressed message is

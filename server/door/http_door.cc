@@ -1,9 +1,12 @@
 #include "server/door/http_door.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/door/error_reply.h"
 #include "server/door/front_page_reply.h"
@@ -13,7 +16,6 @@
 #include "server/door/grpc_method_task.h"
 #include "server/door/grpc_stream_task.h"
 #include "server/door/grpc_web.h"
-#include "server/door/load_lines.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
 #include "server/door/text_page.h"
@@ -26,6 +28,7 @@
 #include "server/route/body_coding.h"
 #include "server/route/page_origin.h"
 #include "server/telemetry/http/http_answer.h"
+#include "server/telemetry/load_sampler.h"
 
 namespace mpsd {
 namespace {
@@ -64,6 +67,30 @@ HttpReply WrongMethod(const Route& route) {
   HttpReply reply = RouteError(route, status, 405, StatusStyle::kOwn);
   reply.AddHeader("Allow", route.allow);
   return reply;
+}
+
+// A call asks by the header endpoint-load-metrics-format, and gets what ORCA's clients read:
+//
+//   call       header    reply
+//   HTTP       TEXT      endpoint-load-metrics: TEXT application_utilization=0.5,…
+//   HTTP       JSON      endpoint-load-metrics: JSON {…}
+//   gRPC       any       endpoint-load-metrics-bin, a trailer
+//
+// With `names` the report has the models' figures by their names. Does nothing for other calls.
+// Called before the reply.
+void AddLoadReport(GrpcKind kind, LoadSampler* sampler, bool names, HttpCall* call) {
+  const absl::string_view format = call->request().Header("endpoint-load-metrics-format");
+  if (format.empty() || sampler == nullptr) return;
+  const std::shared_ptr<const LoadSampler::Sample> sample = sampler->Now();
+  const OrcaForms& forms = names ? sample->named : sample->nameless;
+  if (kind == GrpcKind::kOwn) {
+    call->AddTrailers(
+        absl::StrCat("endpoint-load-metrics-bin: ", absl::Base64Escape(forms.bytes), "\r\n"));
+  } else if (absl::EqualsIgnoreCase(format, "text")) {
+    call->AddHeaders(absl::StrCat("endpoint-load-metrics: TEXT ", forms.text, "\r\n"));
+  } else if (absl::EqualsIgnoreCase(format, "json")) {
+    call->AddHeaders(absl::StrCat("endpoint-load-metrics: JSON ", forms.json, "\r\n"));
+  }
 }
 
 }  // namespace

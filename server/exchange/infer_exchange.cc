@@ -30,6 +30,24 @@ absl::Status ApplyOutputForms(const TensorForms& forms, const Request& request,
 
 }  // namespace
 
+bool IsDecoupled(const Request& request) {
+  return request.model != nullptr && request.model->loaded && request.model->spec.decoupled;
+}
+
+void AnswerCounter::Add(const Request& request, AnswerOutcome outcome) {
+  if (request.queue == nullptr || !IsDecoupled(request)) return;
+  const StageSums& sums = request.sums;
+  request.metrics->answers.Add(sent_, outcome, sums.infer_ns - counted_.infer_ns,
+                               sums.output_ns - counted_.output_ns);
+  counted_ = sums;
+  if (outcome == AnswerOutcome::kSent) ++sent_;
+}
+
+void AnswerCounter::Clear() {
+  counted_ = {};
+  sent_ = 0;
+}
+
 InferExchange::InferExchange(const ExchangeContext* context, ExchangeTransport* transport,
                              Answers answers)
     : context_(context), transport_(transport), thread_(context->thread), answers_(answers) {}
@@ -92,7 +110,7 @@ void InferExchange::RestIsThere(const absl::Status& status) {
   thread_->Check();
   MPSD_CHECK(is_arriving_);
   is_arriving_ = false;
-  RequestQueue* const queue = request_.queue;
+  RowQueue* const queue = request_.queue->RowsFor(request_);
   if (!status.ok()) {
     refusal_ = status;
     queue->Cancel(&request_);
@@ -173,12 +191,12 @@ void InferExchange::ClientLeft() {
 
 void InferExchange::Continue() {
   MPSD_CHECK(request_.queue != nullptr);
-  request_.queue->Continue(&request_);
+  request_.queue->RowsFor(request_)->Continue(&request_);
 }
 
 void InferExchange::StopAnswers() {
-  RequestQueue* const queue = request_.queue;
-  MPSD_CHECK(queue != nullptr);
+  MPSD_CHECK(request_.queue != nullptr);
+  RowQueue* const queue = request_.queue->RowsFor(request_);
   queue->Cancel(&request_);
   queue->Continue(&request_);
 }

@@ -9,7 +9,6 @@
 #include "absl/types/span.h"
 #include "proto/base/clock.h"
 #include "proto/base/thread_role.h"
-#include "server/exchange/answer_counter.h"
 #include "server/exchange/exchange_transport.h"
 #include "server/exchange/request_ending.h"
 #include "server/regions/client_regions.h"
@@ -17,6 +16,7 @@
 #include "server/request/infer_message.h"
 #include "server/request/reply.h"
 #include "server/request/request.h"
+#include "server/telemetry/answer_statistics.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/wire/reply_head.h"
 #include "server/wire/trace_context.h"
@@ -42,6 +42,33 @@ struct Arrival {
   int64_t deadline_ns = 0;
   const TraceContext* trace = nullptr;
   int64_t patience_ns = 0;
+};
+
+// Whether the request's model gives any number of answers (decision 0011). False while the request
+// has no model yet. Thread-safe.
+bool IsDecoupled(const Request& request);
+
+// Counts one request's answers for ModelMetrics::answers, and how much of its time in batches the
+// earlier ones took. An ordinary model's request has one answer, counted by its ending and not
+// here.
+//
+//   begun ── Add(kSent) ── Add(kSent) ── Add(kNoMore), or kFailed, or kCancelled ── Clear
+//            index 0       index 1       index 2
+//
+// Thread-compatible. Owned by an InferExchange and reused. Answers of one request come from any
+// thread but never overlap, so no two threads count at a time.
+class AnswerCounter {
+ public:
+  // Counts the answer that is about to be sent, or the ending in its place. It is charged the
+  // request's time in batches since the last answer. Does nothing if the request was not admitted,
+  // or its model is not decoupled.
+  void Add(const Request& request, AnswerOutcome outcome);
+
+  void Clear();
+
+ private:
+  StageSums counted_;  // the request's sums at the last counted answer
+  uint32_t sent_ = 0;  // index of the next answer
 };
 
 // The steps of a request that are the same for every transport: read, ask the gate about the model,

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "server/request/retry_info.h"
 
 namespace mpsd {
 namespace {
@@ -15,6 +16,18 @@ absl::Span<const int64_t> RowDims(const AnswerOutput& output) {
 }
 
 }  // namespace
+
+absl::Status JoinRoom::Take(uint64_t bytes) {
+  if (bytes > bytes_max_ - taken_) {
+    return absl::ResourceExhaustedError(
+        "the outputs of all rows together are larger than the largest message, limits.message");
+  }
+  if (!allowance_->TryTake(bytes)) {
+    return Busy("too many bytes of answers wait for other parts of their requests");
+  }
+  taken_ += bytes;
+  return absl::OkStatus();
+}
 
 absl::Status JoinedOutput::Add(uint32_t part, uint32_t first_row, const AnswerOutput& output,
                                JoinRoom* room) {

@@ -1,17 +1,11 @@
 #include "server/parts/parted_queue.h"
 
-#include <utility>
-
 #include "proto/base/check.h"
+#include "server/parts/parted_run.h"
 #include "server/request/cancelled_by_client.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {
-
-PartedQueue::~PartedQueue() {
-  absl::MutexLock lock(&mu_);
-  MPSD_CHECK(runs_.empty());
-}
 
 bool PartedQueue::IsCut(const Request& request) {
   const ModelSpec& spec = request.model->spec;
@@ -20,47 +14,18 @@ bool PartedQueue::IsCut(const Request& request) {
 
 absl::Status PartedQueue::Reserve(Request* request, RowTargets* targets) {
   if (!IsCut(*request)) return pool_->Reserve(request, targets);
-  RunKeeper* const keeper = this;
-  const auto run = std::make_shared<PartedRun>(request, pool_.get(), keeper, answers_);
+  const auto run = std::make_shared<PartedRun>(request, pool_.get(), &runs_, answers_);
   {
     absl::ReaderMutexLock lock(&entry_mu_);
     if (absl::Status status = run->Reserve(); !status.ok()) return status;
   }
-  Enter(request, run);
+  MPSD_CHECK(runs_.Enter(request, /*bytes=*/0, run).ok());
   targets->later = true;
   run->Start();
   return absl::OkStatus();
 }
 
-void PartedQueue::Enter(Request* request, const std::shared_ptr<PartedRun>& run) {
-  request->queue = this;
-  request->Go(RequestState::kWaiting);
-  absl::MutexLock lock(&mu_);
-  runs_[request] = run;
-}
-
-void PartedQueue::Leave(Request* request) {
-  std::shared_ptr<PartedRun> run;  // destroyed after the mutex
-  absl::MutexLock lock(&mu_);
-  const auto found = runs_.find(request);
-  MPSD_CHECK(found != runs_.end());
-  run = std::move(found->second);
-  runs_.erase(found);
-}
-
-// Never called: a request in parts has one answer, and the pool has all other requests.
-void PartedQueue::Continue(Request*) { MPSD_CHECK(false); }
-
-void PartedQueue::Cancel(Request* request) {
-  std::shared_ptr<PartedRun> run;
-  {
-    absl::MutexLock lock(&mu_);
-    const auto found = runs_.find(request);
-    if (found == runs_.end()) return;
-    run = found->second;
-  }
-  run->Cancel(CancelledByClient());
-}
+void PartedQueue::Cancel(Request* request) { runs_.Cancel(request, CancelledByClient()); }
 
 void PartedQueue::Close() {
   absl::MutexLock lock(&entry_mu_);

@@ -1,16 +1,13 @@
 // PartedQueue: the queue of a model whose requests may have more rows than a batch.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "server/parts/parted_run.h"
+#include "server/compose/run_table.h"
 #include "server/request/byte_allowance.h"
 #include "server/request/request.h"
 
@@ -21,41 +18,26 @@ namespace mpsd {
 // payloads from the client's message, so Reserve() says `later`.
 //
 // Owned by its ServedModel; owns the pool. Thread-safe.
-class PartedQueue final : public RequestQueue, private RunKeeper {
+class PartedQueue final : public RequestQueue {
  public:
   // `answers` bounds the bytes of answered parts that wait for others; it outlives this.
-  PartedQueue(std::unique_ptr<RequestQueue> pool, ByteAllowance* answers)
+  PartedQueue(std::unique_ptr<RowQueue> pool, ByteAllowance* answers)
       : pool_(std::move(pool)), answers_(answers) {}
-  // REQUIRES: no request is inside.
-  ~PartedQueue() override;
 
   // RequestQueue.
-  bool TakesArriving(const Request& request) const override {
-    return !IsCut(request) && pool_->TakesArriving(request);
+  RowQueue* RowsFor(const Request& request) override {
+    return IsCut(request) ? nullptr : pool_.get();
   }
-  bool TakesBunch(const Request& request) const override {
-    return !IsCut(request) && pool_->TakesBunch(request);
-  }
-  void ReserveAll(absl::Span<EnteringRequest> requests) override { pool_->ReserveAll(requests); }
   absl::Status Reserve(Request* request, RowTargets* targets) override
-      ABSL_LOCKS_EXCLUDED(entry_mu_, mu_);
-  void Commit(Request* request) override { pool_->Commit(request); }
-  void Continue(Request* request) override;
-  void Cancel(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
+      ABSL_LOCKS_EXCLUDED(entry_mu_);
+  void Cancel(Request* request) override;
   void Close() override ABSL_LOCKS_EXCLUDED(entry_mu_);
-  std::vector<RefusedContent> RefusedContents() override { return pool_->RefusedContents(); }
-  size_t ForgiveContents() override { return pool_->ForgiveContents(); }
 
  private:
   // Whether the request has more rows than a batch.
   static bool IsCut(const Request& request);
 
-  // RunKeeper.
-  void Leave(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
-
-  void Enter(Request* request, const std::shared_ptr<PartedRun>& run) ABSL_LOCKS_EXCLUDED(mu_);
-
-  const std::unique_ptr<RequestQueue> pool_;
+  const std::unique_ptr<RowQueue> pool_;
   ByteAllowance* const answers_;
 
   // Held by readers while they reserve a request's parts, and by Close(). So the pool takes all
@@ -63,8 +45,7 @@ class PartedQueue final : public RequestQueue, private RunKeeper {
   // Reserve() and Close() are called under it, with whatever they call.
   absl::Mutex entry_mu_;
 
-  absl::Mutex mu_;
-  absl::flat_hash_map<const Request*, std::shared_ptr<PartedRun>> runs_ ABSL_GUARDED_BY(mu_);
+  RunTable runs_{this};  // without bounds: the pool has them
 };
 
 }  // namespace mpsd

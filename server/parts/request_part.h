@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "server/compose/child_request.h"
 #include "server/request/infer_message.h"
 #include "server/request/payload_reader.h"
-#include "server/request/reply.h"
 #include "server/request/request.h"
 
 namespace mpsd {
@@ -38,59 +37,24 @@ class InputCutter {
   uint64_t row_bytes_ = 0;     // for all others
 };
 
-class RequestPart;
-
-// How a part tells its run that it has ended. Thread-safe.
-class PartOwner {
- public:
-  // The part ends by one of these. The answer is valid until PartAnswered() returns.
-  virtual void PartAnswered(const RequestPart& part, const Answer& answer) = 0;
-  virtual void PartFailed(const absl::Status& status) = 0;
-
- protected:
-  ~PartOwner() = default;
-};
-
 // Has the whole's deadline, priority, tenant and wanted outputs, but only some of its rows. It is
 // not admitted again, and not counted or traced at its end: its batches count its rows, and the
-// whole counts the rest.
-//
-//   Take ─▶ Reserve ─▶ Fill ─▶ PartAnswered, or PartFailed
-//
-// Owned by a PartedRun. One thread calls these; the ending may come on any thread, from Reserve()
-// on. Thread-compatible.
-class RequestPart final : public ReplySink {
+// whole counts the rest. Owned by a PartedRun. As thread-compatible as a ChildRequest.
+class RequestPart final : public ChildRequest {
  public:
-  // The owner outlives it.
-  RequestPart(PartOwner* owner, uint32_t number, uint32_t first_row)
-      : owner_(owner), number_(number), first_row_(first_row) {}
+  // The owner outlives it. `number` is the part's among the whole's, in the order of rows.
+  RequestPart(ChildOwner* owner, uint32_t number, uint32_t first_row)
+      : ChildRequest(owner, number), first_row_(first_row) {}
 
   // Takes the whole's next `rows` rows off the cutters, one for each input. The whole and its
   // payloads outlive the part's ending. Called once, before all others.
   void Take(const Request& whole, uint32_t rows, absl::Span<InputCutter> cutters);
 
-  // Reserves the part's rows in the pool. After an error the part has ended and its owner was told.
-  absl::Status Reserve(RequestQueue* pool);
-
-  // Fills the rows and commits them, unless the pool does. REQUIRES: Reserve() was OK. Called once.
-  void Fill(RequestQueue* pool);
-
-  uint32_t number() const { return number_; }
   uint32_t first_row() const { return first_row_; }
-  const Request& request() const { return request_; }
-  Request* request() { return &request_; }
-
-  // ReplySink.
-  void Send(const Answer& answer) override { owner_->PartAnswered(*this, answer); }
-  void Fail(const absl::Status& status) override { owner_->PartFailed(status); }
 
  private:
-  PartOwner* const owner_;
-  const uint32_t number_;  // among the whole's parts, in the order of rows
   const uint32_t first_row_;
   absl::InlinedVector<Payload, 4> payloads_;  // one for each input
-  Request request_;
-  RowTargets targets_;
 };
 
 }  // namespace mpsd

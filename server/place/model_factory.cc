@@ -212,6 +212,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
     return SequencePlan::Of(*sequences, spec).status();
   };
   supervised.limits = LimitsOf(model.supervision);
+  served->pool = pool.get();
   served->queue = QueueOf(model, served.get(), std::move(pool));
   page_->AddModel(served->shared_metrics);
   supervisor_->Add(std::move(supervised));

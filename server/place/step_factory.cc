@@ -34,9 +34,9 @@ std::shared_ptr<ServedModel> MakeStepModel(const ModelConfig& model,
   served->facts.label_files = model.label_files;
   served->facts.steps = model.steps;
   served->spec = model.spec;
-  auto queue = std::make_unique<StepQueue>(
-      served.get(), std::move(graph), StepQueueBounds{model.queue.requests(), model.queue_bytes},
-      context);
+  auto queue =
+      std::make_unique<StepQueue>(served.get(), std::move(graph),
+                                  RunBounds{model.queue.requests(), model.queue_bytes}, context);
   served->members = std::make_unique<GraphMembers>(served.get(), &queue->graph(), context->models);
   served->queue = std::move(queue);
   served->loaded = true;

@@ -94,7 +94,7 @@ class InferHandler {
 
   // Admits a request while the end of its last payload is still arriving: Payload::arriving_bytes.
   // The bytes that are there were copied into the request's rows. The caller writes the others to
-  // Request::rest, then calls RequestQueue::Commit(). False: the request is as it was, and comes
+  // Request::rest, then calls RowQueue::Commit(). False: the request is as it was, and comes
   // again by Handle() once it is whole. Never blocks.
   virtual bool AdmitArriving(const InferMessage& /*message*/, struct Request* /*request*/) {
     return false;

@@ -62,7 +62,7 @@ class ReplySink {
   virtual void Send(const Answer& answer) = 0;
   virtual void Fail(const absl::Status& status) = 0;
 
-  // Takes one of several answers; the request goes on. The sink calls RequestQueue::Continue() when
+  // Takes one of several answers; the request goes on. The sink calls RowQueue::Continue() when
   // it can take the next one; neither another answer nor the ending comes before. REQUIRES: the
   // message said InferMessage::takes_many.
   virtual void SendPart(const Answer& /*answer*/) { MPSD_CHECK(false); }

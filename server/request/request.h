@@ -19,6 +19,7 @@ namespace mpsd {
 
 class RequestQueue;
 class RowFiller;
+class RowQueue;
 struct InferMessage;
 struct RequestBunch;
 struct ModelMetrics;
@@ -233,7 +234,7 @@ struct RowTargets {
 
 // A request that enters a queue together with others, and how its Reserve() went. A value.
 struct EnteringRequest {
-  RequestQueue* queue = nullptr;
+  RowQueue* queue = nullptr;
   Request* request = nullptr;
   const InferMessage* message = nullptr;
   RowTargets targets;
@@ -266,38 +267,22 @@ struct RefusedContent {
   int64_t age_ns = 0;  // since it crashed a worker
 };
 
-// A model's queue of admitted requests. A request enters in two steps, so that its payload is
-// copied outside every lock: Reserve() gives it rows, the caller fills them, Commit() makes it
-// ready for a batch. From then on the queue gives the reply. No method blocks. Implemented by
-// dispatch/, steps/, parts/ and sequences/. Thread-safe.
+// A model's queue of admitted requests. From Reserve() on the queue gives the reply. No method
+// blocks. Implemented by dispatch/, steps/, parts/ and sequences/. Thread-safe.
 class RequestQueue {
  public:
   virtual ~RequestQueue() = default;
 
-  // Whether Reserve() takes a request whose payload is still arriving. Its rows are held until
-  // Commit(), as long as the client takes. Such requests together get only a part of the queue's
-  // bytes, and count as waiting from Commit() on. So a slow client takes nothing from others.
-  virtual bool TakesArriving(const Request& /*request*/) const { return false; }
+  // The queue that has rows for this request, as it is. Null: it enters by Reserve() alone. Returns
+  // the same at each call.
+  virtual RowQueue* RowsFor(const Request& /*request*/) { return nullptr; }
 
-  // Reserves rows for the request. RESOURCE_EXHAUSTED "Exceeds maximum queue size" if the queue is
-  // full. ABORTED if it is closed, because another generation has replaced its model: the caller
-  // looks the model up again. After an error the caller still owes the reply. After OK the queue
-  // owes it; with `targets->later` the queue has the whole request, which may have ended already.
+  // Takes the request. RESOURCE_EXHAUSTED "Exceeds maximum queue size" if the queue is full.
+  // ABORTED if it is closed, because another generation has replaced its model: the caller looks
+  // the model up again. After an error the caller still owes the reply. After OK the queue owes it.
+  // With `targets->later` the queue has the whole request, which may have ended already. Without,
+  // the request has rows: the caller fills them, then calls RowQueue::Commit().
   virtual absl::Status Reserve(Request* request, RowTargets* targets) = 0;
-
-  // Whether the request may enter with others, by the next two. They do for each what Reserve() and
-  // Commit() do. CommitAll() is for the requests of one queue that ReserveAll() gave rows.
-  virtual bool TakesBunch(const Request& /*request*/) const { return false; }
-  virtual void ReserveAll(absl::Span<EnteringRequest> /*requests*/) { MPSD_CHECK(false); }
-  virtual void CommitAll(absl::Span<Request* const> /*requests*/) { MPSD_CHECK(false); }
-
-  // The rows are filled: the request may join a batch. REQUIRES: Reserve() returned OK, without
-  // `targets->later`.
-  virtual void Commit(Request* request) = 0;
-
-  // The client has taken, or lost, the answer from SendPart(): the model makes the next one, or the
-  // request ends. Called once for each such answer, at any time after SendPart() has begun.
-  virtual void Continue(Request* request) = 0;
 
   // Nobody waits for the request any more. Ends it as CANCELLED unless it has ended: at once, or
   // when its current answer is taken. Between Reserve() and Commit() this is only noted, and
@@ -306,12 +291,42 @@ class RequestQueue {
 
   // Accepts no more requests: Reserve() returns ABORTED. Requests inside go on.
   virtual void Close() = 0;
+};
+
+// A queue that has rows for its requests: a pool. A request enters in two steps, so that its
+// payload is copied outside every lock: Reserve() gives it rows, the caller fills them, Commit()
+// makes it ready for a batch.
+//
+// The payload of a request may still be arriving at Reserve(). Its rows are held until Commit(), as
+// long as the client takes. Such requests together get only a part of the queue's bytes, and count
+// as waiting from Commit() on. So a slow client takes nothing from others. Implemented by
+// dispatch/. Thread-safe.
+class RowQueue : public RequestQueue {
+ public:
+  RowQueue* RowsFor(const Request& /*request*/) override { return this; }
+
+  // The rows are filled: the request may join a batch. REQUIRES: Reserve() returned OK, without
+  // `targets->later`.
+  virtual void Commit(Request* request) = 0;
+
+  // Several requests enter together. These do for each what Reserve() and Commit() do. CommitAll()
+  // is for requests that ReserveAll() gave rows.
+  virtual void ReserveAll(absl::Span<EnteringRequest> requests) {
+    for (EnteringRequest& each : requests) each.status = Reserve(each.request, &each.targets);
+  }
+  virtual void CommitAll(absl::Span<Request* const> requests) {
+    for (Request* const request : requests) Commit(request);
+  }
+
+  // The client has taken, or lost, the answer from SendPart(): the model makes the next one, or the
+  // request ends. Called once for each such answer, at any time after SendPart() has begun.
+  virtual void Continue(Request* request) = 0;
 
   // The contents refused for now, since they crashed a worker; the oldest first.
-  virtual std::vector<RefusedContent> RefusedContents() = 0;
+  virtual std::vector<RefusedContent> RefusedContents() { return {}; }
 
   // Accepts them all again. Returns their number.
-  virtual size_t ForgiveContents() = 0;
+  virtual size_t ForgiveContents() { return 0; }
 };
 
 }  // namespace mpsd

@@ -88,6 +88,7 @@ struct ServedModel {
   std::unique_ptr<const StepMembers> members;  // null: it has its own workers
   std::unique_ptr<AnswerCache> cache;          // null: no answer is kept
   std::unique_ptr<RequestQueue> queue;         // reads the fields above, so destroyed first
+  RowQueue* pool = nullptr;                    // in the queue, or the queue; null: a model of steps
 
   // Limit of a request's rows: a batch's rows, or the config's number. The latter is bounded by the
   // batches into which a request may be cut, and by one tenant's part of a queue's level. 0: the

@@ -63,7 +63,7 @@ thread_local const Beginning* Beginning::innermost = nullptr;
 
 }  // namespace
 
-SequenceQueue::SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool,
+SequenceQueue::SequenceQueue(const ServedModel* model, std::unique_ptr<RowQueue> pool,
                              uint64_t most_bytes, SequenceContext* context, uint32_t held_requests)
     : model_(model),
       pool_(std::move(pool)),
@@ -113,10 +113,6 @@ absl::Status SequenceQueue::Admit(Request* request) {
   return absl::OkStatus();
 }
 
-// Neither is ever called: each request comes later and has one answer.
-void SequenceQueue::Commit(Request*) { MPSD_CHECK(false); }
-void SequenceQueue::Continue(Request*) { MPSD_CHECK(false); }
-
 void SequenceQueue::Cancel(Request* request) {
   SequenceTable::TurnsToEnd to_end;
   std::shared_ptr<SequenceTurn> turn;
@@ -130,7 +126,7 @@ void SequenceQueue::Cancel(Request* request) {
       has_left = table_.Remove(request, context_->clock->NowNs(), &to_end);
     }
   }
-  if (turn != nullptr) return turn->Cancel(pool_.get());
+  if (turn != nullptr) return turn->Cancel();
   if (has_left) to_end.waiting.emplace_back(request, CancelledByClient());
   Carry(to_end);
 }
@@ -170,6 +166,7 @@ void SequenceQueue::BeginTurns() {
 }
 
 void SequenceQueue::BeginTurn(SequenceTurn* turn) {
+  turn->Prepare();
   const absl::Status status = turn->Reserve(pool_.get());
   if (status.ok()) return turn->Fill(pool_.get());
   FailTurn(turn, absl::IsAborted(status) ? absl::UnavailableError(status.message()) : status,
@@ -182,7 +179,7 @@ std::shared_ptr<SequenceTurn> SequenceQueue::NextTurn(SequenceTable::TurnsToEnd*
   held_requests_ = 0;
   std::optional<SequenceTable::Begun> begun = table_.Begin(context_->clock->NowNs(), late);
   if (!begun.has_value()) return nullptr;
-  TurnOwner* const owner = this;
+  ChildOwner* const owner = this;
   auto turn =
       std::make_shared<SequenceTurn>(owner, &Plan(), std::move(begun->sequence), begun->turn);
   running_[begun->turn.request] = turn;
@@ -206,15 +203,16 @@ std::shared_ptr<SequenceTurn> SequenceQueue::Leave(SequenceTurn* turn,
 }
 
 // A client with its answer may send the next request, so the table is told first.
-void SequenceQueue::TurnAnswered(SequenceTurn* turn, const Answer& answer) {
+void SequenceQueue::ChildAnswered(ChildRequest* child, const Answer& answer) {
+  auto* const turn = static_cast<SequenceTurn*>(child);
   Answer told;
   if (absl::Status taken = turn->TakeState(answer, &told); !taken.ok()) {
-    return TurnFailed(turn, taken);
+    return ChildFailed(turn, taken);
   }
   Request* const request = turn->turn().request;
   const std::shared_ptr<ServedModel> model = request->model;  // owns this
-  request->times = turn->request().times;
-  request->sums = turn->request().sums;
+  request->times = turn->request()->times;
+  request->sums = turn->request()->sums;
   request->is_answered = true;
   const std::shared_ptr<SequenceTurn> owned = Leave(turn, SequenceTable::Outcome::kAnswered);
   request->Go(RequestState::kEnded);
@@ -223,7 +221,8 @@ void SequenceQueue::TurnAnswered(SequenceTurn* turn, const Answer& answer) {
   BeginTurns();
 }
 
-void SequenceQueue::TurnFailed(SequenceTurn* turn, const absl::Status& status) {
+void SequenceQueue::ChildFailed(ChildRequest* child, const absl::Status& status) {
+  auto* const turn = static_cast<SequenceTurn*>(child);
   const std::shared_ptr<ServedModel> model = turn->turn().request->model;  // owns this
   FailTurn(turn, status, SequenceTable::Outcome::kFailed);
   BeginTurns();
@@ -285,7 +284,7 @@ void SequenceQueue::LanesLeft(absl::Span<const uint64_t> pins) {
     table_.LoseLanes(pins, &to_end);
     lost = RunningOn(pins);
   }
-  for (const std::shared_ptr<SequenceTurn>& turn : lost) turn->Cancel(pool_.get());
+  for (const std::shared_ptr<SequenceTurn>& turn : lost) turn->Cancel();
   Carry(to_end);
   BeginTurns();
 }

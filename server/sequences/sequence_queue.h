@@ -1,7 +1,6 @@
 // SequenceQueue: the queue of a model that keeps state between a client's requests.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "server/compose/child_request.h"
 #include "server/request/pool_watcher.h"
 #include "server/request/request.h"
 #include "server/request/served_model.h"
@@ -26,8 +26,8 @@ namespace mpsd {
 // decides. Then a SequenceTurn stands for it in the pool, with the inputs that tell the model of
 // sequences. Payloads are read only when the turn comes, so Reserve() always says `later`.
 //
-//   Reserve ─▶ table ─▶ turn ─▶ pool, on one lane ─▶ TurnAnswered ─▶ reply, and the next turn
-//                                                 └▶ TurnFailed
+//   Reserve ─▶ table ─▶ turn ─▶ pool, on one lane ─▶ ChildAnswered ─▶ reply, and the next turn
+//                                                 └▶ ChildFailed
 //
 // The requests of one sequence run one after another; those of several sequences share batches. The
 // running turn writes the sequence's state without a lock.
@@ -35,24 +35,20 @@ namespace mpsd {
 // Needs no thread: the pool's threads bring lanes, time and answers (PoolWatcher). No function of
 // the pool or of a reply is called under the mutex. Owned by its ServedModel; owns the pool.
 // Thread-safe.
-class SequenceQueue final : public RequestQueue, public PoolWatcher, private TurnOwner {
+class SequenceQueue final : public RequestQueue, public PoolWatcher, private ChildOwner {
  public:
   // `model` owns this; its facts say how sequences are served. The context outlives this. Inputs of
   // at most `most_bytes` wait. No turn begins until `held_requests` wait for the first time. The
   // caller has the pool report its lanes to this.
-  SequenceQueue(const ServedModel* model, std::unique_ptr<RequestQueue> pool, uint64_t most_bytes,
+  SequenceQueue(const ServedModel* model, std::unique_ptr<RowQueue> pool, uint64_t most_bytes,
                 SequenceContext* context, uint32_t held_requests = 0);
   // REQUIRES: no request is inside.
   ~SequenceQueue() override;
 
   // RequestQueue.
   absl::Status Reserve(Request* request, RowTargets* targets) override ABSL_LOCKS_EXCLUDED(mu_);
-  void Commit(Request* request) override;
-  void Continue(Request* request) override;
   void Cancel(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void Close() override ABSL_LOCKS_EXCLUDED(mu_);
-  std::vector<RefusedContent> RefusedContents() override { return pool_->RefusedContents(); }
-  size_t ForgiveContents() override { return pool_->ForgiveContents(); }
 
   // PoolWatcher.
   void LanesJoined(absl::Span<const uint64_t> pins) override ABSL_LOCKS_EXCLUDED(mu_);
@@ -62,9 +58,10 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
   void FailAll(const char* text) override ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // TurnOwner.
-  void TurnAnswered(SequenceTurn* turn, const Answer& answer) override ABSL_LOCKS_EXCLUDED(mu_);
-  void TurnFailed(SequenceTurn* turn, const absl::Status& status) override ABSL_LOCKS_EXCLUDED(mu_);
+  // ChildOwner; each child is a SequenceTurn.
+  void ChildAnswered(ChildRequest* child, const Answer& answer) override ABSL_LOCKS_EXCLUDED(mu_);
+  void ChildFailed(ChildRequest* child, const absl::Status& status) override
+      ABSL_LOCKS_EXCLUDED(mu_);
 
   const SequencePlan& Plan() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Admit(Request* request) ABSL_LOCKS_EXCLUDED(mu_);
@@ -86,7 +83,7 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Tur
   void Fail(Request* request, const absl::Status& status);
 
   const ServedModel* const model_;
-  const std::unique_ptr<RequestQueue> pool_;
+  const std::unique_ptr<RowQueue> pool_;
   SequenceContext* const context_;
 
   absl::Mutex mu_;

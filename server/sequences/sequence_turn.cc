@@ -21,12 +21,8 @@ std::string StringElement(const std::string& text) {
 
 }  // namespace
 
-SequenceTurn::SequenceTurn(TurnOwner* owner, const SequencePlan* plan,
-                           std::shared_ptr<Sequence> sequence, const Turn& turn)
-    : owner_(owner), plan_(plan), sequence_(std::move(sequence)), turn_(turn) {}
-
 void SequenceTurn::TakeInputs() {
-  payloads_.resize(request_.inputs.size());
+  payloads_.resize(request()->inputs.size());
   if (plan_->start) Supply(plan_->start->input, plan_->start->Value(turn_.starts));
   if (plan_->ready) Supply(plan_->ready->input, plan_->ready->Value(true));
   if (plan_->end) Supply(plan_->end->input, plan_->end->Value(turn_.ends));
@@ -38,13 +34,13 @@ void SequenceTurn::TakeInputs() {
 
 void SequenceTurn::Supply(uint32_t input, absl::string_view bytes) {
   payloads_[input].Append(bytes);
-  request_.inputs[input].payload = &payloads_[input];
+  request()->inputs[input].payload = &payloads_[input];
 }
 
 // A number's low bytes are its value in any width: SequencePlan::CheckId() has checked it.
 void SequenceTurn::SupplyId() {
   if (!plan_->id.has_value()) return;
-  RequestInput& input = request_.inputs[plan_->id->input];
+  RequestInput& input = request()->inputs[plan_->id->input];
   if (plan_->id->datatype == DataType::kBytes) {
     id_ = StringElement(sequence_->key.name);
     input.tensor_bytes = id_.size();
@@ -58,57 +54,33 @@ void SequenceTurn::SupplyId() {
 // Adds states behind the outputs that the client wants.
 void SequenceTurn::WantStates() {
   for (const SequencePlan::State& state : plan_->states) {
-    auto& wanted = request_.wanted_outputs;
+    auto& wanted = request()->wanted_outputs;
     if (std::find(wanted.begin(), wanted.end(), state.output) == wanted.end()) {
       wanted.push_back(state.output);
     }
   }
 }
 
-absl::Status SequenceTurn::Reserve(RequestQueue* pool) {
+void SequenceTurn::Prepare() {
   if (turn_.starts) sequence_->ClearState();
-  request_.StandFor(*turn_.request);
-  request_.pin = sequence_->pin;
-  request_.key.push_back(static_cast<int64_t>(sequence_->pin));
+  Request* const turn = request();
+  turn->StandFor(*turn_.request);
+  turn->pin = sequence_->pin;
+  turn->key.push_back(static_cast<int64_t>(sequence_->pin));
   TakeInputs();
   WantStates();
-  request_.reply = Reply(this);
-  absl::Status status = pool->Reserve(&request_, &targets_);
-  if (!status.ok()) {
-    is_refused_ = true;
-    request_.reply.Fail(status);
-  }
-  return status;
-}
-
-// A turn that was cancelled before it was in the pool is cancelled now.
-void SequenceTurn::Fill(RequestQueue* pool) {
-  if (!targets_.later) {
-    request_.filler->Fill(request_.model->spec, request_, targets_);
-    pool->Commit(&request_);
-  }
-  if (is_cancelled_) pool->Cancel(&request_);
-}
-
-void SequenceTurn::Cancel(RequestQueue* pool) {
-  is_cancelled_ = true;
-  pool->Cancel(&request_);
 }
 
 // WantStates() has asked for it.
 const AnswerOutput& SequenceTurn::OutputOf(const SequencePlan::State& state,
                                            const Answer& answer) const {
-  const auto& wanted = request_.wanted_outputs;
+  const auto& wanted = request().wanted_outputs;
   const auto place = std::find(wanted.begin(), wanted.end(), state.output) - wanted.begin();
   return answer.outputs[static_cast<size_t>(place)];
 }
 
-void SequenceTurn::Fail(const absl::Status& status) {
-  if (!is_refused_) owner_->TurnFailed(this, status);
-}
-
 absl::Status SequenceTurn::TakeState(const Answer& answer, Answer* told) {
-  MPSD_CHECK(answer.outputs.size() == request_.wanted_outputs.size());
+  MPSD_CHECK(answer.outputs.size() == request()->wanted_outputs.size());
   for (const SequencePlan::State& state : plan_->states) {
     const AnswerOutput& output = OutputOf(state, answer);
     if (output.bytes.size() != state.bytes) {

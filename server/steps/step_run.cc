@@ -25,20 +25,17 @@ const AnswerOutput& NamedOutput(const Answer& answer, const std::string& name) {
 
 }  // namespace
 
-StepRun::StepRun(StepContext* context, const StepGraph* graph, RunKeeper* keeper, Request* request)
-    : context_(context),
+StepRun::StepRun(StepContext* context, const StepGraph* graph, RunTable* table, Request* request)
+    : ChildRun(request, table),
+      context_(context),
       graph_(graph),
-      keeper_(keeper),
-      request_(request),
-      model_(request->model),
       needed_(graph->NeededFor(request->wanted_outputs)),
       deadline_ns_(request->answer_deadline_ns()),
       steps_(graph->steps().size()),
       places_(graph->tensors().size()) {
-  StepOwner* const owner = this;
   for (uint32_t i = 0; i < steps_.size(); ++i) {
     if ((needed_ & OneStep(i)) == 0) continue;
-    steps_[i] = std::make_unique<StepRequest>(context, owner, i);
+    steps_[i] = std::make_unique<StepRequest>(context, this, i);
   }
   CountUses();
   LendInputs();
@@ -54,24 +51,23 @@ void StepRun::CountUses() {
       if (member != nullptr && member->cache != nullptr) places_[input.tensor].is_fixed = true;
     }
   }
-  for (const uint32_t output : request_->wanted_outputs) {
+  for (const uint32_t output : whole_->wanted_outputs) {
     places_[graph_->OutputTensor(output)].uses.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
 void StepRun::LendInputs() {
-  for (size_t i = 0; i < request_->inputs.size(); ++i) {
-    const RequestInput& input = request_->inputs[i];
+  for (size_t i = 0; i < whole_->inputs.size(); ++i) {
+    const RequestInput& input = whole_->inputs[i];
     Dims dims = input.dims;
-    if (model_->spec.batches()) dims.insert(dims.begin(), request_->rows);
+    if (model_->spec.batches()) dims.insert(dims.begin(), whole_->rows);
     places_[i].tensor.Lend(input.datatype, std::move(dims), *input.payload);
   }
 }
 
 void StepRun::Begin() {
-  const std::shared_ptr<StepRun> self = shared_from_this();
   BeginReady();
-  EndIfOver();
+  CloseBeginning();
 }
 
 void StepRun::BeginReady() {
@@ -79,17 +75,19 @@ void StepRun::BeginReady() {
 }
 
 StepRequest* StepRun::TakeReady() {
-  uint32_t step = 0;
+  StepRequest* step = nullptr;
   {
     absl::MutexLock lock(&mu_);
     if (context_->closed) SetFault(absl::UnavailableError("Server exiting"));
     const StepSet ready = graph_->ReadyAfter(done_, needed_) & ~begun_;
-    if (!fault_.ok() || ready == 0) return nullptr;
-    step = static_cast<uint32_t>(std::countr_zero(ready));
-    begun_ |= OneStep(step);
+    if (ready == 0) return nullptr;
+    const auto number = static_cast<uint32_t>(std::countr_zero(ready));
+    step = steps_[number].get();
+    if (!NoteBegun(step)) return nullptr;
+    begun_ |= OneStep(number);
   }
-  Fill(step, steps_[step].get());
-  return steps_[step].get();
+  Fill(step->number(), step);
+  return step;
 }
 
 // Fills message and request as a door would. The deadline is the whole request's; the member's own
@@ -100,7 +98,7 @@ void StepRun::Fill(uint32_t step, StepRequest* target) {
   Request* const request = target->request();
   message->model = source.model;
   message->version = source.version;
-  message->priority = request_->priority;
+  message->priority = whole_->priority;
   for (const StepGraph::Link& link : source.inputs) {
     const StepTensor& tensor = places_[link.tensor].tensor;
     InputMessage& input = message->inputs.emplace_back();
@@ -115,19 +113,18 @@ void StepRun::Fill(uint32_t step, StepRequest* target) {
     if (places_[link.tensor].is_used()) message->outputs.push_back(link.name);
   }
   request->is_step = true;
-  request->tenant = request_->tenant;
-  request->rules_version = request_->rules_version;
+  request->tenant = whole_->tenant;
+  request->rules_version = whole_->rules_version;
   request->arrival_ns = context_->clock->NowNs();
-  request->patience_ns = request_->patience_ns;
+  request->patience_ns = whole_->patience_ns;
   request->deadline_ns = deadline_ns_;
   request->span = BeginSpan(step);
 }
 
 std::unique_ptr<const RequestSpan> StepRun::BeginSpan(uint32_t step) const {
-  if (request_->span == nullptr) return nullptr;
+  if (whole_->span == nullptr) return nullptr;
   const std::string name = absl::StrCat("steps[", step, "] ", graph_->steps()[step].model);
-  return std::make_unique<RequestSpan>(
-      context_->observers.traces->BeginStep(*request_->span, name));
+  return std::make_unique<RequestSpan>(context_->observers.traces->BeginStep(*whole_->span, name));
 }
 
 void StepRun::InputsRead(uint32_t step) {
@@ -140,7 +137,6 @@ void StepRun::InputsRead(uint32_t step) {
 void StepRun::NoteAnswered(uint32_t step) {
   const Request& request = *steps_[step]->request();
   done_ |= OneStep(step);
-  ended_ |= OneStep(step);
   sums_.input_ns += request.sums.input_ns;
   sums_.infer_ns += request.sums.infer_ns;
   sums_.output_ns += request.sums.output_ns;
@@ -166,95 +162,48 @@ absl::Status StepRun::HoldOutputs(uint32_t step, const Answer& answer) {
   return absl::OkStatus();
 }
 
-// The last step's outputs go out from where they lie: no other step is open, and none follows.
-void StepRun::StepAnswered(uint32_t step, const Answer& answer) {
-  const std::shared_ptr<StepRun> self = shared_from_this();
-  if (EndWith(step)) {
-    for (const StepGraph::Link& link : graph_->steps()[step].outputs) {
-      Place& place = places_[link.tensor];
-      if (place.is_used()) place.tensor.Look(NamedOutput(answer, link.name));
-    }
-    const bool has_all = std::all_of(
-        request_->wanted_outputs.begin(), request_->wanted_outputs.end(), [&](uint32_t output) {
-          return graph_->tensors()[graph_->OutputTensor(output)].maker == step;
-        });
-    return Give(has_all ? answer.memory : nullptr);
-  }
-  if (absl::Status held = HoldOutputs(step, answer); !held.ok()) return StepFailed(step, held);
+void StepRun::ChildAnswered(ChildRequest* child, const Answer& answer) {
+  const std::shared_ptr<ChildRun> self = shared_from_this();
+  const uint32_t step = child->number();
+  if (EndWith(step)) return GiveLast(step, answer);
+  if (absl::Status held = HoldOutputs(step, answer); !held.ok()) return ChildFailed(child, held);
   {
     absl::MutexLock lock(&mu_);
     NoteAnswered(step);
   }
   BeginReady();
-  EndIfOver();
+  Close(child, absl::OkStatus());
 }
 
-void StepRun::StepFailed(uint32_t step, const absl::Status& status) {
-  const std::shared_ptr<StepRun> self = shared_from_this();
+void StepRun::ChildFailed(ChildRequest* child, const absl::Status& status) {
+  const uint32_t step = child->number();
   const std::string prefix = StepPrefix(model_->name, step, graph_->steps()[step].model);
-  bool is_first = false;
-  {
-    absl::MutexLock lock(&mu_);
-    ended_ |= OneStep(step);
-    is_first = SetFault(WithText(status, absl::StrCat(prefix, status.message())));
-  }
-  if (is_first) CancelOpen();
-  EndIfOver();
-}
-
-void StepRun::Cancel(const absl::Status& status) {
-  const std::shared_ptr<StepRun> self = shared_from_this();
-  bool is_first = false;
-  {
-    absl::MutexLock lock(&mu_);
-    is_first = SetFault(status);
-  }
-  if (is_first) CancelOpen();
-  EndIfOver();
-}
-
-bool StepRun::SetFault(const absl::Status& status) {
-  if (is_over_ || !fault_.ok()) return false;
-  fault_ = status;
-  return true;
-}
-
-void StepRun::CancelOpen() {
-  StepSet open = 0;
-  {
-    absl::MutexLock lock(&mu_);
-    open = begun_ & ~ended_;
-  }
-  for (uint32_t i = 0; i < steps_.size(); ++i) {
-    if ((open & OneStep(i)) != 0) steps_[i]->Cancel();
-  }
+  Close(child, WithText(status, absl::StrCat(prefix, status.message())));
 }
 
 absl::Status StepRun::StillAwaited() {
   absl::MutexLock lock(&mu_);
-  return fault_.ok() ? CheckInTime(*request_, context_->clock->NowNs()) : fault_;
+  return fault_.ok() ? CheckInTime(*whole_, context_->clock->NowNs()) : fault_;
 }
 
-void StepRun::EndIfOver() {
-  absl::Status fault;
-  {
-    absl::MutexLock lock(&mu_);
-    const bool waits = fault_.ok() && (needed_ & ~done_) != 0;
-    if (is_over_ || waits || (begun_ & ~ended_) != 0) return;
-    is_over_ = true;
-    fault = fault_;
+// The last step's outputs go out from where they lie: no other step is open, and none follows.
+void StepRun::GiveLast(uint32_t step, const Answer& answer) {
+  for (const StepGraph::Link& link : graph_->steps()[step].outputs) {
+    Place& place = places_[link.tensor];
+    if (place.is_used()) place.tensor.Look(NamedOutput(answer, link.name));
   }
-  if (fault.ok()) return Give(nullptr);
-  request_->Go(RequestState::kEnded);
-  keeper_->Leave(request_);
-  request_->reply.Fail(fault);
+  const bool has_all = std::all_of(
+      whole_->wanted_outputs.begin(), whole_->wanted_outputs.end(), [&](uint32_t output) {
+        return graph_->tensors()[graph_->OutputTensor(output)].maker == step;
+      });
+  GiveFrom(has_all ? answer.memory : nullptr);
 }
 
 // Tensors that were held go out as copies: an answer has at most one memory.
-void StepRun::Give(AnswerMemory* memory) {
+void StepRun::GiveFrom(AnswerMemory* memory) {
   Answer answer;
   answer.memory = memory;
-  for (const uint32_t index : request_->wanted_outputs) {
+  for (const uint32_t index : whole_->wanted_outputs) {
     const StepTensor& tensor = places_[graph_->OutputTensor(index)].tensor;
     AnswerOutput& output = answer.outputs.emplace_back();
     output.name = model_->spec.outputs[index].name;
@@ -263,19 +212,17 @@ void StepRun::Give(AnswerMemory* memory) {
     output.bytes = tensor.bytes();
   }
   CountAnswer();
-  request_->Go(RequestState::kEnded);
-  keeper_->Leave(request_);
-  request_->reply.Send(answer);
+  Send(answer);
 }
 
 // As Triton counts it: the times of all steps, as if one had followed the other.
 void StepRun::CountAnswer() {
   ExecutedBatch executed;
-  executed.row_count = request_->rows;
+  executed.row_count = whole_->rows;
   executed.answered_requests = 1;
-  executed.answered_rows = request_->rows;
+  executed.answered_rows = whole_->rows;
   executed.ended_ms = absl::ToUnixMillis(absl::Now());
-  executed.total_ns = context_->clock->NowNs() - request_->arrival_ns;
+  executed.total_ns = context_->clock->NowNs() - whole_->arrival_ns;
   {
     absl::MutexLock lock(&mu_);
     executed.input_ns = sums_.input_ns;
@@ -283,7 +230,6 @@ void StepRun::CountAnswer() {
     executed.output_ns = sums_.output_ns;
     executed.queue_ns = queue_ns_;
   }
-  request_->is_answered = true;
   model_->metrics.inference.AddBatch(executed);
 }
 

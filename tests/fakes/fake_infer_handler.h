@@ -19,7 +19,7 @@ namespace mpsd {
 
 // Counts what is asked of it. A request that is cancelled ends as CANCELLED, at once, or when its
 // answer was taken, as with a real queue. Thread-compatible.
-class FakeRequestQueue final : public RequestQueue {
+class FakeRequestQueue final : public RowQueue {
  public:
   absl::Status Reserve(Request*, RowTargets*) override { return absl::AbortedError("closed"); }
   void Commit(Request* request) override { committed.push_back(request); }

@@ -30,7 +30,7 @@ class RecordingReplySink final : public ReplySink {
     endings_.fetch_add(1, std::memory_order_release);
   }
 
-  // The test calls RequestQueue::Continue() itself.
+  // The test calls RowQueue::Continue() itself.
   void SendPart(const Answer& answer) override {
     outputs_.clear();
     views_.clear();

@@ -137,7 +137,7 @@ std::string BodyOf(FuzzInput* input) {
 
 // Admits requests and answers them when told to. "many" gives several answers to a request. Lives
 // on the scene's thread.
-class OpenRequests final : public InferHandler, public RequestQueue {
+class OpenRequests final : public InferHandler, public RowQueue {
  public:
   OpenRequests() {
     for (const char* const name : {"m", "many"}) {
@@ -182,12 +182,10 @@ class OpenRequests final : public InferHandler, public RequestQueue {
     });
   }
 
-  // RequestQueue.
+  // RowQueue.
   absl::Status Reserve(Request*, RowTargets*) override { return absl::AbortedError("closed"); }
   void Commit(Request*) override {}
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
   void Continue(Request* request) override {
     request->state = RequestState::kQueued;
     if (request->cancelled) Cancel(request);

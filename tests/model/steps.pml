@@ -59,17 +59,19 @@ mtype = { kNew, kWaiting, kReserved, kQueued, kRunning, kEnded,
 mtype request_state[ALL + REQUESTS] = kNew; /* of steps, then of wholes */
 bool replied[ALL + REQUESTS];
 
-/* StepRun, under its mutex. */
+/* StepRun and ChildRun, under their mutex. A step is open from its beginning until it has begun
+ * those that its tensors make ready. */
 bool begun[ALL];
 bool done[ALL];
 bool ended[ALL];
+bool beginning[REQUESTS] = true;
 bool over[REQUESTS];
 mtype fault[REQUESTS] = kNone;
 byte faulty[REQUESTS];
 
 /* StepRun: who keeps it, and its tensors. */
 byte holders[REQUESTS];
-bool in_table[REQUESTS]; /* StepQueue::runs_ */
+bool in_table[REQUESTS]; /* RunTable */
 byte uses[ALL];
 mtype place[ALL] = kNowhere;
 byte copies;
@@ -115,6 +117,10 @@ bool alone;
 #define ALL_DONE_WITH(whole, more) (HAS_WITH(whole, 0, more) && HAS_WITH(whole, 1, more) && \
                                   HAS_WITH(whole, 2, more) && HAS_WITH(whole, 3, more))
 #define IS_OPEN(whole, step) ((step) < STEPS && begun[AT(whole, step)] && !ended[AT(whole, step)])
+#define IS_UNANSWERED(whole, step) (IS_OPEN(whole, step) && !done[AT(whole, step)])
+#define ANY_UNANSWERED(whole) \
+  (IS_UNANSWERED(whole, 0) || IS_UNANSWERED(whole, 1) || IS_UNANSWERED(whole, 2) || \
+   IS_UNANSWERED(whole, 3))
 #define ANY_OPEN(whole) \
   (IS_OPEN(whole, 0) || IS_OPEN(whole, 1) || IS_OPEN(whole, 2) || IS_OPEN(whole, 3))
 #define IN_QUEUE(i) (request_state[i] == kWaiting || request_state[i] == kQueued || \
@@ -226,7 +232,7 @@ inline CancelInQueue(whole, step) {
   fi
 }
 
-/* StepRequest::Cancel */
+/* ChildRequest::Cancel */
 inline CancelStep(whole, step) {
   STANDS(whole);
 #ifndef BUG_FORGET_CANCEL
@@ -346,6 +352,7 @@ proctype Texts(byte whole; byte step) {
 /* What comes into a run, until it leaves. A cancellation and a new request have taken hold of it. */
 proctype Thread(byte whole; byte step; byte how) {
   byte answered = STEPS;
+  byte child = STEPS; /* the step that this ends */
   if
   :: how == kArrived -> goto begin
   :: how == kLeft -> goto fail
@@ -355,13 +362,14 @@ proctype Thread(byte whole; byte step; byte how) {
 #ifndef BUG_NOT_HELD
       holders[whole]++;
 #endif
+      child = step;
       if
       :: how == kAnswered -> answered = step
       :: else -> goto fail
       fi
     }
   fi;
-  /* StepAnswered */
+  /* ChildAnswered */
   atomic {
     if
     :: fault[whole] == kNone && ALL_DONE_WITH(whole, step) ->
@@ -385,8 +393,7 @@ proctype Thread(byte whole; byte step; byte how) {
       :: can_pin -> place[AT(whole, step)] = kPinned; lease[AT(whole, step)]++
       :: else -> place[AT(whole, step)] = kCopied; copies++
       fi;
-      done[AT(whole, step)] = true;
-      ended[AT(whole, step)] = true }
+      done[AT(whole, step)] = true }
   :: atomic { !can_pin && faults < FAULTS -> faults++; how = kFailed; goto fail }
   fi;
 
@@ -394,7 +401,7 @@ begin: /* BeginReady */
   do
   :: atomic { TakeReady(whole, step);
       if
-      :: step == STEPS -> goto end_if_over
+      :: step == STEPS -> goto close
       :: else -> ReadInputs(whole, step)
       fi;
       if
@@ -404,15 +411,11 @@ begin: /* BeginReady */
     Handle(whole, step)
   od;
 
-fail: /* StepFailed and Cancel */
+fail: /* ChildFailed and Cancel */
   atomic {
     STANDS(whole);
     if
-    :: how != kLeft -> ended[AT(whole, step)] = true
-    :: else
-    fi;
-    if
-    :: over[whole] || fault[whole] != kNone -> goto end_if_over
+    :: over[whole] || fault[whole] != kNone -> goto close
     :: how == kStruck -> fault[whole] = kStruck; faulty[whole] = step
     :: else -> fault[whole] = kFailed
     fi
@@ -431,24 +434,31 @@ fail: /* StepFailed and Cancel */
     told[whole] = true
   };
 
-end_if_over:
+close: /* ChildRun::Close */
   atomic {
     if
-    :: over[whole] || (fault[whole] == kNone && !ALL_DONE_WITH(whole, STEPS)) -> goto leave
+    :: how == kLeft -> goto leave
+    :: child < STEPS -> ended[AT(whole, child)] = true
+    :: else -> beginning[whole] = false
+    fi;
+    if
+    :: over[whole] || beginning[whole] -> goto leave
 #ifndef BUG_END_WITH_OPEN
     :: ANY_OPEN(whole) -> goto leave
 #endif
-    :: else -> over[whole] = true
+    :: else ->
+      assert(fault[whole] != kNone || ALL_DONE_WITH(whole, STEPS));
+      over[whole] = true
     fi
   };
 
-give: /* StepQueue::Leave, then the one reply. */
+give: /* RunTable::Leave, then the one reply. */
   atomic {
     in_table[whole] = false;
     Go(WHOLE(whole), kEnded);
     LetGoOfRun(whole);
     STANDS(whole);
-    assert(!replied[WHOLE(whole)] && !ANY_OPEN(whole));
+    assert(!replied[WHOLE(whole)] && !ANY_UNANSWERED(whole));
     assert(fault[whole] != kStruck || faulty[whole] == POISON);
     do
     :: n < STEPS && fault[whole] == kNone ->
@@ -480,7 +490,8 @@ leave:
 #endif
     step = 0;
     how = 0;
-    answered = 0
+    answered = 0;
+    child = 0
   }
 }
 

@@ -19,16 +19,12 @@ namespace mpsd {
 namespace {
 
 // A queue that gives memory of its own, or refuses.
-class FakeQueue final : public RequestQueue {
+class FakeQueue final : public RowQueue {
  public:
-  bool TakesArriving(const Request&) const override { return takes_arriving; }
-  bool TakesBunch(const Request&) const override { return true; }
+  RowQueue* RowsFor(const Request&) override { return has_rows ? this : nullptr; }
   void ReserveAll(absl::Span<EnteringRequest> requests) override {
     reserved.push_back(requests.size());
-    for (EnteringRequest& each : requests) each.status = Reserve(each.request, &each.targets);
-  }
-  void CommitAll(absl::Span<Request* const> requests) override {
-    for (Request* const request : requests) Commit(request);
+    RowQueue::ReserveAll(requests);
   }
   absl::Status Reserve(Request* request, RowTargets* targets) override {
     if (!refusal.ok()) return refusal;
@@ -55,12 +51,10 @@ class FakeQueue final : public RequestQueue {
   void Continue(Request*) override {}
   void Cancel(Request*) override {}
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
 
   absl::Status refusal;
   bool has_no_room = false;
-  bool takes_arriving = true;
+  bool has_rows = true;
   bool was_arriving = false;  // the last request
   std::string memory;
   int commits = 0;
@@ -248,9 +242,9 @@ TEST_F(ArrivingAdmissionTest, HasRowsForWhatIsStillToCome) {
 }
 
 TEST_F(ArrivingAdmissionTest, WhatCannotBeAdmittedSoIsLeftAsItWas) {
-  queue_.takes_arriving = false;
+  queue_.has_rows = false;
   EXPECT_FALSE(Admit());
-  queue_.takes_arriving = true;
+  queue_.has_rows = true;
   queue_.refusal = absl::ResourceExhaustedError("full");
   EXPECT_FALSE(Admit());
   queue_.refusal = absl::OkStatus();
@@ -350,12 +344,8 @@ class ClosedQueue final : public RequestQueue {
     on_reserve_();
     return absl::AbortedError("the model was replaced");
   }
-  void Commit(Request*) override {}
-  void Continue(Request*) override {}
   void Cancel(Request*) override {}
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
 
  private:
   std::function<void()> on_reserve_;

@@ -47,6 +47,7 @@ class StatusMethodsTest : public testing::Test {
     auto model = std::make_shared<ServedModel>();
     model->name = name;
     model->metrics.quarantined_requests = 2220;
+    model->pool = queue.get();
     model->queue = std::move(queue);
     models_.Publish(model);
     return model;

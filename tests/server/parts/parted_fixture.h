@@ -23,7 +23,7 @@
 namespace mpsd {
 
 // Takes what it is given, until the test answers it. Lives on one thread.
-class FakePool final : public RequestQueue {
+class FakePool final : public RowQueue {
  public:
   // Rows of one byte.
   struct Taken {
@@ -64,8 +64,6 @@ class FakePool final : public RequestQueue {
     FailTaken(found, CancelledByClient());
   }
   void Close() override { is_closed = true; }
-  std::vector<RefusedContent> RefusedContents() override { return {{7, 8}}; }
-  size_t ForgiveContents() override { return 5; }
 
   Taken* Find(const Request* request) {
     for (Taken& each : taken) {

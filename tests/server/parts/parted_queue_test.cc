@@ -94,7 +94,8 @@ TEST_F(PartedQueueTest, ARequestOfABatchGoesStraightOn) {
   ASSERT_EQ(pool_->taken.size(), 1u);
   EXPECT_EQ(pool_->taken[0].request, &request_) << "itself";
   EXPECT_EQ(request_.queue, pool_);
-  model_->queue->Commit(&request_);
+  ASSERT_EQ(model_->queue->RowsFor(request_), pool_);
+  pool_->Commit(&request_);
   EXPECT_TRUE(pool_->taken[0].is_filled);
   pool_->Answer(0);
   EXPECT_EQ(sink_.endings(), 1);
@@ -244,11 +245,6 @@ TEST_F(PartedQueueTest, TheWholeAnswerIsKeptWhereAnswersAreKept) {
   }
   EXPECT_EQ(kept->key, (ContentKey{1, 2}));
   EXPECT_EQ(kept->bytes, "0123456789");
-}
-
-TEST_F(PartedQueueTest, WhatThePoolRefusesIsThePoolsAffair) {
-  EXPECT_EQ(model_->queue->RefusedContents().at(0).fingerprint, 7u);
-  EXPECT_EQ(model_->queue->ForgiveContents(), 5u);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr int kThreads = 4;
 constexpr char kRows[] = "0123456789";
 
 // A pool whose threads answer what was committed, or fail it, in any order.
-class ThreadedPool final : public RequestQueue {
+class ThreadedPool final : public RowQueue {
  public:
   absl::Status Reserve(Request* request, RowTargets* targets) override {
     absl::MutexLock lock(&mu_);
@@ -55,8 +55,6 @@ class ThreadedPool final : public RequestQueue {
   }
   void Continue(Request*) override {}
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
 
   // Ends what comes, until all requests have ended.
   void Run(uint32_t seed, const std::atomic<int>* ended) {

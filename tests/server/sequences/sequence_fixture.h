@@ -22,7 +22,7 @@
 namespace mpsd {
 
 // Takes what it is given, until the test answers it. Lives on one thread.
-class TurnPool final : public RequestQueue {
+class TurnPool final : public RowQueue {
  public:
   // One row: x, start, end, id and the state, of an INT32 each but for the id's eight bytes.
   struct Taken {
@@ -58,11 +58,13 @@ class TurnPool final : public RequestQueue {
   void Cancel(Request* request) override {
     Taken* const found = Find(request);
     if (found == nullptr || found->is_over) return;
+    if (request->state == RequestState::kReserved) {
+      request->cancelled = true;
+      return;
+    }
     FailTaken(found, CancelledByClient());
   }
   void Close() override { is_closed = true; }
-  std::vector<RefusedContent> RefusedContents() override { return {{7, 8}}; }
-  size_t ForgiveContents() override { return 5; }
 
   Taken* Find(const Request* request) {
     for (Taken& each : taken) {

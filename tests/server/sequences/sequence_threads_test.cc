@@ -25,7 +25,7 @@ constexpr int kRequestsOfClient = 200;
 
 // A pool whose threads answer what was committed, in any order, with the state plus one. It has at
 // most one request of a sequence.
-class ThreadedPool final : public RequestQueue {
+class ThreadedPool final : public RowQueue {
  public:
   absl::Status Reserve(Request* request, RowTargets* targets) override {
     absl::MutexLock lock(&mu_);
@@ -58,8 +58,6 @@ class ThreadedPool final : public RequestQueue {
   }
   void Continue(Request*) override {}
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
 
   void Run(uint32_t seed, const std::atomic<bool>* is_over) {
     std::minstd_rand random(seed);

@@ -22,7 +22,7 @@ namespace mpsd {
 namespace {
 
 // Has one request at a time, and keeps it until the test ends it.
-class MemberQueue final : public RequestQueue {
+class MemberQueue final : public RowQueue {
  public:
   explicit MemberQueue(const ModelSpec* spec) : spec_(spec) {}
 
@@ -43,8 +43,6 @@ class MemberQueue final : public RequestQueue {
     request->reply.Fail(ending_when_cancelled);
   }
   void Close() override { is_closed = true; }
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
 
   // There is room now for the request that has waited for it.
   void FindRoom() { inside->filler->Fill(*spec_, *inside, MakeRows()); }
@@ -142,7 +140,7 @@ class StepAnswersTest : public testing::Test {
     std::vector<StepFault> faults;
     auto queue = std::make_unique<StepQueue>(whole_.get(),
                                              StepGraph::Of("whole", whole_->spec, steps, &faults),
-                                             StepQueueBounds{2, 100}, &context_);
+                                             RunBounds{2, 100}, &context_);
     EXPECT_TRUE(faults.empty());
     whole_->members = std::make_unique<GraphMembers>(whole_.get(), &queue->graph(), &models_);
     whole_->queue = std::move(queue);

@@ -26,11 +26,7 @@ namespace {
 class FakeMemberQueue final : public RequestQueue {
  public:
   absl::Status Reserve(Request*, RowTargets*) override { return absl::AbortedError("closed"); }
-  void Commit(Request*) override {}
-  void Continue(Request*) override {}
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
   void Cancel(Request* request) override {
     if (request->reply.owed()) request->reply.Fail(absl::CancelledError("cancelled"));
   }
@@ -112,7 +108,7 @@ class StepQueueTest : public testing::Test {
     std::vector<StepFault> faults;
     auto queue = std::make_unique<StepQueue>(whole_.get(),
                                              StepGraph::Of("whole", whole_->spec, steps, &faults),
-                                             StepQueueBounds{2, 100}, &context_);
+                                             RunBounds{2, 100}, &context_);
     EXPECT_TRUE(faults.empty());
     whole_->members = std::make_unique<GraphMembers>(whole_.get(), &queue->graph(), &models_);
     whole_->queue = std::move(queue);

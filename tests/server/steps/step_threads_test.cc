@@ -27,11 +27,7 @@ class ThreadedQueue final : public RequestQueue {
   explicit ThreadedQueue(FakeAnswerMemory* memory) : memory_(memory) {}
 
   absl::Status Reserve(Request*, RowTargets*) override { return absl::AbortedError("closed"); }
-  void Commit(Request*) override {}
-  void Continue(Request*) override {}
   void Close() override {}
-  std::vector<RefusedContent> RefusedContents() override { return {}; }
-  size_t ForgiveContents() override { return 0; }
 
   void Put(Request* request, std::vector<std::string> outputs) {
     absl::MutexLock lock(&mu_);
@@ -156,7 +152,7 @@ TEST(StepThreads, EachRequestEndsOnceWhateverHappensAtOnce) {
   std::vector<StepFault> faults;
   auto queue =
       std::make_unique<StepQueue>(whole.get(), StepGraph::Of("whole", whole->spec, steps, &faults),
-                                  StepQueueBounds{kRequests, 1 << 20}, &context);
+                                  RunBounds{kRequests, 1 << 20}, &context);
   ASSERT_TRUE(faults.empty());
   whole->members = std::make_unique<GraphMembers>(whole.get(), &queue->graph(), &models);
   whole->queue = std::move(queue);

@@ -1,7 +1,6 @@
 #include "proto/base/descriptor_limit.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "proto/base/word_wait.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <vector>
 

@@ -7,29 +7,23 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "proto/base/clock.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
 
 class FileStampTest : public testing::Test {
  protected:
-  FileStampTest() { Write(path_, "content"); }
-  ~FileStampTest() override { unlink(path_.c_str()); }
-
-  static void Write(const std::string& path, const std::string& content) {
-    std::ofstream(path, std::ios::trunc) << content;
-  }
-
   static void SetModified(const std::string& path, timespec modified) {
     const timespec times[] = {modified, modified};  // last access, last change
     ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   }
 
-  const std::string path_ = testing::TempDir() + "/file_stamp_test." + std::to_string(getpid());
+  const WorkFolder work_;
+  const std::string path_ = work_.Write("file", "content");
 };
 
 TEST_F(FileStampTest, IsTheSameAsLongAsTheFileIs) {
@@ -45,7 +39,7 @@ TEST_F(FileStampTest, HasTheTimeToTheNanosecond) {
 
 TEST_F(FileStampTest, IsAnotherOneAfterAChange) {
   const FileStamp before = StampOf(path_);
-  Write(path_, "other content");
+  work_.Write(path_, "other content");
   EXPECT_NE(StampOf(path_), before);
 }
 
@@ -54,10 +48,10 @@ TEST_F(FileStampTest, OfSeveralFilesIsAnotherOneOnceOneHas) {
   EXPECT_EQ(StampOfFiles({other}), FileStamp()) << "it is not there";
   const FileStamp alone = StampOfFiles({path_, other});
   EXPECT_EQ(alone, StampOfFiles({path_, other}));
-  Write(other, "content");
+  work_.Write(other, "content");
   const FileStamp both = StampOfFiles({path_, other});
   EXPECT_NE(both, alone);
-  Write(other, "changed content");
+  work_.Write(other, "changed content");
   EXPECT_NE(StampOfFiles({path_, other}), both);
   unlink(other.c_str());
   EXPECT_EQ(StampOfFiles({path_, other}), alone);
@@ -67,7 +61,7 @@ TEST_F(FileStampTest, IsAnotherOneForAFileThatTookThePlace) {
   const timespec modified = {.tv_sec = 1'700'000'000, .tv_nsec = 0};
   SetModified(path_, modified);
   const FileStamp before = StampOf(path_);
-  Write(path_ + ".new", "CONTENT");
+  work_.Write(path_ + ".new", "CONTENT");
   SetModified(path_ + ".new", modified);
   ASSERT_EQ(std::rename((path_ + ".new").c_str(), path_.c_str()), 0);
   EXPECT_EQ(StampOf(path_).bytes, before.bytes);
@@ -76,24 +70,22 @@ TEST_F(FileStampTest, IsAnotherOneForAFileThatTookThePlace) {
 
 TEST_F(FileStampTest, OfAFolderChangesWithAFileInIt) {
   const std::string folder = path_ + ".folder";
-  std::filesystem::create_directories(folder + "/1_Pooling");
-  Write(folder + "/config.json", "content");
-  Write(folder + "/1_Pooling/config.json", "content");
+  work_.Write(folder + "/config.json", "content");
+  work_.Write(folder + "/1_Pooling/config.json", "content");
   const FileStamp first = StampOf(folder);
   EXPECT_EQ(StampOf(folder), first);
   EXPECT_EQ(first.bytes, 14U);
   SetModified(folder + "/1_Pooling/config.json", {.tv_sec = 1'700'000'000, .tv_nsec = 0});
   const FileStamp second = StampOf(folder);
   EXPECT_NE(second, first);
-  Write(folder + "/.DS_Store", "left by a desktop");
-  Write(folder + "/training_args.bin", "left by a training");
+  work_.Write(folder + "/.DS_Store", "left by a desktop");
+  work_.Write(folder + "/training_args.bin", "left by a training");
   EXPECT_EQ(StampOf(folder), second);
-  Write(folder + "/1_Pooling/pytorch_model.bin", "weights");
+  work_.Write(folder + "/1_Pooling/pytorch_model.bin", "weights");
   EXPECT_NE(StampOf(folder), second);
   std::filesystem::remove(folder + "/1_Pooling/pytorch_model.bin");
   std::filesystem::rename(folder + "/config.json", folder + "/other.json");
   EXPECT_NE(StampOf(folder), second);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(FileStampTest, OfNoFileIsZero) { EXPECT_EQ(StampOf(path_ + ".none"), FileStamp{}); }
@@ -101,7 +93,7 @@ TEST_F(FileStampTest, OfNoFileIsZero) { EXPECT_EQ(StampOf(path_ + ".none"), File
 TEST_F(FileStampTest, AnOpenFileKeepsItsContentsWhenAnotherTakesItsPlace) {
   const UniqueFd fd = OpenAsStamped(path_, StampOf(path_));
   ASSERT_TRUE(fd.valid());
-  Write(path_ + ".new", "another");
+  work_.Write(path_ + ".new", "another");
   ASSERT_EQ(std::rename((path_ + ".new").c_str(), path_.c_str()), 0);
   char bytes[16] = {};
   EXPECT_EQ(read(fd.get(), bytes, sizeof(bytes)), 7);
@@ -110,7 +102,7 @@ TEST_F(FileStampTest, AnOpenFileKeepsItsContentsWhenAnotherTakesItsPlace) {
 
 TEST_F(FileStampTest, AnotherFileAFolderAndAFifoAreNotOpened) {
   const FileStamp before = StampOf(path_);
-  Write(path_, "other content");
+  work_.Write(path_, "other content");
   EXPECT_FALSE(OpenAsStamped(path_, before).valid());
   EXPECT_FALSE(OpenAsStamped(testing::TempDir(), StampOf(testing::TempDir())).valid());
   EXPECT_FALSE(OpenAsStamped("", {}).valid());

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include "proto/base/limits.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
@@ -17,23 +17,11 @@ namespace {
 class KeptFolderTest : public testing::Test {
  protected:
   KeptFolderTest() {
-    std::filesystem::create_directories(folder_ / "1_Pooling");
-    Write("config.json", "{}");
-    Write("1_Pooling/config.json", "{\"a\": 1}");
-    Write("model.safetensors", "weights");
-    Write("tokenizer.json", "words");
-    Write("README.md", "read me");
-  }
-  ~KeptFolderTest() override { std::filesystem::remove_all(folder_); }
-
-  void Write(const std::string& name, const std::string& content) {
-    std::ofstream(folder_ / name, std::ios::trunc) << content;
-  }
-
-  // Gives the name another file.
-  void Replace(const std::string& name, const std::string& content) {
-    Write("new", content);
-    std::filesystem::rename(folder_ / "new", folder_ / name);
+    work_.Write("config.json", "{}");
+    work_.Write("1_Pooling/config.json", "{\"a\": 1}");
+    work_.Write("model.safetensors", "weights");
+    work_.Write("tokenizer.json", "words");
+    work_.Write("README.md", "read me");
   }
 
   HandedFolder Handed() const {
@@ -50,8 +38,8 @@ class KeptFolderTest : public testing::Test {
     return content;
   }
 
-  const std::filesystem::path folder_ =
-      testing::TempDir() + "/kept_folder." + std::to_string(getpid());
+  const WorkFolder work_;
+  const std::filesystem::path folder_ = work_.path();
 };
 
 TEST_F(KeptFolderTest, HasWhatAWorkerReads) {
@@ -66,8 +54,8 @@ TEST_F(KeptFolderTest, HasWhatAWorkerReads) {
 
 TEST_F(KeptFolderTest, StaysAsItIsWhenFilesTakeTheirPlaces) {
   const HandedFolder folder = Handed();
-  Replace("config.json", "[]");
-  Replace("model.safetensors", "others");
+  work_.Replace("config.json", "[]");
+  work_.Replace("model.safetensors", "others");
   std::filesystem::remove(folder_ / "1_Pooling/config.json");
   EXPECT_EQ(Read(folder, "config.json"), "{}");
   EXPECT_EQ(Read(folder, "1_Pooling/config.json"), "{\"a\": 1}");
@@ -77,17 +65,17 @@ TEST_F(KeptFolderTest, StaysAsItIsWhenFilesTakeTheirPlaces) {
 
 TEST_F(KeptFolderTest, SmallFilesMayBeWrittenAnewAndWeightsMayNot) {
   const HandedFolder folder = Handed();
-  Write("config.json", "[]");
-  Write("tokenizer.json", "others");
+  work_.Write("config.json", "[]");
+  work_.Write("tokenizer.json", "others");
   EXPECT_EQ(Read(folder, "config.json"), "{}");
   EXPECT_TRUE(folder.IsUnchanged());
-  Write("model.safetensors", "other weights");
+  work_.Write("model.safetensors", "other weights");
   EXPECT_FALSE(folder.IsUnchanged());
 }
 
 TEST_F(KeptFolderTest, IsEmptyWhereTheFolderHasChanged) {
   const FileStamp stamp = StampOf(folder_);
-  Replace("config.json", "[1]");
+  work_.Replace("config.json", "[1]");
   EXPECT_TRUE(KeepFolder(folder_, stamp).files.empty());
   EXPECT_FALSE(KeepFolder(folder_, StampOf(folder_)).files.empty());
 }
@@ -108,9 +96,9 @@ TEST_F(KeptFolderTest, IsEmptyWhereAFileCannotBeRead) {
 }
 
 TEST_F(KeptFolderTest, IsEmptyWhereThereAreMoreFilesThanAMessageCarries) {
-  for (uint32_t i = 3; i < kMaxMessageFds; ++i) Write(std::to_string(i) + ".json", "{}");
+  for (uint32_t i = 3; i < kMaxMessageFds; ++i) work_.Write(std::to_string(i) + ".json", "{}");
   EXPECT_EQ(KeepFolder(folder_, StampOf(folder_)).files.size(), kMaxMessageFds);
-  Write("more.json", "{}");
+  work_.Write("more.json", "{}");
   EXPECT_TRUE(KeepFolder(folder_, StampOf(folder_)).files.empty());
 }
 

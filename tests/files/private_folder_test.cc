@@ -1,14 +1,13 @@
 #include "proto/files/private_folder.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
@@ -17,13 +16,6 @@ using testing::HasSubstr;
 
 class PrivateFolderTest : public testing::Test {
  protected:
-  PrivateFolderTest() {
-    std::string made = testing::TempDir() + "/private_folder_XXXXXX";
-    top_ = mkdtemp(made.data());
-    folder_ = top_ + "/folder";
-  }
-  ~PrivateFolderTest() override { std::filesystem::remove_all(top_); }
-
   static std::string Refusal(const std::string& path) {
     const absl::Status status = MakePrivateFolder(path);
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
@@ -35,8 +27,9 @@ class PrivateFolderTest : public testing::Test {
     return status.st_mode & 07777;
   }
 
-  std::string top_;
-  std::string folder_;
+  const WorkFolder work_;
+  const std::string top_ = work_.path();
+  const std::string folder_ = top_ + "/folder";
 };
 
 TEST_F(PrivateFolderTest, IsMadeForItsUserAlone) {
@@ -66,8 +59,7 @@ TEST_F(PrivateFolderTest, IsNoLinkAndNoFile) {
   ASSERT_EQ(mkdir((top_ + "/real").c_str(), 0700), 0);
   std::filesystem::create_symlink(top_ + "/real", folder_);
   EXPECT_THAT(Refusal(folder_), HasSubstr("must be a folder"));
-  std::ofstream(top_ + "/file") << "x";
-  EXPECT_THAT(Refusal(top_ + "/file"), HasSubstr("must be a folder"));
+  EXPECT_THAT(Refusal(work_.Write("file")), HasSubstr("must be a folder"));
 }
 
 TEST_F(PrivateFolderTest, BelongsToItsUser) {

@@ -2,25 +2,23 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
+
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
 
 class ReadRegularFileTest : public testing::Test {
  protected:
-  ReadRegularFileTest() { std::filesystem::create_directory(folder_); }
-  ~ReadRegularFileTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Path(const std::string& name) const { return work_.PathOf(name); }
   absl::StatusCode CodeOf(const std::string& name) const {
     return ReadRegularFile(Path(name), 100).status().code();
   }
 
-  const std::string folder_ = testing::TempDir() + "/whole_file." + std::to_string(getpid());
+  const WorkFolder work_;
 };
 
 TEST_F(ReadRegularFileTest, AFileOrALinkToOne) {

@@ -22,9 +22,11 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 import calls
+import web
 from certificates import Authority
 from daemon import Daemon, as_user, knows_localhost, mpsd, wait_until
 from models import synthetic, tensor
+from streams import input_of
 
 UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
 DENIED = grpc.StatusCode.PERMISSION_DENIED
@@ -306,12 +308,8 @@ class Access(unittest.TestCase):
 
     def post(self, daemon, headers):
         """Status, headers and body of the answer to an inference of one row over HTTP."""
-        body = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 16],
-                                       "data": [7] * 16}]})
-        with contextlib.closing(http.client.HTTPConnection(daemon.http, timeout=20)) as client:
-            client.request("POST", "/v2/models/m/infer", body, dict(headers))
-            answer = client.getresponse()
-            return answer.status, answer.headers, answer.read()
+        body = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 16], "data": [7] * 16}]}
+        return web.ask(daemon.http, "POST", "/v2/models/m/infer", body, dict(headers))
 
     def test_a_token_has_a_rate(self):
         daemon = self.serve([{"token": "ops", "roles": ["infer", "metrics"]},
@@ -369,8 +367,7 @@ class Access(unittest.TestCase):
             done.release()
 
         stream.start_stream(callback=keep, headers={"authorization": "Bearer app-secret"})
-        tensor = triton.InferInput("x", [1, 16], "FP32")
-        tensor.set_data_from_numpy(np.zeros((1, 16), np.float32))
+        tensor = input_of("x", np.zeros((1, 16), np.float32))
         stream.async_stream_infer("m", [tensor])
         self.assertTrue(done.acquire(timeout=20))
         self.assertIsNone(answers[0][1])
@@ -559,8 +556,7 @@ class Access(unittest.TestCase):
     def test_tritonclient_with_tls_and_a_token(self):
         daemon = self.serve([{"token": "ops", "roles": ["metrics"]},
                              {"token": "app", "roles": ["infer"]}], tls={})
-        tensor = triton.InferInput("x", [1, 16], "FP32")
-        tensor.set_data_from_numpy(calls.row_of(5))
+        tensor = input_of("x", calls.row_of(5))
         with contextlib.closing(triton.InferenceServerClient(
                 daemon.listeners[1], ssl=True, root_certificates=str(self.authority.pem))) as client:
             headers = {"authorization": "Bearer app-secret"}

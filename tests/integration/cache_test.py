@@ -1,8 +1,5 @@
 """`response_cache`: an equal request is given the answer of the one before, of the same caller."""
-import contextlib
 import hashlib
-import http.client
-import json
 import os
 import pathlib
 import tempfile
@@ -15,6 +12,7 @@ import tritonclient.utils.shared_memory as shm
 from tritonclient.grpc import service_pb2
 
 import calls
+import web
 from daemon import Daemon, wait_until
 from models import synthetic, tensor
 
@@ -42,21 +40,12 @@ class Cache(unittest.TestCase):
     def infer(self, message, token=None):
         future = self.stub.ModelInfer.future(message, metadata=bearer(token) if token else (),
                                              timeout=LIMIT_S)
-        outcome = calls.outcome_of(future)
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        outcome = calls.answer_of(future)
         return outcome.response
 
     def post(self, path, body, token=None):
-        connection = http.client.HTTPConnection(self.daemon.http, timeout=LIMIT_S)
-        headers = {"Content-Type": "application/json"}
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
-        with contextlib.closing(connection):
-            connection.request("POST", path, json.dumps(body), headers)
-            answer = connection.getresponse()
-            read = json.loads(answer.read())
-            self.assertEqual(answer.status, 200, read)
-            return read
+        return web.post(self.daemon.http, path, body,
+                        {"Authorization": f"Bearer {token}"} if token else None)
 
     def counts(self, model="m"):
         """(hits, misses) of a model."""

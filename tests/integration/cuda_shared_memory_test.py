@@ -26,6 +26,7 @@ from daemon import BIN, Daemon, wait_until  # noqa: E402
 from models import repeating, synthetic, tensor  # noqa: E402
 from region_clients import (REGION_BYTES, ROW_BYTES, RegionCase, RegionClient,  # noqa: E402
                             RegionsAsTheyAreMeant, rows)
+from streams import input_of  # noqa: E402
 
 FAKE_CUDA = os.environ.get("MPSD_FAKE_CUDA") or str(BIN.parent / "tests/fake_cuda")
 LARGE_BYTES = 20 << 20  # more than the copier's segments hold at once
@@ -317,8 +318,7 @@ class CopierFaults(DeviceCase):
             good, bad = self.client(daemon), self.client(daemon, "bad.crash")
             output = triton.InferRequestedOutput("OUTPUT0")
             output.set_shared_memory("bad", ROW_BYTES, 0)
-            tensor_input = triton.InferInput("x", [1, 16], "FP32")
-            tensor_input.set_data_from_numpy(rows(8))
+            tensor_input = input_of("x", rows(8))
             self.refused("UNAVAILABLE", "CUDA shared memory cannot be reached", bad.client.infer,
                          "m", [tensor_input], outputs=[output])
             good.infer(out=4096)

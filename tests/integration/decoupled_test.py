@@ -1,6 +1,5 @@
 """Decoupled models: any number of answers to a request, with an unmodified tritonclient."""
 import os
-import queue
 import signal
 import subprocess
 import tempfile
@@ -15,6 +14,7 @@ from tritonclient.grpc import service_pb2
 
 import calls
 import models
+import streams
 from daemon import BIN, Daemon, WITH_TORCH, wait_until
 from models import placement, synthetic, tensor
 
@@ -35,49 +35,30 @@ def tensors_of(elements, delay_ms=0):
             "DELAY": np.full(len(elements), delay_ms, np.uint32)}
 
 
-class Stream:
-    """An open stream of tritonclient: ask() puts a request in, next() takes what comes."""
-
-    def __init__(self, address):
-        self._client = client.InferenceServerClient(address)
-        self._answers = queue.Queue()
-        self._client.start_stream(lambda result, error: self._answers.put((result, error)))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self._client.stop_stream()
-        self._client.close()
+class Stream(streams.Stream):
+    """Asks the model "m" about elements."""
 
     def ask(self, elements, request_id="r", final=True, model="m", tensors=None, outputs=None):
-        inputs = []
-        for name, array in (tensors or tensors_of(elements)).items():
-            datatype = calls.DATATYPES[array.dtype.name]
-            inputs.append(client.InferInput(name, list(array.shape), datatype))
-            inputs[-1].set_data_from_numpy(array)
-        self._client.async_stream_infer(model, inputs, request_id=request_id, outputs=outputs,
-                                        enable_empty_final_response=final)
-
-    def register(self, name, key, byte_size):
-        self._client.register_system_shared_memory(name, key, byte_size)
-
-    def next(self):
-        return self._answers.get(timeout=LIMIT_S)
-
-    def cancel(self):
-        self._client.stop_stream(cancel_requests=True)
-
-    def empty(self):
-        return self._answers.empty()
+        super().ask(model, tensors or tensors_of(elements), request_id=request_id, outputs=outputs,
+                    enable_empty_final_response=final)
 
 
 class Decoupled(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """Of tests that change nothing."""
+        cls.shared = cls.enterClassContext(Daemon([repeating()]))
+
     def serve(self, *served, **more):
         return self.enterContext(Daemon(list(served) or [repeating()], **more))
 
     def stream(self, daemon):
         return self.enterContext(Stream(daemon.address))
+
+    def open(self, *served, **more):
+        """A daemon and a stream."""
+        daemon = self.serve(*served, **more)
+        return daemon, self.stream(daemon)
 
     def check_answer(self, taken, element, index, request_id="r", flag=False):
         result, error = taken
@@ -94,6 +75,13 @@ class Decoupled(unittest.TestCase):
             self.assertNotIn("triton_final_response", response.parameters)
         else:
             self.assertIs(response.parameters["triton_final_response"].bool_param, flag)
+
+    def check_answers(self, stream, elements, request_id="r", final=True):
+        """These come next, from the first index on, and then the final answer."""
+        for index, element in enumerate(elements):
+            self.check_answer(stream.next(), element, index, request_id)
+        if final:
+            self.check_final(stream.next(), request_id)
 
     def check_final(self, taken, request_id="r"):
         result, error = taken
@@ -123,15 +111,13 @@ class Decoupled(unittest.TestCase):
     # Number of answers.
 
     def test_as_many_answers_as_elements(self):
-        stream = self.stream(self.serve())
+        stream = self.stream(self.shared)
         for elements in ([], [7], [5, 4, 3, 2, 1], list(range(40))):
             stream.ask(elements)
-            for index, element in enumerate(elements):
-                self.check_answer(stream.next(), element, index)
-            self.check_final(stream.next())
+            self.check_answers(stream, elements)
 
     def test_no_answer_sends_nothing_unless_it_was_asked_for(self):
-        stream = self.stream(self.serve())
+        stream = self.stream(self.shared)
         stream.ask([], "quiet", final=False)
         stream.ask([1], "one", final=False)
         self.check_answer(stream.next(), 1, 0, "one", flag=None)
@@ -141,22 +127,21 @@ class Decoupled(unittest.TestCase):
 
     def test_a_full_stream_of_requests_without_answers_goes_on(self):
         """More than a stream has inside at a time, none of which makes room by being written."""
-        stream = self.stream(self.serve())
+        stream = self.stream(self.shared)
         for _ in range(600):
             stream.ask([], final=False)
         stream.ask([1], "last")
-        self.check_answer(stream.next(), 1, 0, "last")
-        self.check_final(stream.next(), "last")
+        self.check_answers(stream, [1], "last")
 
     def test_outputs_that_were_asked_for(self):
-        stream = self.stream(self.serve())
+        stream = self.stream(self.shared)
         stream.ask([4], outputs=[client.InferRequestedOutput("IDX")])
         result, _ = stream.next()
         self.assertEqual([output.name for output in result.get_response().outputs], ["IDX"])
         self.check_final(stream.next())
 
     def test_the_largest_elements_of_each_answer(self):
-        stream = self.stream(self.serve())
+        stream = self.stream(self.shared)
         stream.ask([4, 5], outputs=[client.InferRequestedOutput("OUT", class_count=1)])
         for element in (4, 5):
             result, error = stream.next()
@@ -170,8 +155,7 @@ class Decoupled(unittest.TestCase):
         for a request, also where others come between."""
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))
         subprocess.run([str(BIN / "mpsd-make-models"), folder, "--faulty"], check=True)
-        daemon = self.serve({"name": "m", "path": f"{folder}/lists.pt", "device": "cpu"})
-        stream = self.stream(daemon)
+        daemon, stream = self.open({"name": "m", "path": f"{folder}/lists.pt", "device": "cpu"})
         rows = {"none": [], "three": [3, 4, 5], "two": [7, 8]}
         for name, row in rows.items():
             stream.ask(None, name, tensors={"x": np.array(row, np.float32)})
@@ -194,11 +178,9 @@ class Decoupled(unittest.TestCase):
 
     def test_an_answer_is_there_before_the_next_is_computed(self):
         """The model never gets beyond the third element."""
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         stream.ask([1, 2, HANGS, 4])
-        self.check_answer(stream.next(), 1, 0)
-        self.check_answer(stream.next(), 2, 1)
+        self.check_answers(stream, [1, 2], final=False)
         wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, LIMIT_S, "the third")
         self.assertTrue(stream.empty())
         self.assertEqual(self.success_count(daemon), 0)
@@ -214,9 +196,7 @@ class Decoupled(unittest.TestCase):
         stream.ask([1, HANGS], "first")
         self.check_answer(stream.next(), 1, 0, "first")
         stream.ask([8, 9], "second")
-        self.check_answer(stream.next(), 8, 0, "second")
-        self.check_answer(stream.next(), 9, 1, "second")
-        self.check_final(stream.next(), "second")
+        self.check_answers(stream, [8, 9], "second")
         for pid in daemon.workers():
             os.kill(pid, signal.SIGKILL)
         self.check_error(stream.next(), LOST)
@@ -224,7 +204,7 @@ class Decoupled(unittest.TestCase):
 
     def test_requests_of_one_lane_take_turns(self):
         """The second has its answer while most of the first's are still to come."""
-        stream = self.stream(self.serve(repeating(placement=placement())))
+        _, stream = self.open(repeating(placement=placement()))
         elements = list(range(FREE, FREE + 100))
         stream.ask(elements, "long", tensors=tensors_of(elements, delay_ms=20))
         self.check_answer(stream.next(), FREE, 0, "long")
@@ -234,8 +214,7 @@ class Decoupled(unittest.TestCase):
         self.assertLess(ids.index("short"), 50)
 
     def test_answers_of_one_request_keep_their_order(self):
-        daemon = self.serve(repeating(placement=placement(processes=2, lanes=2)))
-        stream = self.stream(daemon)
+        daemon, stream = self.open(repeating(placement=placement(processes=2, lanes=2)))
         lengths = {f"r{i}": i % 7 for i in range(60)}
         for request_id, length in lengths.items():
             stream.ask(list(range(length)), request_id)
@@ -256,8 +235,7 @@ class Decoupled(unittest.TestCase):
     # Other endings.
 
     def test_an_error_is_followed_by_the_final_answer(self):
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         stream.ask([1, THROWS, 3])
         self.check_answer(stream.next(), 1, 0)
         self.check_error(stream.next(), "PyTorch execute failure: asked to throw")
@@ -266,11 +244,10 @@ class Decoupled(unittest.TestCase):
         self.check_answer(stream.next(), 1, 0, flag=None)
         self.check_error(stream.next(), "asked to throw")
         stream.ask([2])
-        self.check_answer(stream.next(), 2, 0)
-        self.check_final(stream.next())
+        self.check_answers(stream, [2])
 
     def test_a_request_that_is_refused(self):
-        stream = self.stream(self.serve())
+        stream = self.stream(self.shared)
         stream.ask(None, tensors={"IN": np.zeros(1, np.int32)})
         self.check_error(stream.next(), "expected 3 inputs but got 1 inputs for model 'm'")
         self.check_final(stream.next())
@@ -293,8 +270,7 @@ class Decoupled(unittest.TestCase):
                        daemon.metric("mpsd_running_batches") == 0, LIMIT_S, "rest")
         with Stream(daemon.address) as stream:
             stream.ask([3])
-            self.check_answer(stream.next(), 3, 0)
-            self.check_final(stream.next())
+            self.check_answers(stream, [3])
         self.assertEqual(self.success_count(daemon), 1)
 
     def test_the_timeout_parameter_between_answers(self):
@@ -323,9 +299,7 @@ class Decoupled(unittest.TestCase):
             next(call)  # and then no more
             other = self.stream(daemon)
             other.ask([1, 2])
-            self.check_answer(other.next(), 1, 0)
-            self.check_answer(other.next(), 2, 1)
-            self.check_final(other.next())
+            self.check_answers(other, [1, 2])
             self.assertEqual(self.success_count(daemon), 1)
             call.cancel()
 
@@ -333,19 +307,16 @@ class Decoupled(unittest.TestCase):
 
     def test_a_worker_killed_before_the_first_answer(self):
         """The request runs again, on a worker that does not die."""
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         stream.ask(None, tensors=tensors_of([5], delay_ms=2000))
         wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, LIMIT_S, "the batch")
         os.kill(daemon.workers()[0], signal.SIGKILL)
-        self.check_answer(stream.next(), 5, 0)
-        self.check_final(stream.next())
+        self.check_answers(stream, [5])
         self.assertEqual(daemon.metric("mpsd_dispatched_again_total"), 1)
 
     def test_a_worker_killed_after_the_first_answer(self):
         """The request is not run again: its answers would repeat."""
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         for final in (True, False):
             stream.ask([5, HANGS, 6], final=final)
             self.check_answer(stream.next(), 5, 0, flag=False if final else None)
@@ -356,13 +327,11 @@ class Decoupled(unittest.TestCase):
                 self.check_final(stream.next())
             daemon.wait_all_serving()
         stream.ask([1])
-        self.check_answer(stream.next(), 1, 0)
-        self.check_final(stream.next())
+        self.check_answers(stream, [1])
         self.assertEqual(daemon.metric("mpsd_dispatched_again_total"), 0)
 
     def test_an_answer_that_crashes_its_worker(self):
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         for told in (LOST, "request crashed its worker"):
             stream.ask([1, CRASHES])
             self.check_answer(stream.next(), 1, 0)
@@ -387,8 +356,7 @@ class Decoupled(unittest.TestCase):
                 self.assertIs(config.model_transaction_policy.decoupled, decoupled)
 
     def test_a_request_counts_once(self):
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         for elements in ([], [1], [1, 2, 3, 4, 5], [1, THROWS]):
             stream.ask(elements)
             while True:
@@ -411,8 +379,7 @@ class Decoupled(unittest.TestCase):
 
     def test_answers_count_by_their_index(self):
         """Asked for or not, the word that there is no other one counts."""
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         received = 0
         for elements, final in (([5, 4, 3, 2, 1], True), ([1, 2], False), ([], False), ([], True)):
             stream.ask(elements, final=final)
@@ -434,13 +401,10 @@ class Decoupled(unittest.TestCase):
         self.assertEqual(self.responses(daemon, "cancel"), {})
 
     def test_the_times_of_answers_add_up(self):
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         stream.ask(None, tensors={**tensors_of([1, 2, 3]),
                                   "DELAY": np.array([0, 200, 0], np.uint32)})
-        for index in range(3):
-            self.check_answer(stream.next(), index + 1, index)
-        self.check_final(stream.next())
+        self.check_answers(stream, [1, 2, 3])
         statistics = self.statistics(daemon)
         responses = statistics.response_stats
         self.assertGreaterEqual(responses["1"].compute_infer.ns, 200_000_000)
@@ -452,11 +416,9 @@ class Decoupled(unittest.TestCase):
                          statistics.inference_stats.compute_infer.ns)
 
     def test_an_error_counts_in_the_place_of_its_answer(self):
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         stream.ask([1, 2, THROWS, 4])
-        self.check_answer(stream.next(), 1, 0)
-        self.check_answer(stream.next(), 2, 1)
+        self.check_answers(stream, [1, 2], final=False)
         self.check_error(stream.next(), "asked to throw")
         self.check_final(stream.next())
         self.assertEqual(self.responses(daemon, "success"), {0: 1, 1: 1})
@@ -485,8 +447,7 @@ class Decoupled(unittest.TestCase):
         daemon = self.serve()
         with Stream(daemon.address) as stream:
             stream.ask([1, 2, HANGS])
-            self.check_answer(stream.next(), 1, 0)
-            self.check_answer(stream.next(), 2, 1)
+            self.check_answers(stream, [1, 2], final=False)
             wait_until(lambda: daemon.metric("mpsd_running_batches") == 1, LIMIT_S, "the third")
             stream.cancel()
         wait_until(lambda: self.responses(daemon, "cancel"), LIMIT_S, "the ending")
@@ -496,18 +457,14 @@ class Decoupled(unittest.TestCase):
         os.kill(daemon.workers()[0], signal.SIGKILL)
 
     def test_answers_beyond_the_indices_that_are_kept(self):
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         stream.ask([1] * 70)
-        for index in range(70):
-            self.check_answer(stream.next(), 1, index)
-        self.check_final(stream.next())
+        self.check_answers(stream, [1] * 70)
         self.assertEqual(self.responses(daemon, "success"), {**dict.fromkeys(range(63), 1), 63: 7})
         self.assertEqual(self.responses(daemon, "empty_response"), {63: 1})
 
     def test_a_refused_request_counts_for_no_answer(self):
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         stream.ask(None, tensors={"IN": np.zeros(1, np.int32)})
         self.check_error(stream.next(), "expected 3 inputs")
         self.check_final(stream.next())
@@ -526,8 +483,7 @@ class Decoupled(unittest.TestCase):
         self.assertEqual(len(statistics.response_stats), 0)
 
     def test_a_stop_waits_for_the_last_answer(self):
-        daemon = self.serve()
-        stream = self.stream(daemon)
+        daemon, stream = self.open()
         stream.ask(None, tensors=tensors_of(list(range(8)), delay_ms=100))
         self.check_answer(stream.next(), 0, 0)
         daemon.terminate()

@@ -1,6 +1,5 @@
 """OpenAI's and the embedders' routes over HTTP: recorded requests of their clients, and OpenAI's own."""
 import base64
-import contextlib
 import functools
 import http.client
 import json
@@ -15,6 +14,7 @@ import zipfile
 
 import openai
 
+import web
 from daemon import Daemon, MODELS, ROOT, WITH_TORCH, wait_until
 from encoders import (EMBEDDING, MOST_TOKENS, RANKING, WORDS, encoder, numbers_of, tokens_of,
                       unit)
@@ -35,17 +35,12 @@ class Embeddings(unittest.TestCase):
 
     def ask(self, method, path, body=None, **headers):
         """(status, headers, answer) of one request."""
-        return self.ask_by(http.client.HTTPConnection(self.daemon.http, timeout=30), method, path,
-                           body, **headers)
+        return self.ask_by(self.daemon.http, method, path, body, **headers)
 
     def ask_by(self, connection, method, path, body=None, **headers):
-        with contextlib.closing(connection):
-            sent = body if body is None or isinstance(body, (str, bytes)) else json.dumps(body)
-            connection.request(method, path, sent,
-                               {"Content-Type": "application/json", **headers})
-            answer = connection.getresponse()
-            read = answer.read()
-            return answer.status, answer.headers, json.loads(read) if read else None
+        status, told, read = web.ask(connection, method, path, body,
+                                     {"Content-Type": "application/json", **headers})
+        return status, told, json.loads(read) if read else None
 
     def post(self, path, **body):
         status, _, answer = self.ask("POST", path, body)
@@ -439,11 +434,8 @@ class TaskOfAFile(unittest.TestCase):
         return Daemon([{"name": "m", "path": str(folder / "m.pt"), "device": "cpu", **config}])
 
     def ask(self, daemon, method, path, **body):
-        connection = http.client.HTTPConnection(daemon.http, timeout=60)
-        self.addCleanup(connection.close)
-        connection.request(method, path, json.dumps(body))
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read())
+        status, _, read = web.ask(daemon.http, method, path, body)
+        return status, json.loads(read)
 
     def test_it_serves_embeddings_of_token_ids(self):
         with self.serve("embedding") as daemon:
@@ -470,11 +462,8 @@ class MiniLm(unittest.TestCase):
     def test_the_demos_vectors_are_those_of_sentence_transformers(self):
         entries = json.loads((ROOT / "tests/compat/minilm/reference.json").read_text())
         with Daemon([huggingface("minilm")]) as daemon:
-            connection = http.client.HTTPConnection(daemon.http, timeout=60)
-            connection.request("POST", "/v1/embeddings", json.dumps(
-                {"model": "minilm", "input": [entry["text"] for entry in entries]}))
-            answer = json.loads(connection.getresponse().read())
-            connection.close()
+            answer = web.post(daemon.http, "/v1/embeddings", {
+                "model": "minilm", "input": [entry["text"] for entry in entries]})
         for one, entry in zip(answer["data"], entries):
             farthest = max(abs(a - b) for a, b in zip(one["embedding"], entry["embedding"]))
             self.assertLessEqual(farthest, 1e-5, entry["text"])

@@ -1,13 +1,11 @@
 """gRPC's calls at an address of HTTP: real clients, as they are at the address of gRPC."""
 import pathlib
-import queue
 import tempfile
 import threading
 import unittest
 
 import grpc
 import numpy as np
-import tritonclient.grpc as triton
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tritonclient.grpc import service_pb2
@@ -18,6 +16,7 @@ from calls import OK, request, row_of
 from certificates import Authority
 from daemon import Daemon, wait_until
 from models import repeating, synthetic, tensor
+from streams import Stream
 
 WIDE = 4 << 20  # elements: 16 MiB in FP32
 LIMIT_S = 30
@@ -26,41 +25,7 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 
 
-def triton_input(name, array):
-    wanted = triton.InferInput(name, list(array.shape), calls.DATATYPES[array.dtype.name])
-    wanted.set_data_from_numpy(array)
-    return wanted
-
-
 SEQUENCES = {"states": [{"input": "y", "output": "OUTPUT0", "told": True}]}
-
-
-class Stream:
-    """An open stream of tritonclient."""
-
-    def __init__(self, address, **tls):
-        self._client = triton.InferenceServerClient(address, **tls)
-        self._answers = queue.Queue()
-        self._client.start_stream(lambda result, error: self._answers.put((result, error)))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self._client.stop_stream()
-        self._client.close()
-
-    def ask(self, model, arrays, **more):
-        inputs = [triton_input(name, array) for name, array in arrays.items()]
-        self._client.async_stream_infer(model, inputs, **more)
-
-    def next(self):
-        """The next answer, or the text of an error."""
-        result, error = self._answers.get(timeout=LIMIT_S)
-        return error.message() if result is None else result
-
-    def cancel(self):
-        self._client.stop_stream(cancel_requests=True)
 
 
 def names_of_services(channel):
@@ -133,13 +98,13 @@ class GrpcOnHttp(unittest.TestCase):
             for i in range(300):
                 stream.ask("m", {"x": row_of(i)}, request_id=str(i))
             for i in range(300):
-                answer = stream.next()
+                answer = stream.answer()
                 self.assertEqual(answer.get_response().id, str(i))
                 np.testing.assert_array_equal(answer.as_numpy("OUTPUT0"), row_of(i))
             stream.ask("m", {"x": row_of(1, width=3)})
-            self.assertIn("unexpected shape for input 'x'", stream.next())
+            self.assertIsNotNone(stream.next()[1])
             stream.ask("m", {"x": row_of(7)})
-            np.testing.assert_array_equal(stream.next().as_numpy("OUTPUT0"), row_of(7))
+            np.testing.assert_array_equal(stream.answer().as_numpy("OUTPUT0"), row_of(7))
         wait_until(lambda: self.daemon.metric("mpsd_open_calls") == 0, LIMIT_S, "the end")
 
     def test_large_tensors_in_a_stream(self):
@@ -148,7 +113,7 @@ class GrpcOnHttp(unittest.TestCase):
             for i in range(3):
                 stream.ask("wide", {"x": sent + np.float32(i)})
             for i in range(3):
-                np.testing.assert_array_equal(stream.next().as_numpy("OUTPUT0"), sent + i)
+                np.testing.assert_array_equal(stream.answer().as_numpy("OUTPUT0"), sent + i)
 
     def test_several_answers_to_a_request(self):
         elements = list(range(100, 600))
@@ -156,9 +121,9 @@ class GrpcOnHttp(unittest.TestCase):
                   "DELAY": np.zeros(len(elements), np.uint32)}
         with Stream(self.daemon.http) as stream:
             stream.ask("repeating", arrays, enable_empty_final_response=True)
-            got = [int(stream.next().as_numpy("OUT")[0]) for _ in elements]
+            got = [int(stream.answer().as_numpy("OUT")[0]) for _ in elements]
             self.assertEqual(got, elements)
-            last = stream.next().get_response()
+            last = stream.answer().get_response()
             self.assertEqual(len(last.outputs), 0)
             self.assertTrue(last.parameters["triton_final_response"].bool_param)
 
@@ -175,7 +140,7 @@ class GrpcOnHttp(unittest.TestCase):
             for i in range(5):
                 stream.ask("sums", {"x": np.array([[i]], np.float32)}, sequence_id=9,
                            sequence_start=i == 0, sequence_end=i == 4)
-            before = [float(stream.next().as_numpy("OUTPUT1")[0][0]) for _ in range(5)]
+            before = [float(stream.answer().as_numpy("OUTPUT1")[0][0]) for _ in range(5)]
         self.assertEqual(before, [0, 0, 1, 2, 3])
 
     def test_a_watch_and_reflection(self):
@@ -233,7 +198,7 @@ class GrpcOnHttp(unittest.TestCase):
                 for i in range(100):
                     stream.ask("m", {"x": row_of(i)})
                 for i in range(100):
-                    np.testing.assert_array_equal(stream.next().as_numpy("OUTPUT0"), row_of(i))
+                    np.testing.assert_array_equal(stream.answer().as_numpy("OUTPUT0"), row_of(i))
             credentials = grpc.ssl_channel_credentials(authority.pem.read_bytes())
             with grpc.secure_channel(address, credentials) as channel:
                 watch = health_pb2_grpc.HealthStub(channel).Watch(

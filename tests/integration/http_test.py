@@ -2,7 +2,6 @@
 import gzip
 import http.client
 import json
-import re
 import select
 import socket
 import unittest
@@ -11,6 +10,7 @@ import zlib
 import numpy as np
 
 import calls
+import web
 from daemon import Daemon, wait_until
 from models import repeating, synthetic, tensor
 
@@ -23,6 +23,12 @@ def body_of(values, rows=1, **more):
                                    "data": values}], **more})
 
 
+def post_of(path, body):
+    """The bytes of a request."""
+    return (f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+            f"{body}").encode()
+
+
 class Http(unittest.TestCase):
     def serve(self, *models, **more):
         daemon = self.enterContext(Daemon(list(models) or [synthetic("m")], **more))
@@ -31,11 +37,7 @@ class Http(unittest.TestCase):
 
     def ask(self, method, path, body=None, headers=None, address=None):
         """(status, headers, body) of one request on a connection of its own."""
-        connection = http.client.HTTPConnection(address or self.address, timeout=30)
-        self.addCleanup(connection.close)
-        connection.request(method, path, body, headers or {})
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
+        return web.ask(address or self.address, method, path, body, headers)
 
     def infer(self, body, path="/v2/models/m/infer", **headers):
         status, _, answer = self.ask("POST", path, body, {**JSON, **headers})
@@ -47,10 +49,13 @@ class Http(unittest.TestCase):
         self.assertEqual(list(answer), ["error"])
         self.assertIn(text, answer["error"])
 
+    def connect(self):
+        host, port = self.address.split(":")
+        return socket.create_connection((host, int(port)), timeout=30)
+
     def raw(self, sent):
         """All that comes for these bytes until the server ends the connection."""
-        host, port = self.address.split(":")
-        with socket.create_connection((host, int(port)), timeout=30) as client:
+        with self.connect() as client:
             client.sendall(sent)
             received = b""
             while piece := client.recv(65536):
@@ -131,11 +136,9 @@ class Http(unittest.TestCase):
 
     def test_a_client_that_leaves_a_stream_ends_it(self):
         daemon = self.serve(repeating("many"))
-        host, port = self.address.split(":")
-        body = json.dumps({"IN": [1] * 1000, "DELAY": [100] * 1000, "WAIT": 0}).encode()
-        with socket.create_connection((host, int(port)), timeout=30) as client:
-            client.sendall(b"POST /v2/models/many/generate_stream HTTP/1.1\r\nHost: localhost\r\n"
-                           b"Content-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body)
+        body = json.dumps({"IN": [1] * 1000, "DELAY": [100] * 1000, "WAIT": 0})
+        with self.connect() as client:
+            client.sendall(post_of("/v2/models/many/generate_stream", body))
             self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 200 OK"))
         wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 30, "its end")
 
@@ -194,21 +197,6 @@ class Http(unittest.TestCase):
         self.assertEqual(self.ask("GET", "/v2/nothing")[0], 404)
         self.assertEqual(self.ask("GET", "/v2/models/m/infer")[0], 405)
 
-    def test_a_path_that_is_not_there_has_the_errors_of_its_server(self):
-        self.serve()
-        for path, keys in (("/v1/chat/completions", ["error", "detail"]),
-                           ("/embed_all", ["error", "error_type"]), ("/v2/nothing", ["error"])):
-            status, _, answer = self.ask("POST", path, "{}", JSON)
-            self.assertEqual((status, list(json.loads(answer))), (404, keys), path)
-        status, _, answer = self.ask("POST", "/v1/chat/completions", "{}", JSON)
-        self.assertEqual(json.loads(answer)["error"]["code"], "unknown_url")
-
-    def test_the_status_line_has_the_codes_own_words(self):
-        daemon = self.serve()
-        answer = self.raw(b"POST /embed HTTP/1.0\r\nContent-Length: 2\r\n\r\n[]")
-        self.assertTrue(answer.startswith(b"HTTP/1.1 422 Unprocessable Content\r\n"), answer)
-        self.assertEqual(daemon.metric("mpsd_http_replies_total", code="422"), 1)
-
     def test_requests_of_both_doors_share_batches_and_statistics(self):
         daemon = self.serve()
         with calls.stub(daemon.address) as stub:
@@ -240,33 +228,6 @@ class Http(unittest.TestCase):
         self.refused(403, "listen.hosts", body_of([0] * 16), Origin="http://evil.example:8000",
                      Host="evil.example:8000")
 
-    def test_a_pipeline_is_answered_in_its_order(self):
-        self.serve()
-        request = (b"GET /v2/models/m/ready HTTP/1.1\r\nHost: localhost\r\n\r\n"
-                   b"GET /v2/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        answer = self.raw(request * 50 + b"GET /livez HTTP/1.0\r\n\r\n")
-        codes = re.findall(rb"HTTP/1\.[01] (\d+) ", answer)
-        self.assertEqual(codes, [b"200", b"404"] * 50 + [b"200"])
-
-    def test_what_no_proxy_may_read_otherwise(self):
-        self.serve()
-        head = b"POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\n"
-        for code, sent in (
-                (b"400", head + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
-                (b"400", head + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-                (b"501", head + b"Transfer-Encoding: gzip, chunked\r\n\r\n"),
-                (b"400", head + b"X-A: 1\r\n b\r\n\r\n"),
-                (b"400", head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"),
-                (b"501", b"CONNECT h:1 HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-                (b"505", b"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n"),
-                (b"400", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
-                (b"431", b"GET / HTTP/1.1\r\nX: " + b"x" * 9000),
-                (b"413", head + b"Content-Length: 99999999999\r\n\r\n")):
-            answer = self.raw(sent)
-            self.assertEqual(answer.split()[1], code, (sent[:80], answer))
-            self.assertIn(b'{"error":', answer)
-        self.assertEqual(self.infer(body_of([0] * 16))[0], 200)
-
     def test_slow_clients_are_given_up(self):
         self.serve(limits={"http_head": "1s", "http_body": "1s", "http_idle": "1s"})
         self.assertTrue(self.raw(b"GET /livez HT").startswith(b"HTTP/1.1 408 "))
@@ -281,10 +242,9 @@ class Http(unittest.TestCase):
         kinds = ((b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ", b"x"),
                  (post + b"Content-Length: 9999\r\n\r\n", b" "),
                  (post + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"))
-        host, port = self.address.split(":")
         pieces = {}
         for begin, piece in kinds * 10:
-            client = self.enterContext(socket.create_connection((host, int(port)), timeout=30))
+            client = self.enterContext(self.connect())
             client.sendall(begin)
             pieces[client] = piece
         answers = []
@@ -325,11 +285,8 @@ class Http(unittest.TestCase):
 
     def test_a_client_that_leaves_cancels_its_request(self):
         daemon = self.serve(synthetic("m", parameters={"delay": "60s"}))
-        host, port = self.address.split(":")
-        with socket.create_connection((host, int(port))) as client:
-            body = body_of([0] * 16).encode()
-            client.sendall(b"POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-                           + str(len(body)).encode() + b"\r\n\r\n" + body)
+        with self.connect() as client:
+            client.sendall(post_of("/v2/models/m/infer", body_of([0] * 16)))
             wait_until(lambda: daemon.metric("mpsd_open_calls") == 1, 30, "the call")
         wait_until(lambda: daemon.metric("mpsd_open_calls") == 0, 30, "its end")
         daemon.kill()
@@ -360,11 +317,8 @@ class Http(unittest.TestCase):
 
     def test_requests_inside_are_answered_by_a_stop(self):
         daemon = self.serve(synthetic("m", parameters={"delay": "1s"}))
-        host, port = self.address.split(":")
-        with socket.create_connection((host, int(port)), timeout=30) as client:
-            body = body_of([0] * 16).encode()
-            client.sendall(b"POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
-                           + str(len(body)).encode() + b"\r\n\r\n" + body)
+        with self.connect() as client:
+            client.sendall(post_of("/v2/models/m/infer", body_of([0] * 16)))
             wait_until(lambda: daemon.metric("mpsd_open_calls") == 1, 30, "the call")
             daemon.terminate()
             self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 200 OK"))

@@ -1,6 +1,5 @@
 """The page at "/", as a browser shows it, as it is read without script, and what it is made of."""
 import hashlib
-import http.client
 import json
 import os
 import pathlib
@@ -12,6 +11,7 @@ import unittest
 import openapi_spec_validator
 
 import browser
+import web
 from daemon import Daemon, wait_until
 from models import placement, synthetic, tensor
 
@@ -35,11 +35,8 @@ class Page(unittest.TestCase):
         return self.daemon
 
     def ask(self, path, **headers):
-        connection = http.client.HTTPConnection(self.daemon.http, timeout=30)
-        self.addCleanup(connection.close)
-        connection.request("GET", path, headers=headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read().decode()
+        status, told, read = web.ask(self.daemon.http, "GET", path, headers=headers)
+        return status, told, read.decode()
 
     def folder(self):
         return self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))

@@ -79,8 +79,7 @@ class SyntheticPath(unittest.TestCase):
         message.inputs[0].contents.fp32_contents.extend([1.5, -2, 0, 4])
         message.inputs[1].contents.int64_contents.extend(range(6))
         message.inputs[2].contents.uint_contents.extend([0, 1, 2, 254, 255])
-        outcome = calls.infer(self.stub, message)
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        outcome = calls.answered(self.stub, message)
         back = calls.arrays(outcome.response)
         self.assertEqual(back["OUTPUT0"].tolist(), [[1.5, -2, 0, 4]])
         self.assertEqual(back["OUTPUT1"].ravel().tolist(), list(range(6)))
@@ -132,8 +131,7 @@ class Parallel(unittest.TestCase):
             wait_until(lambda: daemon.metric("mpsd_running_batches") == calls_at_once, 20,
                        f"{calls_at_once} batches at once")
             for i, future in enumerate(futures):
-                outcome = calls.outcome_of(future)
-                self.assertEqual(outcome.code, calls.OK, outcome.text)
+                outcome = calls.answer_of(future)
                 np.testing.assert_array_equal(calls.arrays(outcome.response)["OUTPUT0"],
                                               calls.row_of(i))
 
@@ -151,8 +149,7 @@ class Parallel(unittest.TestCase):
         with Daemon([slow, synthetic("quick")]) as daemon, calls.stub(daemon.address) as stub:
             waiting = stub.ModelInfer.future(calls.request("slow", {"x": calls.row_of(1)}))
             for i in range(50):
-                outcome = calls.infer(stub, calls.request("quick", {"x": calls.row_of(i)}))
-                self.assertEqual(outcome.code, calls.OK, outcome.text)
+                calls.answered(stub, calls.request("quick", {"x": calls.row_of(i)}))
             self.assertFalse(waiting.done(), "the quick model waited for the slow one")
             self.assertEqual(calls.outcome_of(waiting).code, calls.OK)
 

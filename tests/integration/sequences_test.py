@@ -2,7 +2,6 @@
 import hashlib
 import os
 import pathlib
-import queue
 import signal
 import subprocess
 import tempfile
@@ -20,6 +19,7 @@ from tritonclient.grpc import service_pb2
 import calls
 from daemon import BIN, Daemon, WITH_TORCH, wait_until
 from models import placement, synthetic, tensor
+from streams import Stream
 
 CODE = grpc.StatusCode
 LIMIT_S = 30
@@ -179,23 +179,14 @@ class Served(Sequences):
         self.assertEqual(executed()[1] - before, 3)
 
     def test_the_stream_of_an_unmodified_client(self):
-        answers = queue.Queue()
-        self.client.start_stream(lambda result, error: answers.put((result, error)))
-        for x in range(1, 6):
-            made = triton.InferInput("x", [1, 1], "FP32")
-            made.set_data_from_numpy(np.array([[x]], np.float32))
-            self.client.async_stream_infer("m", [made], sequence_id=70, sequence_start=x == 1,
-                                           sequence_end=x == 5)
-        for x in range(5):
-            result, error = answers.get(timeout=LIMIT_S)
-            self.assertIsNone(error)
-            self.assertEqual(result.as_numpy("OUTPUT5")[0, 0], x)
-        made = triton.InferInput("x", [1, 1], "FP32")
-        made.set_data_from_numpy(np.array([[1]], np.float32))
-        self.client.async_stream_infer("m", [made], sequence_id=70)
-        result, error = answers.get(timeout=LIMIT_S)
-        self.assertIn("is not open", str(error))
-        self.client.stop_stream()
+        with Stream(self.daemon.address) as stream:
+            for x in range(1, 6):
+                stream.ask("m", {"x": np.array([[x]], np.float32)}, sequence_id=70,
+                           sequence_start=x == 1, sequence_end=x == 5)
+            for x in range(5):
+                self.assertEqual(stream.answer().as_numpy("OUTPUT5")[0, 0], x)
+            stream.ask("m", {"x": np.array([[1]], np.float32)}, sequence_id=70)
+            self.assertIn("is not open", str(stream.next()[1]))
 
     def test_http_and_grpc_are_doors_to_the_same_sequence(self):
         with triton_http.InferenceServerClient(self.daemon.http) as client:

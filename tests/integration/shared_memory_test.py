@@ -17,6 +17,7 @@ from daemon import Daemon, wait_until  # noqa: E402
 from models import synthetic, tensor  # noqa: E402
 from region_clients import (REGION_BYTES, ROW_BYTES, RegionCase, RegionClient,  # noqa: E402
                             RegionsAsTheyAreMeant, rows)
+from streams import input_of  # noqa: E402
 
 OWN = [("grpc.use_local_subchannel_pool", 1)]
 LIMIT_S = 30
@@ -233,8 +234,7 @@ class SharedMemory(RegionsAsTheyAreMeant, RegionCase):
         os.truncate(f"/dev/shm{client.key}", 32)
         text = "shared memory region 'region' is smaller than when it was registered"
         self.refused("INVALID_ARGUMENT", text, client.infer)
-        tensor_input = triton.InferInput("x", [1, 16], "FP32")
-        tensor_input.set_data_from_numpy(rows(8))
+        tensor_input = input_of("x", rows(8))
         output = triton.InferRequestedOutput("OUTPUT0")
         output.set_shared_memory("region", ROW_BYTES, 4096)
         self.refused("INVALID_ARGUMENT", text, client.client.infer, "m", [tensor_input],

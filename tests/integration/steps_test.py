@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import pathlib
-import queue
 import signal
 import tempfile
 import unittest
@@ -17,9 +16,9 @@ import tritonclient.http as triton_http
 import tritonclient.utils.shared_memory as shm
 
 import calls
-import daemon as daemons
 from daemon import Daemon, WITH_TORCH, wait_until
-from models import placement, repeating, synthetic, tensor, torchscript
+from models import placement, synthetic, tensor, torchscript
+from streams import Stream, input_of
 
 CODE = grpc.StatusCode
 LIMIT_S = 30
@@ -133,8 +132,7 @@ class Served(Steps):
 
     def test_strings(self):
         sent = np.array([["", "sea"], ["how far", "x" * 5000]], dtype=object)
-        made = triton.InferInput("x", [2, 2], "BYTES")
-        made.set_data_from_numpy(sent)
+        made = input_of("x", sent, "BYTES")
         back = self.client.infer("words", [made]).as_numpy("y")
         self.assertEqual([[text.decode() for text in row] for row in back], sent.tolist())
 
@@ -149,19 +147,14 @@ class Served(Steps):
             self.assertEqual(client.get_model_config("chain")["platform"], "ensemble")
 
     def test_over_a_stream(self):
-        answers = queue.Queue()
         sent = [rows_of() for _ in range(20)]
-        self.client.start_stream(lambda result, error: answers.put((result, error)))
-        for i, array in enumerate(sent):
-            made = triton.InferInput("x", [1, 16], "FP32")
-            made.set_data_from_numpy(array)
-            self.client.async_stream_infer("chain", [made], request_id=str(i))
-        got = [answers.get(timeout=LIMIT_S) for _ in sent]
-        self.client.stop_stream()
-        for i, (result, error) in enumerate(got):
-            self.assertIsNone(error)
-            self.assertEqual(result.get_response().id, str(i))
-            np.testing.assert_array_equal(result.as_numpy("y"), sent[i])
+        with Stream(self.daemon.address) as stream:
+            for i, array in enumerate(sent):
+                stream.ask("chain", {"x": array}, request_id=str(i))
+            for i, array in enumerate(sent):
+                result = stream.answer()
+                self.assertEqual(result.get_response().id, str(i))
+                np.testing.assert_array_equal(result.as_numpy("y"), array)
 
     def test_what_clients_are_told(self):
         metadata = self.client.get_model_metadata("diamond")
@@ -208,11 +201,10 @@ class Served(Steps):
 
     def test_many_at_once(self):
         sent = [rows_of(1 + i % 4) for i in range(200)]
-        outcomes = calls.infer_all(self.stub, [
+        outcomes = calls.all_answered(self.stub, [
             calls.request("diamond" if i % 2 else "chain", {"x": array})
             for i, array in enumerate(sent)])
         for outcome, array in zip(outcomes, sent, strict=True):
-            self.assertEqual(outcome.code, calls.OK, outcome.text)
             for back in calls.arrays(outcome.response).values():
                 np.testing.assert_array_equal(back, array)
         wait_until(lambda: self.daemon.metric("mpsd_step_requests") == 0, LIMIT_S, "the last end")
@@ -278,8 +270,7 @@ class Faults(Steps):
         os.kill(self.daemon.ps()["second"]["workers"][0]["pid"], signal.SIGKILL)
         os.kill(self.daemon.ps()["second"]["workers"][1]["pid"], signal.SIGKILL)
         for future, array in zip(futures, sent, strict=True):
-            outcome = calls.outcome_of(future)
-            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            outcome = calls.answer_of(future)
             np.testing.assert_array_equal(calls.arrays(outcome.response)["y"], array)
         self.assertGreater(self.daemon.metric("mpsd_dispatched_again_total", model="second"), 0)
 
@@ -369,8 +360,7 @@ class Faults(Steps):
     def test_classes_of_an_output(self):
         self.serve(chain("first", "second"), synthetic("first"), synthetic("second"))
         sent = rows_of()
-        made = triton.InferInput("x", [1, 16], "FP32")
-        made.set_data_from_numpy(sent)
+        made = input_of("x", sent)
         wanted = triton.InferRequestedOutput("y", class_count=1)
         told = self.client.infer("chain", [made], outputs=[wanted]).as_numpy("y")[0][0]
         self.assertEqual(int(told.decode().split(":")[1]), int(sent.argmax()))
@@ -389,8 +379,7 @@ class Faults(Steps):
                    synthetic("enc", tokens, text={"tokenizer": str(vocab)},
                              parameters={"encode": "true"}))
         def vectors(model, name, texts):
-            made = triton.InferInput(name, [len(texts), 1], "BYTES")
-            made.set_data_from_numpy(np.array([[text] for text in texts], dtype=object))
+            made = input_of(name, np.array([[text] for text in texts], dtype=object), "BYTES")
             answer = self.client.infer(model, [made])
             return answer.as_numpy("v" if model == "m" else "sentence_embedding")
         for texts in (["a b", "c", "a b", "d e f"], ["a " * 9000, "b", "a " * 9000]):
@@ -405,8 +394,7 @@ class Faults(Steps):
         wait_until(lambda: self.daemon.metric("mpsd_running_batches", model="first") == 1, LIMIT_S,
                    "the first step")
         self.daemon.terminate()
-        outcome = calls.outcome_of(future)
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        calls.answer_of(future)
         self.assertEqual(self.daemon.wait(), 0)
 
 
@@ -463,8 +451,7 @@ class Members(Steps):
         wait_until(lambda: self.daemon.metric("mpsd_running_batches", model="slow") == 1, LIMIT_S,
                    "the second step")
         self.client.unload_model("slow")
-        outcome = calls.outcome_of(future)
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        outcome = calls.answer_of(future)
         np.testing.assert_array_equal(calls.arrays(outcome.response)["y"], sent)
 
     def test_a_reload_of_a_member_loses_no_request(self):
@@ -573,41 +560,6 @@ ensemble_scheduling {
         self.check_refused(self.call("ens"), CODE.UNAVAILABLE,
                            "in ensemble 'ens', steps[0].inputs.x: 'x' is made as [-1,16] and read "
                            "as [-1,15]")
-
-
-class Mistakes(unittest.TestCase):
-    def check(self, text, *models):
-        with tempfile.TemporaryDirectory() as folder:
-            config = pathlib.Path(folder) / "c.json"
-            config.write_text(json.dumps({"state_dir": folder, "models": list(models)}, indent=1))
-            done = daemons.mpsd("serve", "--config", config)
-        self.assertEqual(done.returncode, 78, done.stderr)
-        self.assertRegex(done.stderr, r"c\.json:\d+: " + text)
-
-    def test_mistakes_have_their_place(self):
-        first, second = synthetic("first"), synthetic("second")
-        self.check(r"models\[0\]\.steps\[1\]\.model: there is no model 'second'",
-                   chain("first", "second"), first)
-        self.check(r"models\[0\]\.steps\[0\]\.model: is the model that has the step",
-                   chain("chain"), first)
-        self.check(r"models\[0\]\.steps\[0\]\.inputs\.x: 't' is made by no step",
-                   whole("m", [step("first", {"x": "t"}, {"OUTPUT0": "y"})]), first)
-        self.check(r"models\[0\]\.steps\[0\]: cannot begin: there is a cycle among "
-                   r"steps\[0\], steps\[1\]",
-                   whole("m", [step("first", {"x": "b"}, {"OUTPUT0": "a"}),
-                               step("second", {"x": "a"}, {"OUTPUT0": "b"}),
-                               step("second", {"x": "x"}, {"OUTPUT0": "y"})]), first, second)
-        self.check(r"models\[1\]\.steps\[0\]\.model: 'chain' has steps itself",
-                   chain("first"), chain("chain", name="outer"), first)
-        self.check(r"models\[0\]\.steps\[0\]\.model: 'first' takes requests of 4 rows",
-                   chain("first"), synthetic("first", max_batch_size=4))
-        self.check(r"models\[0\]\.steps\[0\]\.model: 'many' is decoupled",
-                   whole("m", [step("many", {"IN": "x", "DELAY": "x", "WAIT": "x"},
-                                    {"OUT": "y"})], max_batch_size=0), repeating("many"))
-        self.check(r"models\[0\]\.device: is not for a model with steps",
-                   chain("first", device="cpu"), first)
-        self.check(r"models\[0\]\.steps\[0\]\.inputs\.x: 'x' is made as FP32 and read as INT64",
-                   chain("first"), synthetic("first", [tensor("x", [16], "INT64")]))
 
 
 @unittest.skipUnless(WITH_TORCH, "without libtorch")

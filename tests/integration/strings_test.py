@@ -10,6 +10,7 @@ from tritonclient.grpc import service_pb2
 import calls
 from daemon import Daemon
 from models import placement, synthetic, tensor
+from streams import input_of
 
 INVALID_ARGUMENT = grpc.StatusCode.INVALID_ARGUMENT
 STRINGS = np.array([["", "a"], ["ünïcödé", "x" * 5000]], dtype=object)
@@ -67,8 +68,7 @@ class Strings(unittest.TestCase):
         message = service_pb2.ModelInferRequest(model_name="text")
         message.inputs.add(name="x", datatype="BYTES", shape=[1, 2])
         message.inputs[0].contents.bytes_contents.extend([b"one", b""])
-        outcome = calls.infer(self.stub, message)
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        outcome = calls.answered(self.stub, message)
         self.assertEqual(outcome.response.raw_output_contents[0], element(b"one") + element(b""))
 
     def test_a_model_without_batch_dim_and_with_any_length(self):
@@ -79,8 +79,7 @@ class Strings(unittest.TestCase):
 
     def test_beside_a_tensor_of_numbers(self):
         texts = np.array([["a"], ["bcd"]], dtype=object)
-        numbers = triton.InferInput("N", [2, 3], "FP32")
-        numbers.set_data_from_numpy(np.arange(6, dtype=np.float32).reshape(2, 3))
+        numbers = input_of("N", np.arange(6, dtype=np.float32).reshape(2, 3))
         answer = self.client.infer("mixed", [numbers, strings_of("T", texts)])
         np.testing.assert_array_equal(decoded(answer.as_numpy("OUTPUT0")), texts)
         self.assertEqual(answer.as_numpy("OUTPUT1").ravel().tolist(), list(range(6)))
@@ -92,10 +91,9 @@ class Strings(unittest.TestCase):
 
     def check_each_gets_its_own(self, model):
         texts = [(f"call {i}".encode() * (i % 7), str(i).encode()) for i in range(96)]
-        outcomes = calls.infer_all(self.stub, [
+        outcomes = calls.all_answered(self.stub, [
             raw(model, [1, 2], b"".join(map(element, pair))) for pair in texts])
         for pair, outcome in zip(texts, outcomes, strict=True):
-            self.assertEqual(outcome.code, calls.OK, outcome.text)
             self.assertEqual(outcome.response.raw_output_contents[0],
                              b"".join(map(element, pair)))
 

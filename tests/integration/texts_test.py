@@ -11,6 +11,7 @@ import tritonclient.grpc as triton
 
 from daemon import Daemon, wait_until
 from models import placement, synthetic, tensor
+from streams import input_of
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c"]
 CLS, SEP, A, B, C = 2, 3, 4, 5, 6
@@ -202,8 +203,7 @@ class Texts(unittest.TestCase):
 
     def test_bytes_that_are_no_text(self):
         self.serve()
-        made = triton.InferInput("text", [1, 1], "BYTES")
-        made.set_data_from_numpy(np.array([[b"\xff\0\xed\xa0\x80"]], dtype=object))
+        made = input_of("text", np.array([[b"\xff\0\xed\xa0\x80"]], dtype=object), "BYTES")
         answer = self.client.infer("m", [made])
         self.assertEqual(answer.as_numpy("OUTPUT0").tolist()[0][0], CLS)
 

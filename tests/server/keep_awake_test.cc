@@ -1,7 +1,6 @@
 #include "server/keep_awake.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <sstream>
 #include <string>

@@ -1,7 +1,6 @@
 #include "server/memory_watch.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <memory>
 #include <vector>

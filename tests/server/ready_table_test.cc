@@ -1,7 +1,6 @@
 #include "server/ready_table.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <memory>
 #include <string>

@@ -11,14 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "proto/base/fd.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
-
-class FixedClock final : public Clock {
- public:
-  int64_t NowNs() const override { return 1'234'567'899; }
-};
 
 // The service manager's end: a datagram socket bound to `name`, where '@' stands for abstract.
 UniqueFd Bind(const std::string& name) {
@@ -40,20 +37,9 @@ std::string Receive(const UniqueFd& fd) {
 
 class ServiceNotifierTest : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = testing::TempDir() + "/notify_XXXXXX";
-    ASSERT_NE(mkdtemp(directory_.data()), nullptr);
-    path_ = directory_ + "/socket";
-    manager_ = Bind(path_);
-  }
-  void TearDown() override {
-    unlink(path_.c_str());
-    rmdir(directory_.c_str());
-  }
-
-  std::string directory_;
-  std::string path_;
-  UniqueFd manager_;
+  const WorkFolder work_;
+  const std::string path_ = work_.PathOf("socket");
+  const UniqueFd manager_ = Bind(path_);
 };
 
 TEST_F(ServiceNotifierTest, SaysReadyWithAStatus) {
@@ -70,8 +56,8 @@ TEST_F(ServiceNotifierTest, SaysStopping) {
 
 TEST_F(ServiceNotifierTest, SaysReloadingWithTheMonotonicTime) {
   const ServiceNotifier notifier(path_);
-  ASSERT_TRUE(notifier.Reloading(FixedClock()).ok());
-  EXPECT_EQ(Receive(manager_), "RELOADING=1\nMONOTONIC_USEC=1234567");
+  ASSERT_TRUE(notifier.Reloading(FakeClock()).ok());
+  EXPECT_EQ(Receive(manager_), "RELOADING=1\nMONOTONIC_USEC=1000000000");
 }
 
 TEST_F(ServiceNotifierTest, AStatusIsOneAssignment) {
@@ -92,7 +78,7 @@ TEST_F(ServiceNotifierTest, WithoutASocketEverythingIsFine) {
   unsetenv("NOTIFY_SOCKET");
   const ServiceNotifier notifier = ServiceNotifier::FromEnvironment();
   EXPECT_TRUE(notifier.Ready("s").ok());
-  EXPECT_TRUE(notifier.Reloading(FixedClock()).ok());
+  EXPECT_TRUE(notifier.Reloading(FakeClock()).ok());
   EXPECT_TRUE(notifier.Stopping("s").ok());
   EXPECT_EQ(Receive(manager_), "nothing");
 }

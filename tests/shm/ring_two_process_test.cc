@@ -27,9 +27,8 @@ class RingTwoProcess : public testing::Test {
     options.arguments = {absl::StrCat(looks)};
     options.control_fd = std::move(sockets.second);
     options.output_fd = UniqueFd(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
-    const absl::StatusOr<pid_t> pid = platform::Spawn(std::move(options));
-    ASSERT_TRUE(pid.ok()) << pid.status();
-    pid_ = *pid;
+    const pid_t pid = platform::Spawn(std::move(options)).value();
+    pid_ = pid;
     control_ = std::move(sockets.first);
     const int fds[] = {mailbox_.peer_fd(), worker_.peer_fd(), bell_.ring_fd.get()};
     ASSERT_TRUE(platform::SendWithFds(control_.get(), absl::MakeConstSpan("x", 1), fds).ok());

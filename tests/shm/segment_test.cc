@@ -41,11 +41,10 @@ TEST_P(FrontWrittenSegment, HasItsHeaderFromTheStart) {
 
 TEST_P(FrontWrittenSegment, IsReadByItsPeer) {
   const OwnedSegment segment = Create(GetParam());
-  const auto mapped = MappedSegment::Map(PeerFd(segment), 2 * Page(), /*writable=*/false);
-  ASSERT_TRUE(mapped.ok()) << mapped.status();
+  const auto mapped = MappedSegment::Map(PeerFd(segment), 2 * Page(), /*writable=*/false).value();
   segment.data()[2 * Page() - 1] = 'x';
-  EXPECT_EQ(mapped->data()[2 * Page() - 1], 'x');
-  EXPECT_EQ(mapped->bytes(), 2 * Page());
+  EXPECT_EQ(mapped.data()[2 * Page() - 1], 'x');
+  EXPECT_EQ(mapped.bytes(), 2 * Page());
 }
 
 TEST_P(FrontWrittenSegment, CannotBeMappedWritableByItsPeer) {
@@ -55,9 +54,8 @@ TEST_P(FrontWrittenSegment, CannotBeMappedWritableByItsPeer) {
 
 TEST_P(FrontWrittenSegment, CannotBeMadeWritableOnceMapped) {
   const OwnedSegment segment = Create(GetParam());
-  const auto mapped = MappedSegment::Map(PeerFd(segment), 2 * Page(), /*writable=*/false);
-  ASSERT_TRUE(mapped.ok()) << mapped.status();
-  EXPECT_NE(mprotect(mapped->data(), Page(), PROT_READ | PROT_WRITE), 0);
+  const auto mapped = MappedSegment::Map(PeerFd(segment), 2 * Page(), /*writable=*/false).value();
+  EXPECT_NE(mprotect(mapped.data(), Page(), PROT_READ | PROT_WRITE), 0);
 }
 
 TEST_P(FrontWrittenSegment, CannotBeWrittenThroughItsDescriptor) {
@@ -95,10 +93,8 @@ TEST_P(Segment, StaysMappedWhenItIsMoved) {
 TEST(WorkerSegment, IsWrittenByItsPeerAndSeenByItsOwner) {
   const OwnedSegment segment = Create(SegmentKind::kWorker);
   EXPECT_EQ(HeaderOf(segment.data()).magic, 0u);
-  const auto mapped = MappedSegment::Map(PeerFd(segment), 2 * Page(), /*writable=*/true);
-  ASSERT_TRUE(mapped.ok()) << mapped.status();
-  WriteHeader(reinterpret_cast<SegmentHeader*>(mapped->data()), SegmentKind::kWorker, 2 * Page(),
-              3);
+  const auto mapped = MappedSegment::Map(PeerFd(segment), 2 * Page(), /*writable=*/true).value();
+  WriteHeader(reinterpret_cast<SegmentHeader*>(mapped.data()), SegmentKind::kWorker, 2 * Page(), 3);
   EXPECT_TRUE(CheckHeader(HeaderOf(segment.data()), SegmentKind::kWorker, 2 * Page()).ok());
   EXPECT_EQ(HeaderOf(segment.data()).epoch, 3u);
 }
@@ -110,19 +106,17 @@ TEST(WorkerSegmentDeathTest, IsReadOnlyForItsOwner) {
 
 TEST(MappedSegment, StaysMappedWhenItIsMoved) {
   const OwnedSegment segment = Create(SegmentKind::kSlabs);
-  auto first = MappedSegment::Map(PeerFd(segment), 2 * Page(), /*writable=*/false);
-  ASSERT_TRUE(first.ok()) << first.status();
-  const MappedSegment second = *std::move(first);
+  auto first = MappedSegment::Map(PeerFd(segment), 2 * Page(), /*writable=*/false).value();
+  const MappedSegment second = std::move(first);
   EXPECT_EQ(HeaderOf(second.data()).magic, kSegmentMagic);
 }
 
 TEST(MappedSegment, OutlivesItsDescriptorAndItsOwner) {
   auto segment = std::make_unique<OwnedSegment>(Create(SegmentKind::kSlabs));
   segment->data()[Page()] = 'x';
-  const auto mapped = MappedSegment::Map(PeerFd(*segment), 2 * Page(), /*writable=*/false);
-  ASSERT_TRUE(mapped.ok()) << mapped.status();
+  const auto mapped = MappedSegment::Map(PeerFd(*segment), 2 * Page(), /*writable=*/false).value();
   segment.reset();
-  EXPECT_EQ(mapped->data()[Page()], 'x');
+  EXPECT_EQ(mapped.data()[Page()], 'x');
 }
 
 TEST(MappedSegment, NeedsADescriptor) {

@@ -40,9 +40,7 @@ def row_of(value, width=16, rows=1):
 
 def only_array(stub, model, inputs):
     """The one output of a call that must be answered."""
-    (outcome,) = infer_all(stub, [request(model, inputs)])
-    assert outcome.code == OK, outcome.text
-    (answer,) = arrays(outcome.response).values()
+    (answer,) = arrays(answered(stub, request(model, inputs)).response).values()
     return answer
 
 
@@ -74,10 +72,28 @@ def infer(a_stub, message, limit_s=LIMIT_S):
     return outcome_of(a_stub.ModelInfer.future(message, timeout=limit_s))
 
 
+def answer_of(future):
+    """The outcome of a call that must be answered."""
+    outcome = outcome_of(future)
+    assert outcome.code == OK, f"{outcome.code}: {outcome.text}"
+    return outcome
+
+
+def answered(a_stub, message, limit_s=LIMIT_S):
+    """infer(), of a call that must be answered."""
+    return answer_of(a_stub.ModelInfer.future(message, timeout=limit_s))
+
+
 def infer_all(a_stub, messages, limit_s=LIMIT_S):
     """All at once; the outcomes in the same order."""
     futures = [a_stub.ModelInfer.future(message, timeout=limit_s) for message in messages]
     return [outcome_of(future) for future in futures]
+
+
+def all_answered(a_stub, messages, limit_s=LIMIT_S):
+    """infer_all(), of calls that must be answered."""
+    return [answer_of(future) for future in
+            [a_stub.ModelInfer.future(message, timeout=limit_s) for message in messages]]
 
 
 class Load:

@@ -283,8 +283,7 @@ class Hangs(BadModels):
         with self.serving(model, synthetic("good")) as (daemon, stub):
             outcome = self.infer(stub, "hangs", rows_of(1))
             self.assertEqual(outcome.code, grpc.StatusCode.INTERNAL, outcome.text)
-            good = calls.infer(stub, calls.request("good", {"x": calls.row_of(1)}))
-            self.assertEqual(good.code, calls.OK, good.text)
+            calls.answered(stub, calls.request("good", {"x": calls.row_of(1)}))
             wait_until(lambda: daemon.metric("mpsd_worker_restarts_total") == 1, 30, "another try")
             wait_until(lambda: daemon.ps()["hangs"]["ready"], 30, "its worker's return")
             (worker,) = daemon.ps()["hangs"]["workers"]

@@ -13,6 +13,7 @@ import tritonclient.grpc as triton
 import family_folders
 from daemon import Daemon, WITH_TORCH
 from models import huggingface, synthetic, tensor
+from streams import input_of
 
 TOKENS = [tensor("input_ids", [-1], "INT64"), tensor("attention_mask", [-1], "INT64")]
 LARGEST_BYTES = 64 << 20
@@ -114,8 +115,7 @@ CHANGES = {
 
 
 def ids(client, model, text):
-    words = triton.InferInput("text", [1, 1], "BYTES")
-    words.set_data_from_numpy(np.array([[text]], dtype=object))
+    words = input_of("text", np.array([[text]], dtype=object), "BYTES")
     return client.infer(model, [words])
 
 

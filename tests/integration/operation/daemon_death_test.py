@@ -50,8 +50,7 @@ class Killed(unittest.TestCase):
                 self.assertEqual(second.temporary_folders(), ["m-0.1", "m-1.2"])
                 for address in (second.address, listener):
                     with calls.stub(address) as stub:
-                        outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
-                        self.assertEqual(outcome.code, calls.OK, outcome.text)
+                        calls.answered(stub, calls.request("m", {"x": calls.row_of(1)}))
 
     def test_what_a_killed_one_left_goes_though_somebody_still_writes_there(self):
         """Its workers live for a moment longer, and the next daemon starts meanwhile."""
@@ -134,8 +133,7 @@ class Terminated(unittest.TestCase):
                 calls.stub(daemon.address) as stub:
             daemon.terminate()
             wait_until(lambda: daemon.get("/readyz")[0] == 503, 30, "not ready")
-            outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
-            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            calls.answered(stub, calls.request("m", {"x": calls.row_of(1)}))
             daemon.terminate()  # the second signal: hurry
             self.assertEqual(daemon.wait(), 0)
 
@@ -213,8 +211,7 @@ class SlowReader(unittest.TestCase):
         return reader
 
     def infer_big(self, stub):
-        outcome = calls.infer(stub, calls.request("big", {"x": calls.row_of(1, width=2)}))
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        outcome = calls.answered(stub, calls.request("big", {"x": calls.row_of(1, width=2)}))
         self.assertEqual(calls.arrays(outcome.response)["OUTPUT0"].shape, (1, self.ELEMENTS))
 
     def test_slow_reader_starves_nobody_and_does_not_hang_the_end(self):

@@ -55,8 +55,7 @@ class Pbtxt(unittest.TestCase):
     def test_shapes_formats_and_labels(self):
         stub = self.serve(IMAGE, labels="cat\ndog\n")
         array = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2)
-        outcome = calls.infer(stub, calls.request("m", {"INPUT0": array}))
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        outcome = calls.answered(stub, calls.request("m", {"INPUT0": array}))
         np.testing.assert_array_equal(calls.arrays(outcome.response)["OUTPUT0"],
                                       array.reshape(2, 4, 3))
         metadata = stub.ModelMetadata(service_pb2.ModelMetadataRequest(name="m"))
@@ -80,8 +79,7 @@ class Pbtxt(unittest.TestCase):
     def test_a_shape_without_dims(self):
         stub = self.serve(SCALAR)
         array = np.array([[1], [2]], dtype=np.float32)
-        outcome = calls.infer(stub, calls.request("m", {"INPUT0": array}))
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        outcome = calls.answered(stub, calls.request("m", {"INPUT0": array}))
         np.testing.assert_array_equal(calls.arrays(outcome.response)["OUTPUT0"],
                                       array.reshape(2, 1, 1))
         self.assertTrue(self.config(stub).input[0].HasField("reshape"))

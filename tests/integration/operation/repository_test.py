@@ -17,6 +17,7 @@ from tritonclient.utils import InferenceServerException
 import calls
 from daemon import Daemon, MODELS, WITH_TORCH, mpsd, wait_until
 from models import synthetic
+from streams import input_of
 
 EXPLICIT = {"model_control": "explicit"}
 IDENTITY = """backend: "identity" max_batch_size: 8
@@ -43,8 +44,7 @@ def reasons(client):
 
 
 def infer_once(client, model, version=""):
-    x = triton.InferInput("x", [1, 16], "FP32")
-    x.set_data_from_numpy(np.ones((1, 16), np.float32))
+    x = input_of("x", np.ones((1, 16), np.float32))
     return client.infer(model, [x], model_version=version).get_response().model_version
 
 

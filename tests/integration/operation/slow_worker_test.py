@@ -21,8 +21,7 @@ class SlowWorker(unittest.TestCase):
     def call(self):
         """How long it took."""
         begun = time.monotonic()
-        outcome = calls.infer(self.stub, calls.request("m", {"x": calls.row_of(1)}))
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        calls.answered(self.stub, calls.request("m", {"x": calls.row_of(1)}))
         return time.monotonic() - begun
 
     def times(self, count=200):

@@ -24,8 +24,7 @@ def exits(daemon, model, reason):
 
 class Watched(unittest.TestCase):
     def check_good(self, stub, model="good"):
-        outcome = calls.infer(stub, calls.request(model, {"x": calls.row_of(3)}))
-        self.assertEqual(outcome.code, calls.OK, outcome.text)
+        calls.answered(stub, calls.request(model, {"x": calls.row_of(3)}))
 
     def ended(self, daemon, model, reason):
         """What `ps` says of a model whose worker has died so. The death is counted before that."""
@@ -104,8 +103,7 @@ class Hangs(Watched):
                             for i in range(2)]
                 wait_until(lambda: daemon.metric("mpsd_running_batches") >= held, 30, "a batch")
             for future in futures:
-                outcome = calls.outcome_of(future)
-                self.assertEqual(outcome.code, calls.OK, outcome.text)
+                calls.answer_of(future)
             self.assertEqual(exits(daemon, "m", "hang"), 2)
             daemon.wait_all_serving()
 
@@ -126,13 +124,11 @@ class Hangs(Watched):
             pid = daemon.ps()["m"]["workers"][0]["pid"]
             os.kill(pid, signal.SIGSTOP)
             wait_until(lambda: daemon.metric("mpsd_workers_ready") == 2, 30, "a second worker")
-            outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
-            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            outcome = calls.answered(stub, calls.request("m", {"x": calls.row_of(1)}))
             self.assertIn(pid, daemon.workers())
             os.kill(pid, signal.SIGCONT)
             wait_until(lambda: daemon.workers() == [pid], 30, "the first worker alone")
-            outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}))
-            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            calls.answered(stub, calls.request("m", {"x": calls.row_of(1)}))
             self.assertEqual(exits(daemon, "m", "hang"), 0)
 
     def test_a_request_in_the_only_worker_that_was_stopped(self):
@@ -141,8 +137,7 @@ class Hangs(Watched):
         with Daemon([synthetic("m")]) as daemon, calls.stub(daemon.address) as stub:
             pid = daemon.ps()["m"]["workers"][0]["pid"]
             os.kill(pid, signal.SIGSTOP)
-            outcome = calls.infer(stub, calls.request("m", {"x": calls.row_of(1)}), limit_s=20)
-            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            calls.answered(stub, calls.request("m", {"x": calls.row_of(1)}), limit_s=20)
             daemon.wait_logged("another worker can run the requests in it")
             wait_until(lambda: pid not in daemon.workers(), 30, "the stopped worker's end")
             self.assertEqual(exits(daemon, "m", "hang"), 1)
@@ -160,8 +155,7 @@ class Hangs(Watched):
             os.kill(daemon.pid, signal.SIGSTOP)
             time.sleep(10)
             os.kill(daemon.pid, signal.SIGCONT)
-            outcome = calls.outcome_of(future)
-            self.assertEqual(outcome.code, calls.OK, outcome.text)
+            calls.answer_of(future)
             self.assertEqual(sorted(daemon.workers()), sorted(before))
             self.assertEqual(daemon.metric("mpsd_worker_restarts_total"), 0)
 

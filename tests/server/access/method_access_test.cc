@@ -1,7 +1,6 @@
 #include "server/access/method_access.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>

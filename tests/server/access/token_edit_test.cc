@@ -1,7 +1,6 @@
 #include "server/access/token_edit.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "server/access/token_file.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
@@ -28,16 +28,7 @@ constexpr char kText[] =
 
 class TokenEditTest : public testing::Test {
  protected:
-  TokenEditTest() : folder_(testing::TempDir() + "/token_edit") {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~TokenEditTest() override { fs::remove_all(folder_); }
-
-  static std::string Read(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string Read(const std::string& path) const { return work_.Read(path); }
   static absl::Status Add(const std::string& path, const std::string& name) {
     return EditTokenFile(path, [&](absl::string_view text) { return WithToken(text, name, name); });
   }
@@ -46,18 +37,18 @@ class TokenEditTest : public testing::Test {
         std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
   }
 
-  const std::string folder_;
+  const WorkFolder work_;
+  const std::string folder_ = work_.path();
   const std::string path_ = folder_ + "/tokens";
 };
 
 TEST(TokenText, GetsALineAndLosesIt) {
-  const absl::StatusOr<std::string> longer = WithToken(kText, "new", "secret");
-  ASSERT_TRUE(longer.ok()) << longer.status();
-  EXPECT_THAT(*longer, testing::StartsWith(kText));
-  EXPECT_THAT(*longer, Not(HasSubstr("secret")));
-  ASSERT_TRUE(ParseTokens(*longer).ok());
-  EXPECT_EQ(ParseTokens(*longer)->back().digest, *Sha256("secret"));
-  EXPECT_EQ(*WithoutToken(*longer, "new"), kText);
+  const std::string longer = WithToken(kText, "new", "secret").value();
+  EXPECT_THAT(longer, testing::StartsWith(kText));
+  EXPECT_THAT(longer, Not(HasSubstr("secret")));
+  ASSERT_TRUE(ParseTokens(longer).ok());
+  EXPECT_EQ(ParseTokens(longer)->back().digest, *Sha256("secret"));
+  EXPECT_EQ(*WithoutToken(longer, "new"), kText);
   EXPECT_THAT(*WithoutToken(kText, "ab"), testing::StartsWith("# who\n\nabc "));
 }
 
@@ -78,11 +69,10 @@ TEST(TokenText, RefusesNamesThatCannotBe) {
 }
 
 TEST(NewTokens, HaveManyDigitsAndDiffer) {
-  const absl::StatusOr<std::string> one = NewToken();
-  ASSERT_TRUE(one.ok());
-  EXPECT_THAT(*one, testing::MatchesRegex("[0-9a-f]+"));
-  EXPECT_EQ(one->size(), 64U);
-  EXPECT_NE(*one, *NewToken());
+  const std::string one = NewToken().value();
+  EXPECT_THAT(one, testing::MatchesRegex("[0-9a-f]+"));
+  EXPECT_EQ(one.size(), 64U);
+  EXPECT_NE(one, *NewToken());
 }
 
 TEST_F(TokenEditTest, AFileThatIsNotThereIsMadeForItsOwnerAlone) {

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/limits.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
@@ -22,14 +23,14 @@ std::string Fault(absl::string_view text) {
 }
 
 TEST(TokenFile, HoldsATokenALine) {
-  const auto tokens = ParseTokens(
-      absl::StrCat("# who\n\n  embedder \t ", kAbc, "  \r\nops.1 ", std::string(64, 'A'), "\n"));
-  ASSERT_TRUE(tokens.ok()) << tokens.status();
-  ASSERT_EQ(tokens->size(), 2U);
-  EXPECT_EQ((*tokens)[0].name, "embedder");
-  EXPECT_EQ((*tokens)[0].digest, Sha256("abc").value());
-  EXPECT_EQ((*tokens)[1].name, "ops.1");
-  EXPECT_EQ((*tokens)[1].digest[31], 0xaa);
+  const auto tokens = ParseTokens(absl::StrCat("# who\n\n  embedder \t ", kAbc, "  \r\nops.1 ",
+                                               std::string(64, 'A'), "\n"))
+                          .value();
+  ASSERT_EQ(tokens.size(), 2U);
+  EXPECT_EQ(tokens[0].name, "embedder");
+  EXPECT_EQ(tokens[0].digest, Sha256("abc").value());
+  EXPECT_EQ(tokens[1].name, "ops.1");
+  EXPECT_EQ(tokens[1].digest[31], 0xaa);
   EXPECT_TRUE(ParseTokens("")->empty());
 }
 
@@ -59,22 +60,15 @@ TEST(TokenFile, HoldsSoManyAndNoMore) {
 
 class TokenFileOnDisk : public testing::Test {
  protected:
-  TokenFileOnDisk() {
-    std::string pattern = std::filesystem::temp_directory_path() / "mpsd_tokens_XXXXXX";
-    path_ = std::string(mkdtemp(pattern.data())) + "/tokens";
-  }
-  ~TokenFileOnDisk() override {
-    std::filesystem::remove_all(std::filesystem::path(path_).parent_path());
-  }
-
-  void Write(absl::string_view text, mode_t mode) {
-    std::ofstream(path_) << std::string(text);
+  void Write(const std::string& text, mode_t mode) {
+    work_.Write(path_, text);
     chmod(path_.c_str(), mode);
   }
 
   std::string Fault() { return std::string(ReadTokenFile(path_).status().message()); }
 
-  std::string path_;
+  const WorkFolder work_;
+  const std::string path_ = work_.PathOf("tokens");
 };
 
 TEST_F(TokenFileOnDisk, IsReadWhenNobodyElseCan) {

@@ -1,7 +1,6 @@
 #include "server/admit/admission.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstring>

@@ -1,7 +1,6 @@
 #include "server/admit/row_writer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
 #include <limits>

@@ -51,15 +51,14 @@ TEST(FindConfig, SaysWhereItHasLooked) {
 
 TEST(ConfigFromModelFiles, ServesOneModelWithTheDefaults) {
   const ConfigFiles files({"m.pt"});
-  const absl::StatusOr<Config> config = ConfigFromModelFiles({files.folder() + "/m.pt"}, {});
-  ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->listen.grpc, DefaultGrpcAddresses(DefaultStateDir()));
-  EXPECT_EQ(config->state_dir, DefaultStateDir());
-  ASSERT_EQ(config->models.size(), 1U);
-  EXPECT_EQ(config->models[0].name, "m");
-  EXPECT_EQ(config->models[0].path, files.folder() + "/m.pt");
-  EXPECT_EQ(config->models[0].format, ModelFormat::kTorchScript);
-  EXPECT_EQ(config->models[0].spec, ModelSpec());
+  const Config config = ConfigFromModelFiles({files.folder() + "/m.pt"}, {}).value();
+  EXPECT_EQ(config.listen.grpc, DefaultGrpcAddresses(DefaultStateDir()));
+  EXPECT_EQ(config.state_dir, DefaultStateDir());
+  ASSERT_EQ(config.models.size(), 1U);
+  EXPECT_EQ(config.models[0].name, "m");
+  EXPECT_EQ(config.models[0].path, files.folder() + "/m.pt");
+  EXPECT_EQ(config.models[0].format, ModelFormat::kTorchScript);
+  EXPECT_EQ(config.models[0].spec, ModelSpec());
 }
 
 // A file under a tokenizer's name is read or refused, and never passed over.
@@ -95,32 +94,30 @@ TEST(ConfigFromModelFiles, WithoutRoomForASocketThereIsNone) {
 
 TEST(ConfigFromModelFiles, ABatchDimOfMinusOneMakesTheModelBatch) {
   const ConfigFiles files({"m.pt2"});
-  const absl::StatusOr<Config> config = ConfigFromModelFiles(
-      {files.folder() + "/m.pt2"}, {{Tensor("x:FP32[-1,16]"), Tensor("y:INT64[-1,-1]")}});
-  ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->models[0].format, ModelFormat::kAoti);
+  const Config config = ConfigFromModelFiles({files.folder() + "/m.pt2"},
+                                             {{Tensor("x:FP32[-1,16]"), Tensor("y:INT64[-1,-1]")}})
+                            .value();
+  EXPECT_EQ(config.models[0].format, ModelFormat::kAoti);
   ModelSpec spec;
   spec.max_batch_size = 64;
   spec.inputs = {{"x", DataType::kFp32, {16}}, {"y", DataType::kInt64, {-1}}};
-  EXPECT_EQ(config->models[0].spec, spec);
-  EXPECT_TRUE(config->models[0].inputs_by_name);
+  EXPECT_EQ(config.models[0].spec, spec);
+  EXPECT_TRUE(config.models[0].inputs_by_name);
 }
 
 TEST(ConfigFromModelFiles, TheBatchSizeMayBeSaid) {
   const ConfigFiles files({"m.pt"});
-  const absl::StatusOr<Config> config =
-      ConfigFromModelFiles({files.folder() + "/m.pt"}, {{Tensor("x:FP32[-1,16]")}, 8});
-  ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->models[0].spec.max_batch_size, 8U);
+  const Config config =
+      ConfigFromModelFiles({files.folder() + "/m.pt"}, {{Tensor("x:FP32[-1,16]")}, 8}).value();
+  EXPECT_EQ(config.models[0].spec.max_batch_size, 8U);
 }
 
 TEST(ConfigFromModelFiles, OtherShapesAreWholeWithoutABatchDim) {
   const ConfigFiles files({"m.pt"});
-  const absl::StatusOr<Config> config =
-      ConfigFromModelFiles({files.folder() + "/m.pt"}, {{Tensor("x:FP32[4,-1]")}});
-  ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_FALSE(config->models[0].spec.batches());
-  EXPECT_EQ(config->models[0].spec.inputs[0].dims, (Dims{4, -1}));
+  const Config config =
+      ConfigFromModelFiles({files.folder() + "/m.pt"}, {{Tensor("x:FP32[4,-1]")}}).value();
+  EXPECT_FALSE(config.models[0].spec.batches());
+  EXPECT_EQ(config.models[0].spec.inputs[0].dims, (Dims{4, -1}));
 }
 
 TEST(ConfigFromModelFiles, MakesANameThatClientsMayUse) {
@@ -139,26 +136,26 @@ TEST(ConfigFromModelFiles, MakesANameThatClientsMayUse) {
 TEST(ConfigFromModelFiles, AFolderIsOneOfHuggingFaces) {
   const ConfigFiles files({"all-MiniLM-L6.v2/config.json"});
   for (const std::string end : {"", "/"}) {
-    const absl::StatusOr<Config> config =
-        ConfigFromModelFiles({files.folder() + "/all-MiniLM-L6.v2" + end}, {});
-    ASSERT_TRUE(config.ok()) << config.status();
-    EXPECT_EQ(config->models[0].format, ModelFormat::kHuggingFace);
-    EXPECT_EQ(config->models[0].name, "all-MiniLM-L6.v2");
-    EXPECT_NE(config->models[0].stamp, FileStamp{});
+    const Config config =
+        ConfigFromModelFiles({files.folder() + "/all-MiniLM-L6.v2" + end}, {}).value();
+    EXPECT_EQ(config.models[0].format, ModelFormat::kHuggingFace);
+    EXPECT_EQ(config.models[0].name, "all-MiniLM-L6.v2");
+    EXPECT_NE(config.models[0].stamp, FileStamp{});
   }
 }
 
 TEST(ConfigFromModelFiles, ServesSeveralFilesAndFolders) {
   const ConfigFiles files({"m.pt", "n.pt2"});
   std::filesystem::create_directory(files.folder() + "/bge");
-  const absl::StatusOr<Config> config = ConfigFromModelFiles(
-      {files.folder() + "/m.pt", files.folder() + "/bge", files.folder() + "/n.pt2"}, {});
-  ASSERT_TRUE(config.ok()) << config.status();
-  ASSERT_EQ(config->models.size(), 3U);
-  EXPECT_EQ(config->models[0].name, "m");
-  EXPECT_EQ(config->models[1].name, "bge");
-  EXPECT_EQ(config->models[1].format, ModelFormat::kHuggingFace);
-  EXPECT_EQ(config->models[2].name, "n");
+  const Config config =
+      ConfigFromModelFiles(
+          {files.folder() + "/m.pt", files.folder() + "/bge", files.folder() + "/n.pt2"}, {})
+          .value();
+  ASSERT_EQ(config.models.size(), 3U);
+  EXPECT_EQ(config.models[0].name, "m");
+  EXPECT_EQ(config.models[1].name, "bge");
+  EXPECT_EQ(config.models[1].format, ModelFormat::kHuggingFace);
+  EXPECT_EQ(config.models[2].name, "n");
 }
 
 TEST(ConfigFromModelFiles, RefusesSeveralThatCannotBeToldApart) {
@@ -178,14 +175,11 @@ TEST(ConfigFromModelFiles, RefusesSeveralThatCannotBeToldApart) {
 TEST(ConfigFromModelFiles, TakesTheDeviceAndTheNameOfTheFlags) {
   const ConfigFiles files({"m.pt", "n.pt"});
   const std::string m = files.folder() + "/m.pt";
-  const absl::StatusOr<Config> one = ConfigFromModelFiles({m}, {{}, 0, "cpu", "mine"});
-  ASSERT_TRUE(one.ok()) << one.status();
-  EXPECT_EQ(one->models[0].name, "mine");
-  EXPECT_EQ(one->models[0].device, "cpu");
-  const absl::StatusOr<Config> two =
-      ConfigFromModelFiles({m, files.folder() + "/n.pt"}, {{}, 0, "cuda:1"});
-  ASSERT_TRUE(two.ok()) << two.status();
-  EXPECT_EQ(two->models[1].device, "cuda:1");
+  const Config one = ConfigFromModelFiles({m}, {{}, 0, "cpu", "mine"}).value();
+  EXPECT_EQ(one.models[0].name, "mine");
+  EXPECT_EQ(one.models[0].device, "cpu");
+  const Config two = ConfigFromModelFiles({m, files.folder() + "/n.pt"}, {{}, 0, "cuda:1"}).value();
+  EXPECT_EQ(two.models[1].device, "cuda:1");
 }
 
 TEST(ConfigFromModelFiles, RefusesADeviceAndANameThatCannotBe) {
@@ -208,9 +202,8 @@ TEST(ConfigFromModelFiles, AFolderOfAHubsCacheIsNamedForItsModel) {
   const ConfigFiles files({});
   const std::string snapshot = files.folder() + "/models--ORG--NAME/snapshots/12ab";
   std::filesystem::create_directories(snapshot);
-  const absl::StatusOr<Config> config = ConfigFromModelFiles({snapshot}, {});
-  ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->models[0].name, "NAME");
+  const Config config = ConfigFromModelFiles({snapshot}, {}).value();
+  EXPECT_EQ(config.models[0].name, "NAME");
 }
 
 class SetAddressesTest : public testing::Test {

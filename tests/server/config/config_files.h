@@ -28,6 +28,9 @@ class ConfigFiles {
   // Parses `text` as if it stood in the folder's "c.json".
   absl::StatusOr<Config> Parse(std::string_view text) const;
 
+  // Parses a `text` without faults; the test fails where it has one.
+  Config Read(std::string_view text) const { return Parse(text).value(); }
+
   // The faults of `text`, without the folder's name before each "c.json"; empty without any.
   std::string Error(std::string_view text) const;
 

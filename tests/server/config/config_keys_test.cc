@@ -235,48 +235,46 @@ TEST(ConfigValues, SchemaTakesThoseOfTheParser) {
 }
 
 TEST(ConfigFolder, ReferenceIsAConfig) {
-  const absl::StatusOr<Config> config = ParseHere(ReadConfigFolder("reference.json"));
-  ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->models.size(), 3U);
+  const Config config = ParseHere(ReadConfigFolder("reference.json")).value();
+  EXPECT_EQ(config.models.size(), 3U);
 }
 
 // Each default in the reference is one.
 TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
-  const absl::StatusOr<Config> config = ParseHere(ReadConfigFolder("reference.json"));
-  ASSERT_TRUE(config.ok()) << config.status();
+  const Config config = ParseHere(ReadConfigFolder("reference.json")).value();
   const Config defaults;
-  EXPECT_EQ(config->listen.grpc, DefaultGrpcAddresses(config->state_dir));
-  EXPECT_EQ(config->listen.http, defaults.listen.http);
-  EXPECT_EQ(config->listen.plaintext, defaults.listen.plaintext);
-  EXPECT_EQ(config->listen.tls.client_must_show_certificate,
+  EXPECT_EQ(config.listen.grpc, DefaultGrpcAddresses(config.state_dir));
+  EXPECT_EQ(config.listen.http, defaults.listen.http);
+  EXPECT_EQ(config.listen.plaintext, defaults.listen.plaintext);
+  EXPECT_EQ(config.listen.tls.client_must_show_certificate,
             defaults.listen.tls.client_must_show_certificate);
-  EXPECT_EQ(config->server_name, defaults.server_name);
-  EXPECT_EQ(config->log.requests, defaults.log.requests);
-  EXPECT_EQ(config->trace.file, defaults.trace.file);
-  EXPECT_EQ(config->trace.otlp, defaults.trace.otlp);
-  EXPECT_EQ(config->trace.collector, defaults.trace.collector);
-  EXPECT_EQ(config->trace.rate, defaults.trace.rate);
-  EXPECT_EQ(config->trace.metrics_interval_ns, defaults.trace.metrics_interval_ns);
-  EXPECT_EQ(config->log.level, defaults.log.level);
-  EXPECT_EQ(config->log.file, defaults.log.file);
+  EXPECT_EQ(config.server_name, defaults.server_name);
+  EXPECT_EQ(config.log.requests, defaults.log.requests);
+  EXPECT_EQ(config.trace.file, defaults.trace.file);
+  EXPECT_EQ(config.trace.otlp, defaults.trace.otlp);
+  EXPECT_EQ(config.trace.collector, defaults.trace.collector);
+  EXPECT_EQ(config.trace.rate, defaults.trace.rate);
+  EXPECT_EQ(config.trace.metrics_interval_ns, defaults.trace.metrics_interval_ns);
+  EXPECT_EQ(config.log.level, defaults.log.level);
+  EXPECT_EQ(config.log.file, defaults.log.file);
   const ModelConfig model;
-  EXPECT_EQ(config->models[0].device, model.device);
-  EXPECT_EQ(config->models[0].placement.lanes, model.placement.lanes);
-  EXPECT_EQ(config->models[0].warmup, model.warmup);
-  EXPECT_EQ(config->models[0].keep_warm_ns, model.keep_warm_ns);
-  EXPECT_EQ(config->models[0].precision, model.precision);
-  EXPECT_EQ(config->sandbox, Config().sandbox);
-  EXPECT_EQ(config->cuda_mps, Config().cuda_mps);
-  EXPECT_EQ(config->mps_fallback, Config().mps_fallback);
-  EXPECT_EQ(config->keep_awake, Config().keep_awake);
-  EXPECT_EQ(config->memory_pressure, Config().memory_pressure);
-  EXPECT_EQ(config->models[0].batching.max_delay_ns, model.batching.max_delay_ns);
-  EXPECT_EQ(config->models[0].max_request_rows, model.max_request_rows);
-  EXPECT_EQ(config->models[0].max_batch_tokens, model.max_batch_tokens);
-  EXPECT_EQ(config->models[0].queue.levels[0].requests, model.queue.levels[0].requests);
-  EXPECT_EQ(config->models[0].queue_bytes, model.queue_bytes);
-  EXPECT_EQ(config->models[0].queue.levels[0].timeout_ns, model.queue.levels[0].timeout_ns);
-  const SupervisionConfig& supervision = config->models[0].supervision;
+  EXPECT_EQ(config.models[0].device, model.device);
+  EXPECT_EQ(config.models[0].placement.lanes, model.placement.lanes);
+  EXPECT_EQ(config.models[0].warmup, model.warmup);
+  EXPECT_EQ(config.models[0].keep_warm_ns, model.keep_warm_ns);
+  EXPECT_EQ(config.models[0].precision, model.precision);
+  EXPECT_EQ(config.sandbox, Config().sandbox);
+  EXPECT_EQ(config.cuda_mps, Config().cuda_mps);
+  EXPECT_EQ(config.mps_fallback, Config().mps_fallback);
+  EXPECT_EQ(config.keep_awake, Config().keep_awake);
+  EXPECT_EQ(config.memory_pressure, Config().memory_pressure);
+  EXPECT_EQ(config.models[0].batching.max_delay_ns, model.batching.max_delay_ns);
+  EXPECT_EQ(config.models[0].max_request_rows, model.max_request_rows);
+  EXPECT_EQ(config.models[0].max_batch_tokens, model.max_batch_tokens);
+  EXPECT_EQ(config.models[0].queue.levels[0].requests, model.queue.levels[0].requests);
+  EXPECT_EQ(config.models[0].queue_bytes, model.queue_bytes);
+  EXPECT_EQ(config.models[0].queue.levels[0].timeout_ns, model.queue.levels[0].timeout_ns);
+  const SupervisionConfig& supervision = config.models[0].supervision;
   EXPECT_EQ(supervision.load_timeout_ns, model.supervision.load_timeout_ns);
   EXPECT_EQ(supervision.warmup_timeout_ns, model.supervision.warmup_timeout_ns);
   EXPECT_EQ(supervision.run_timeout_ns, model.supervision.run_timeout_ns);
@@ -288,13 +286,12 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
 }
 
 TEST(ConfigFolder, DemoIsAConfig) {
-  const absl::StatusOr<Config> config = ParseHere(ReadConfigFolder("demo.json"));
-  ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->listen.grpc, std::vector<std::string>{"127.0.0.1:8001"});
-  ASSERT_EQ(config->models.size(), 3U);
-  EXPECT_EQ(config->models[0].name, "minilm");
-  EXPECT_EQ(config->models[1].name, "mlp");
-  EXPECT_EQ(config->models[2].format, ModelFormat::kSynthetic);
+  const Config config = ParseHere(ReadConfigFolder("demo.json")).value();
+  EXPECT_EQ(config.listen.grpc, std::vector<std::string>{"127.0.0.1:8001"});
+  ASSERT_EQ(config.models.size(), 3U);
+  EXPECT_EQ(config.models[0].name, "minilm");
+  EXPECT_EQ(config.models[1].name, "mlp");
+  EXPECT_EQ(config.models[2].format, ModelFormat::kSynthetic);
 }
 
 }  // namespace

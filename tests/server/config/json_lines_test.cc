@@ -1,78 +1,48 @@
 #include "server/config/json_lines.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
 namespace mpsd {
 namespace {
 
-TEST(JsonLines, AMemberStandsWhereItsKeyDoes) {
-  const JsonLines lines("{\n  \"a\":\n    1,\n  \"b\": {\"c\": 2,\n    \"d\": 3}\n}\n");
-  EXPECT_EQ(lines.LineOf(""), 1U);
-  EXPECT_EQ(lines.LineOf("a"), 2U);
-  EXPECT_EQ(lines.LineOf("b"), 4U);
-  EXPECT_EQ(lines.LineOf("b.c"), 4U);
-  EXPECT_EQ(lines.LineOf("b.d"), 5U);
-}
+struct Lines {
+  const char* text;
+  std::vector<std::pair<const char*, size_t>> lines;  // by path
+};
 
-TEST(JsonLines, AnElementStandsWhereItBegins) {
-  const JsonLines lines("{\"a\": [\n 1,\n {\n \"b\": true},\n [null,\n \"x\"]]}");
-  EXPECT_EQ(lines.LineOf("a"), 1U);
-  EXPECT_EQ(lines.LineOf("a[0]"), 2U);
-  EXPECT_EQ(lines.LineOf("a[1]"), 3U);
-  EXPECT_EQ(lines.LineOf("a[1].b"), 4U);
-  EXPECT_EQ(lines.LineOf("a[2]"), 5U);
-  EXPECT_EQ(lines.LineOf("a[2][0]"), 5U);
-  EXPECT_EQ(lines.LineOf("a[2][1]"), 6U);
-}
-
-TEST(JsonLines, AMemberAfterAListIsAMember) {
-  const JsonLines lines("{\"a\": [1, 2],\n\"b\": 1}");
-  EXPECT_EQ(lines.LineOf("b"), 2U);
-}
-
-TEST(JsonLines, TheRootMayBeginLater) {
-  EXPECT_EQ(JsonLines("\n\n{}").LineOf(""), 3U);
-  EXPECT_EQ(JsonLines("").LineOf(""), 1U);
-}
-
-TEST(JsonLines, UnknownPathsStandAtTheNearestValueAround) {
-  const JsonLines lines("{\n\"a\": [\n{\n}]}");
-  EXPECT_EQ(lines.LineOf("a[0].b.c"), 3U);
-  EXPECT_EQ(lines.LineOf("a[7]"), 2U);
-  EXPECT_EQ(lines.LineOf("z"), 1U);
-}
-
-TEST(JsonLines, BracketsInStringsAreText) {
-  const JsonLines lines("{\"a\": \"}{][,:\\\"\\\\\",\n\"b\": 1}");
-  EXPECT_EQ(lines.LineOf("b"), 2U);
-}
-
-TEST(JsonLines, CommentsArePassedOver) {
-  const JsonLines lines(
-      "// \"x\": {\n{ // \"y\": [\n\"a\": /* \"z\": {\n \" \n*/ [1], // }\n\"b\": \"//\", /**/\n"
-      "\"c\": \"/*\",\n\"d\": 1 /* * / */}");
-  EXPECT_EQ(lines.LineOf("a"), 3U);
-  EXPECT_EQ(lines.LineOf("a[0]"), 5U);
-  EXPECT_EQ(lines.LineOf("b"), 6U);
-  EXPECT_EQ(lines.LineOf("c"), 7U);
-  EXPECT_EQ(lines.LineOf("d"), 8U);
-  EXPECT_TRUE(lines.repeated().empty());
-}
-
-TEST(JsonLines, WindowsLineEndsCountOnce) {
-  EXPECT_EQ(JsonLines("{\r\n\"a\": 1,\r\n\"b\": 2}").LineOf("b"), 3U);
-}
-
-TEST(JsonLines, EscapedKeysAreTheirText) {
-  const JsonLines lines("{\n\"\\u0061b\": 1,\n\"q\\\"\": 1}");
-  EXPECT_EQ(lines.LineOf("ab"), 2U);
-  EXPECT_EQ(lines.LineOf("['q\\\"']"), 3U);
-}
-
-TEST(JsonLines, KeysThatAreNoPlainWordsAreQuoted) {
-  EXPECT_EQ(JsonLines("{\n\"a.b\": {\n\"c\": 1}}").LineOf("['a.b'].c"), 3U);
+TEST(JsonLines, EachValueHasItsLine) {
+  const Lines cases[] = {
+      {"{\n  \"a\":\n    1,\n  \"b\": {\"c\": 2,\n    \"d\": 3}\n}\n",
+       {{"", 1}, {"a", 2}, {"b", 4}, {"b.c", 4}, {"b.d", 5}}},
+      {"{\"a\": [\n 1,\n {\n \"b\": true},\n [null,\n \"x\"]]}",
+       {{"a", 1},
+        {"a[0]", 2},
+        {"a[1]", 3},
+        {"a[1].b", 4},
+        {"a[2]", 5},
+        {"a[2][0]", 5},
+        {"a[2][1]", 6}}},
+      {"{\"a\": [1, 2],\n\"b\": 1}", {{"b", 2}}},
+      {"\n\n{}", {{"", 3}}},
+      {"", {{"", 1}}},
+      {"{\n\"a\": [\n{\n}]}", {{"a[0].b.c", 3}, {"a[7]", 2}, {"z", 1}}},  // the nearest around
+      {"{\"a\": \"}{][,:\\\"\\\\\",\n\"b\": 1}", {{"b", 2}}},
+      {"// \"x\": {\n{ // \"y\": [\n\"a\": /* \"z\": {\n \" \n*/ [1], // }\n\"b\": \"//\", /**/\n"
+       "\"c\": \"/*\",\n\"d\": 1 /* * / */}",
+       {{"a", 3}, {"a[0]", 5}, {"b", 6}, {"c", 7}, {"d", 8}}},
+      {"{\r\n\"a\": 1,\r\n\"b\": 2}", {{"b", 3}}},
+      {"{\n\"\\u0061b\": 1,\n\"q\\\"\": 1}", {{"ab", 2}, {"['q\\\"']", 3}}},
+      {"{\n\"a.b\": {\n\"c\": 1}}", {{"['a.b'].c", 3}}},
+  };
+  for (const auto& [text, wanted] : cases) {
+    const JsonLines lines(text);
+    for (const auto& [path, line] : wanted) EXPECT_EQ(lines.LineOf(path), line) << text << path;
+    EXPECT_TRUE(lines.repeated().empty()) << text;
+  }
 }
 
 TEST(JsonLines, FindsRepeatedMembers) {

@@ -59,9 +59,8 @@ TEST(LimitKeys, AreReadIntoTheirMembers) {
 
 TEST(LimitKeys, AreTakenAtTheirMinimum) {
   for (const LimitKey& limit : LimitKeys()) {
-    const absl::StatusOr<Config> config = ParseWith(limit, LimitJson(limit, Minimum(limit)));
-    ASSERT_TRUE(config.ok()) << config.status();
-    EXPECT_EQ(LimitValue(limit, config->limits), Minimum(limit)) << limit.key;
+    const Config config = ParseWith(limit, LimitJson(limit, Minimum(limit))).value();
+    EXPECT_EQ(LimitValue(limit, config.limits), Minimum(limit)) << limit.key;
   }
 }
 

@@ -1,7 +1,6 @@
 #include "server/dispatch/inflight_table.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <deque>
 

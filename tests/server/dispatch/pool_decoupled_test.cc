@@ -31,12 +31,32 @@ class PoolDecoupled : public PoolFixture {
     Drain();
   }
 
+  // The client has taken the answer before, and there is no other.
+  void EndAfter(FakeCall* call, FakeWorker* worker) {
+    pool_->Continue(&call->request);
+    EndNext(worker);
+  }
+
+  // A worker and a call that has its first answer.
+  std::pair<FakeWorker*, FakeCall*> MakeOneAnswer() {
+    FakeWorker* worker = MakePoolOfOne();
+    FakeCall* call = Submit(1);
+    AnswerNext(worker, 0);
+    return {worker, call};
+  }
+
+  // The same, and the client has taken it.
+  std::pair<FakeWorker*, FakeCall*> TakeOneAnswer() {
+    const auto made = MakeOneAnswer();
+    pool_->Continue(&made.second->request);
+    return made;
+  }
+
   InferenceStatistics::Totals Statistics() const { return model_.metrics.inference.Read(); }
 };
 
 TEST_F(PoolDecoupled, ARequestHasOneAnswerAfterTheOther) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(7);
   for (int i = 0; i < 5; ++i) {
     clock_.Advance(10);
@@ -53,10 +73,7 @@ TEST_F(PoolDecoupled, ARequestHasOneAnswerAfterTheOther) {
 }
 
 TEST_F(PoolDecoupled, TheNextAnswerIsNotMadeBeforeTheOneBeforeIsTaken) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  FakeCall* call = Submit(1);
-  AnswerNext(worker, 0);
+  const auto [worker, call] = MakeOneAnswer();
   pool_->Tick();
   Drain();
   EXPECT_FALSE(worker->Take().has_value());
@@ -72,30 +89,25 @@ TEST_F(PoolDecoupled, TheNextAnswerIsNotMadeBeforeTheOneBeforeIsTaken) {
 
 // The client gave no deadline: each answer may take as long as the default says.
 TEST_F(PoolDecoupled, ADefaultDeadlineBeginsAnewWithEachAnswer) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   call->request.patience_ns = kNsPerSecond;
   for (uint32_t i = 0; i < 5; ++i) {
     clock_.Advance(kNsPerSecond - 1);
     AnswerNext(worker, i);
-    clock_.Advance(kNsPerSecond - 1);
-    pool_->Tick();
+    TickAfter(kNsPerSecond - 1);
     EXPECT_EQ(call->endings(), 0) << "the client takes its answer " << i;
     pool_->Continue(&call->request);
   }
-  clock_.Advance(kNsPerSecond - 1);
-  pool_->Tick();
+  TickAfter(kNsPerSecond - 1);
   EXPECT_EQ(call->endings(), 0);
-  clock_.Advance(1);
-  pool_->Tick();
+  TickAfter(1);
   EXPECT_EQ(call->status(), absl::DeadlineExceededError("Request timeout expired"));
   EndNext(worker);
 }
 
 TEST_F(PoolDecoupled, ADeadlineOfTheClientIsNotMovedByAnswers) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   const int64_t deadline_ns = call->request.deadline_ns;
   AnswerNext(worker, 0);
@@ -106,8 +118,7 @@ TEST_F(PoolDecoupled, ADeadlineOfTheClientIsNotMovedByAnswers) {
 }
 
 TEST_F(PoolDecoupled, ARequestMayHaveNoAnswer) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   EndNext(worker);
   EXPECT_TRUE(call->sink.ended());
@@ -115,8 +126,7 @@ TEST_F(PoolDecoupled, ARequestMayHaveNoAnswer) {
 }
 
 TEST_F(PoolDecoupled, ItIsCountedOnce) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   for (uint32_t i = 0; i < 3; ++i) {
     AnswerNext(worker, i);
@@ -136,11 +146,7 @@ TEST_F(PoolDecoupled, ItIsCountedOnce) {
 }
 
 TEST_F(PoolDecoupled, AnErrorEndsIt) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  FakeCall* call = Submit(1);
-  AnswerNext(worker, 0);
-  pool_->Continue(&call->request);
+  const auto [worker, call] = TakeOneAnswer();
   worker->CompleteWith(*worker->Take(), BatchOutcome::kFailed, "it threw");
   Drain();
   EXPECT_EQ(call->status(), absl::InternalError("it threw"));
@@ -149,43 +155,32 @@ TEST_F(PoolDecoupled, AnErrorEndsIt) {
 
 TEST_F(PoolDecoupled, AnAnswerThatNeedsALargerLeaseIsAskedForAgain) {
   model_.spec.outputs[0].dims = {-1};
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  FakeCall* call = Submit(1);
-  AnswerNext(worker, 0);
-  pool_->Continue(&call->request);
+  const auto [worker, call] = TakeOneAnswer();
   worker->CompleteWith(*worker->Take(), BatchOutcome::kOutputTooLarge, "", 100'000);
   Drain();
   AnswerNext(worker, 1);
   EXPECT_EQ(call->sink.parts(), 2);
-  pool_->Continue(&call->request);
-  EndNext(worker);
+  EndAfter(call, worker);
 }
 
 TEST_F(PoolDecoupled, ALostWorkerBeforeTheFirstAnswerCostsNothing) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   ASSERT_TRUE(worker->Take().has_value());
   Kill(0, WorkerEnd::kKilled);
   worker = AddWorker();
   AnswerNext(worker, 0);
-  pool_->Continue(&call->request);
-  EndNext(worker);
+  EndAfter(call, worker);
   EXPECT_TRUE(call->sink.ended());
 }
 
 TEST_F(PoolDecoupled, ALostWorkerAfterTheFirstAnswerEndsIt) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  FakeCall* call = Submit(1);
-  AnswerNext(worker, 0);
-  pool_->Continue(&call->request);
+  const auto [worker, call] = TakeOneAnswer();
   ASSERT_TRUE(worker->Take().has_value());
   Kill(0, WorkerEnd::kKilled);
   EXPECT_EQ(call->status(), absl::UnavailableError("worker lost"));
-  worker = AddWorker();
-  EXPECT_FALSE(worker->Take().has_value());
+  FakeWorker* next = AddWorker();
+  EXPECT_FALSE(next->Take().has_value());
   EXPECT_EQ(model_.metrics.dispatched_again, 0u);
 }
 
@@ -204,24 +199,17 @@ TEST_F(PoolDecoupled, WhoCrashesItsSecondWorkerIsToldSo) {
 }
 
 TEST_F(PoolDecoupled, BetweenTwoAnswersItNeedsNoWorker) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  FakeCall* call = Submit(1);
-  AnswerNext(worker, 0);
+  FakeCall* call = MakeOneAnswer().second;
   Kill(0, WorkerEnd::kKilled);
   pool_->Continue(&call->request);
-  worker = AddWorker();
-  AnswerNext(worker, 1);
-  pool_->Continue(&call->request);
-  EndNext(worker);
+  FakeWorker* next = AddWorker();
+  AnswerNext(next, 1);
+  EndAfter(call, next);
   EXPECT_TRUE(call->sink.ended());
 }
 
 TEST_F(PoolDecoupled, CancelledWhileAnAnswerIsOnItsWay) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  FakeCall* call = Submit(1);
-  AnswerNext(worker, 0);
+  const auto [worker, call] = MakeOneAnswer();
   pool_->Cancel(&call->request);
   pool_->Cancel(&call->request);
   EXPECT_EQ(call->endings(), 0) << "somebody still writes the answer";
@@ -231,11 +219,7 @@ TEST_F(PoolDecoupled, CancelledWhileAnAnswerIsOnItsWay) {
 }
 
 TEST_F(PoolDecoupled, CancelledWhileAnAnswerIsMade) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  FakeCall* call = Submit(1);
-  AnswerNext(worker, 0);
-  pool_->Continue(&call->request);
+  const auto [worker, call] = TakeOneAnswer();
   const std::optional<FakeWorker::Job> job = worker->Take();
   pool_->Cancel(&call->request);
   EXPECT_EQ(call->status(), absl::CancelledError(kCancelled));
@@ -247,12 +231,8 @@ TEST_F(PoolDecoupled, CancelledWhileAnAnswerIsMade) {
 }
 
 TEST_F(PoolDecoupled, PastItsDeadlineItsRowsAreFreeThoughItsAnswerIsNotTaken) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  FakeCall* call = Submit(1);
-  AnswerNext(worker, 0);
-  clock_.Advance(kTimeoutNs);
-  pool_->Tick();
+  FakeCall* call = MakeOneAnswer().second;
+  TickAfter(kTimeoutNs);
   EXPECT_EQ(call->endings(), 0);
   // A request without rows lets its slab go: a segment that is never idle is never retired.
   pool_->memory()->Add(OwnedSegment::Create(SegmentKind::kSlabs, 1 << 20, 0).value(), 1);
@@ -264,10 +244,7 @@ TEST_F(PoolDecoupled, PastItsDeadlineItsRowsAreFreeThoughItsAnswerIsNotTaken) {
 }
 
 TEST_F(PoolDecoupled, AStopEndsItWhenItsAnswerIsTaken) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
-  FakeCall* call = Submit(1);
-  AnswerNext(worker, 0);
+  FakeCall* call = MakeOneAnswer().second;
   pool_->FailAll("Server exiting");
   EXPECT_EQ(pool_->inside(), 1);
   pool_->Continue(&call->request);
@@ -275,8 +252,7 @@ TEST_F(PoolDecoupled, AStopEndsItWhenItsAnswerIsTaken) {
 }
 
 TEST_F(PoolDecoupled, AWorkerThatAnswersAfterTheEndIsCondemned) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   const std::optional<FakeWorker::Job> job = worker->Take();
   worker->CompleteWith(*job, BatchOutcome::kNoAnswer, "");
@@ -296,8 +272,7 @@ TEST_F(PoolDecoupled, AWorkerThatAnswersAfterTheEndIsCondemned) {
 }
 
 TEST_F(PoolDecoupled, AWorkerThatAnswersTwiceIsCondemned) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   FakeCall* other = Submit(2);
   const std::optional<FakeWorker::Job> job = worker->Take();
@@ -311,8 +286,7 @@ TEST_F(PoolDecoupled, AWorkerThatAnswersTwiceIsCondemned) {
   EXPECT_EQ(other->sink.parts(), 0);
   Kill(0, WorkerEnd::kKilled);
   worker = AddWorker();
-  pool_->Continue(&call->request);
-  EndNext(worker);
+  EndAfter(call, worker);
   EndNext(worker);
 }
 

@@ -17,7 +17,6 @@ using PoolFaults = PoolFixture;
 using Job = FakeWorker::Job;
 
 TEST_F(PoolFaults, ALostBatchGoesAgainFromWhereItsRowsLie) {
-  MakePool();
   Submit(1, 2);
   Submit(2);
   FakeWorker* first = AddWorker(0);
@@ -32,14 +31,12 @@ TEST_F(PoolFaults, ALostBatchGoesAgainFromWhereItsRowsLie) {
   EXPECT_EQ(again->inputs, lost->inputs);
   EXPECT_NE(again->batch_id, lost->batch_id);
   EXPECT_EQ(model_.metrics.dispatched_again, 2u);
-  second->Complete(*again);
-  Drain();
+  Complete(second, *again);
   EXPECT_EQ(calls_[0].Answer(), Rows(1, 2));
   EXPECT_EQ(calls_[1].Answer(), Rows(2));
 }
 
 TEST_F(PoolFaults, ABatchGoesToAnotherWorkerThatServes) {
-  MakePool();
   AddWorker(0);
   FakeCall* call = Submit(1);
   FakeWorker* other = AddWorker(1);
@@ -50,8 +47,7 @@ TEST_F(PoolFaults, ABatchGoesToAnotherWorkerThatServes) {
 }
 
 TEST_F(PoolFaults, WhatWasCompletedBeforeTheDeathCounts) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   worker->Complete(*worker->Take());
   Kill(0);
@@ -59,7 +55,6 @@ TEST_F(PoolFaults, WhatWasCompletedBeforeTheDeathCounts) {
 }
 
 TEST_F(PoolFaults, ThreeDispatchesAreAllThereAre) {
-  MakePool();
   FakeCall* call = Submit(1);
   for (uint32_t dispatch = 1; dispatch <= kMaxDispatches; ++dispatch) {
     EXPECT_EQ(call->endings(), 0);
@@ -70,7 +65,6 @@ TEST_F(PoolFaults, ThreeDispatchesAreAllThereAre) {
 }
 
 TEST_F(PoolFaults, TheSecondCrashWhileAloneIsTheRequestsOwn) {
-  MakePool();
   FakeCall* call = Submit(1);
   for (int death = 0; death < 2; ++death) {
     EXPECT_EQ(call->endings(), 0) << "one death convicts nobody";
@@ -82,7 +76,6 @@ TEST_F(PoolFaults, TheSecondCrashWhileAloneIsTheRequestsOwn) {
 
 // For whoever counts the deaths of a model: one bad request is not its fault.
 TEST_F(PoolFaults, SaysWhetherADeathWasPutDownToOneRequest) {
-  MakePool();
   AddWorker(0);
   Submit(1);
   EXPECT_EQ(Kill(7), Conviction::kNone) << "there is no such worker";
@@ -96,7 +89,6 @@ TEST_F(PoolFaults, SaysWhetherADeathWasPutDownToOneRequest) {
 }
 
 TEST_F(PoolFaults, ACrashOfAWorkerWithAnotherBatchIsNoStrike) {
-  MakePool();
   FakeWorker* worker = AddWorker(0, 2);
   Submit(1);
   Submit(2);
@@ -110,7 +102,6 @@ TEST_F(PoolFaults, ACrashOfAWorkerWithAnotherBatchIsNoStrike) {
 
 // The worker dies of the value 666, whoever is in the batch with it.
 TEST_F(PoolFaults, BatchMatesOfAPoisonousRequestSucceed) {
-  MakePool();
   Submit(1);
   FakeCall* poison = Submit(666);
   Submit(3);
@@ -126,8 +117,7 @@ TEST_F(PoolFaults, BatchMatesOfAPoisonousRequestSucceed) {
       ASSERT_LE(++deaths, 2u);
       worker = AddWorker();
     } else {
-      worker->Complete(*job);
-      Drain();
+      Complete(worker, *job);
     }
   }
   EXPECT_EQ(poison->status(), absl::InternalError("request crashed its worker"));
@@ -137,7 +127,6 @@ TEST_F(PoolFaults, BatchMatesOfAPoisonousRequestSucceed) {
 }
 
 TEST_F(PoolFaults, SuspectsRunOneAtATimeInOneWorkerWhileOthersGoOn) {
-  MakePool();
   Submit(1);
   Submit(2);
   EXPECT_EQ(AddWorker(0)->Take()->row_count, 2u);
@@ -152,11 +141,9 @@ TEST_F(PoolFaults, SuspectsRunOneAtATimeInOneWorkerWhileOthersGoOn) {
   Submit(3);
   EXPECT_FALSE(kept->Take(1).has_value());
   other->Complete(*other->Take());
-  kept->Complete(*suspect);
-  Drain();
+  Complete(kept, *suspect);
   EXPECT_EQ(calls_[2].Answer(), Rows(3));
-  kept->Complete(*kept->Take(0));
-  Drain();
+  Complete(kept, *kept->Take(0));
   EXPECT_EQ(calls_[0].Answer(), Rows(1));
   EXPECT_EQ(calls_[1].Answer(), Rows(2));
   Submit(4);
@@ -168,15 +155,13 @@ TEST_F(PoolFaults, SuspectsRunOneAtATimeInOneWorkerWhileOthersGoOn) {
 }
 
 TEST_F(PoolFaults, ASuspectMayStillBeCancelledAndExpire) {
-  MakePool();
   Submit(1);
   Submit(2, 1, 2 * kNsPerSecond);
   EXPECT_TRUE(AddWorker()->Take().has_value());
   Kill(0, WorkerEnd::kCrashed);
   pool_->Cancel(&calls_[0].request);
   EXPECT_EQ(calls_[0].status().code(), absl::StatusCode::kCancelled);
-  clock_.Advance(2 * kNsPerSecond);
-  pool_->Tick();
+  TickAfter(2 * kNsPerSecond);
   EXPECT_EQ(calls_[1].status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
@@ -192,7 +177,6 @@ struct RingLieCase {
 class PoolLies : public PoolFixture, public testing::WithParamInterface<RingLieCase> {};
 
 TEST_P(PoolLies, CondemnsTheWorkerAndServesTheRequestElsewhere) {
-  MakePool();
   FakeCall* call = Submit(1);
   FakeWorker* liar = AddWorker(0);
   const std::optional<Job> job = liar->Take();
@@ -208,8 +192,7 @@ TEST_P(PoolLies, CondemnsTheWorkerAndServesTheRequestElsewhere) {
   Drain();
   EXPECT_FALSE(liar->Take().has_value()) << "it gets nothing any more";
   EXPECT_THAT(keeper_.condemned(), SizeIs(1));
-  Kill(0, WorkerEnd::kKilled);
-  Serve(AddWorker(0));
+  ServeByAnother();
   EXPECT_EQ(call->Answer(), Rows(1));
 }
 
@@ -230,8 +213,7 @@ TEST_F(PoolFaults, SuspectsWithoutOutputRoomHinderNobodyElse) {
   FakeCall* call = Submit(3);
   const std::optional<Job> job = other->Take();
   ASSERT_TRUE(job.has_value());
-  other->Complete(*job);
-  Drain();
+  Complete(other, *job);
   EXPECT_EQ(call->Answer(), Rows(3));
   EXPECT_FALSE(kept.Take().has_value());
   all->Unref();
@@ -241,7 +223,6 @@ TEST_F(PoolFaults, SuspectsWithoutOutputRoomHinderNobodyElse) {
 
 // Whatever a worker says after a lie, and until it is dead, is not believed.
 TEST_F(PoolFaults, CompletionsOfACondemnedWorkerAreNotTaken) {
-  MakePool();
   FakeWorker* liar = AddWorker(0, 2);
   FakeCall* first = Submit(1);
   FakeCall* second = Submit(2);
@@ -325,22 +306,17 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& tested) { return tested.param.name; });
 
 TEST_F(PoolFaults, ASubmitHeadOutOfBoundsCondemns) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   worker->report(0)->submit_head.store(1);
   FakeCall* call = Submit(1);
   ASSERT_THAT(keeper_.condemned(), SizeIs(1));
   EXPECT_THAT(keeper_.condemned()[0].reason, HasSubstr("head is out of bounds"));
-  Kill(0, WorkerEnd::kKilled);
-  Serve(AddWorker());
+  ServeByAnother();
   EXPECT_EQ(call->Answer(), Rows(1));
 }
 
 TEST_F(PoolFaults, TheSameCompletionTwiceCondemns) {
-  PoolOptions options;
-  options.lane_depth = 2;
-  MakePool(options);
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.lane_depth = 2});
   FakeCall* first = Submit(1);
   FakeCall* second = Submit(2, 4);
   const std::optional<Job> job = worker->Take();
@@ -350,29 +326,24 @@ TEST_F(PoolFaults, TheSameCompletionTwiceCondemns) {
   EXPECT_EQ(first->Answer(), Rows(1));
   EXPECT_EQ(second->endings(), 0);
   EXPECT_THAT(keeper_.condemned(), SizeIs(1));
-  Kill(0, WorkerEnd::kKilled);
-  Serve(AddWorker());
+  ServeByAnother();
   EXPECT_EQ(second->Answer(), Rows(2, 4));
 }
 
 TEST_F(PoolFaults, TheRecordOfTheBatchBeforeCondemns) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
-  worker->Complete(*worker->Take());
-  Drain();
+  Complete(worker, *worker->Take());
   FakeCall* second = Submit(2);
   worker->Publish(*worker->Take());
   Drain();
   EXPECT_EQ(second->endings(), 0);
   EXPECT_THAT(keeper_.condemned(), SizeIs(1));
-  Kill(0, WorkerEnd::kKilled);
-  Serve(AddWorker());
+  ServeByAnother();
   EXPECT_EQ(second->Answer(), Rows(2));
 }
 
 TEST_F(PoolFaults, ALiarsOtherCompletionsCountForNothing) {
-  MakePool();
   FakeWorker* worker = AddWorker(0, 2);
   FakeCall* first = Submit(1);
   Submit(2);
@@ -393,24 +364,22 @@ class PoolUnknownOutputs : public PoolFixture {
  protected:
   PoolUnknownOutputs() { model_.spec.outputs[0].dims = {-1}; }
 
-  static void TooLarge(FakeWorker* worker, const Job& job, uint64_t needed_bytes) {
+  void TooLarge(FakeWorker* worker, const Job& job, uint64_t needed_bytes) {
     worker->CompleteWith(job, BatchOutcome::kOutputTooLarge, "", needed_bytes);
+    Drain();
   }
 };
 
 TEST_F(PoolUnknownOutputs, GoAgainWithALeaseThatHoldsThem) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   const std::optional<Job> job = worker->Take();
   const uint64_t needed_bytes = job->output_bytes + 1000;
   TooLarge(worker, *job, needed_bytes);
-  Drain();
   const std::optional<Job> again = worker->Take();
   ASSERT_TRUE(again.has_value());
   EXPECT_GE(again->output_bytes, needed_bytes);
-  worker->Complete(*again);
-  Drain();
+  Complete(worker, *again);
   EXPECT_EQ(call->Answer(), Rows(1));
   FakeCall* next = Submit(2);
   EXPECT_GE(worker->mailbox(0).records[0].output_bytes, needed_bytes) << "it has learned";
@@ -419,11 +388,9 @@ TEST_F(PoolUnknownOutputs, GoAgainWithALeaseThatHoldsThem) {
 }
 
 TEST_F(PoolUnknownOutputs, OneLongAnswerDoesNotSizeTheLeasesOfAllThatFollow) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   TooLarge(worker, *worker->Take(), 1 << 20);
-  Drain();
   EXPECT_EQ(worker->mailbox(0).records[0].output_bytes, 1U << 20);
   Serve(worker);
   for (uint32_t i = 0; i < 6 * OutputEstimate::kBatchesToShrink; ++i) {
@@ -437,14 +404,12 @@ TEST_F(PoolUnknownOutputs, OneLongAnswerDoesNotSizeTheLeasesOfAllThatFollow) {
 }
 
 TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWaitForALargerWorker) {
-  MakePool({.max_answer_bytes = 1ULL << 30});
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.max_answer_bytes = 1ULL << 30});
   const uint32_t number = workers_[0].link->worker();
   const uint64_t area_bytes = workers_[0].link->outputs().bytes;
   FakeCall* call = Submit(1);
   EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
   TooLarge(worker, *worker->Take(), area_bytes);
-  Drain();
   EXPECT_EQ(call->endings(), 0);
   EXPECT_TRUE(pool_->workers()->IsTooSmall(number));
   FakeCall* small = Submit(2);
@@ -455,18 +420,15 @@ TEST_F(PoolUnknownOutputs, LargerThanTheLargestLeaseWaitForALargerWorker) {
   const std::optional<Job> job = larger->Take();
   ASSERT_TRUE(job.has_value());
   EXPECT_GE(job->output_bytes, area_bytes) << "its size is known";
-  larger->Complete(*job);
-  Drain();
+  Complete(larger, *job);
   EXPECT_EQ(call->Answer(), Rows(1));
 }
 
 TEST_F(PoolUnknownOutputs, WhoWaitsForALargerWorkerIsToldWhenNoneComes) {
-  MakePool({.max_answer_bytes = 1ULL << 30});
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.max_answer_bytes = 1ULL << 30});
   const uint64_t area_bytes = workers_[0].link->outputs().bytes;
   FakeCall* call = Submit(1);
   TooLarge(worker, *worker->Take(), area_bytes);
-  Drain();
   EXPECT_GE(pool_->workers()->LinkOptions(9, 1, 1).outputs.bytes, 2 * area_bytes);
   pool_->workers()->KeepSize(clock_.NowNs());
   EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
@@ -477,22 +439,19 @@ TEST_F(PoolUnknownOutputs, WhoWaitsForALargerWorkerIsToldWhenNoneComes) {
 }
 
 TEST_F(PoolUnknownOutputs, WhoWaitsForALargerWorkerMayBeCancelledAndExpire) {
-  MakePool({.max_answer_bytes = 1ULL << 30});
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.max_answer_bytes = 1ULL << 30});
   const uint64_t area_bytes = workers_[0].link->outputs().bytes;
   FakeCall* calls[] = {Submit(1, 1, 9 * kNsPerSecond), Submit(2, 1, 2 * kNsPerSecond),
                        Submit(3, 1, 9 * kNsPerSecond)};
   for (int i = 0; i < 5 && pool_->inside() > 0; ++i) {  // together, or each alone
     const std::optional<Job> job = worker->Take();
     if (job.has_value()) TooLarge(worker, *job, area_bytes);
-    Drain();
   }
   EXPECT_EQ(model_.metrics.queued_requests, 3);
   pool_->CheckInvariants();
   pool_->Cancel(&calls[0]->request);
   EXPECT_EQ(calls[0]->status().code(), absl::StatusCode::kCancelled);
-  clock_.Advance(2 * kNsPerSecond);
-  pool_->Tick();
+  TickAfter(2 * kNsPerSecond);
   EXPECT_EQ(calls[1]->status().code(), absl::StatusCode::kDeadlineExceeded);
   pool_->CheckInvariants();
   pool_->Close();
@@ -507,7 +466,6 @@ TEST_F(PoolUnknownOutputs, GoToTheLargerOfTwoWorkersThatServe) {
   const uint64_t area_bytes = workers_[0].link->outputs().bytes;
   FakeCall* first = Submit(1);
   TooLarge(small, *small->Take(), area_bytes);
-  Drain();
   FakeWorker* larger = AddWorker(1);
   Serve(larger);
   EXPECT_EQ(first->Answer(), Rows(1));
@@ -516,7 +474,6 @@ TEST_F(PoolUnknownOutputs, GoToTheLargerOfTwoWorkersThatServe) {
   std::optional<Job> job = small->Take();
   ASSERT_TRUE(job.has_value());
   TooLarge(small, *job, area_bytes);
-  Drain();
   EXPECT_FALSE(small->Take().has_value());
   Serve(larger);
   Serve(larger);
@@ -526,14 +483,12 @@ TEST_F(PoolUnknownOutputs, GoToTheLargerOfTwoWorkersThatServe) {
 
 // Nothing is promised that does not come: the client need not try again.
 TEST_F(PoolUnknownOutputs, WhereNoLargerWorkerCanBeHadTheRefusalSaysSo) {
-  MakePool({.max_answer_bytes = 1ULL << 30});
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.max_answer_bytes = 1ULL << 30});
   const uint32_t number = workers_[0].link->worker();
   const uint64_t area_bytes = workers_[0].link->outputs().bytes;
   pool_->workers()->KeepSize(clock_.NowNs() + kNsPerSecond);
   FakeCall* call = Submit(1);
   TooLarge(worker, *worker->Take(), area_bytes);
-  Drain();
   EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(call->status().message()), HasSubstr("there is no memory"));
   EXPECT_FALSE(RetryAfterNs(call->status()).has_value());
@@ -541,7 +496,6 @@ TEST_F(PoolUnknownOutputs, WhereNoLargerWorkerCanBeHadTheRefusalSaysSo) {
   clock_.Advance(kNsPerSecond);
   FakeCall* later = Submit(2);
   TooLarge(worker, *worker->Take(), area_bytes);
-  Drain();
   EXPECT_EQ(later->endings(), 0);
   EXPECT_TRUE(pool_->workers()->IsTooSmall(number));
   pool_->FailAll("left over");
@@ -549,11 +503,9 @@ TEST_F(PoolUnknownOutputs, WhereNoLargerWorkerCanBeHadTheRefusalSaysSo) {
 
 // A worker that starts with the area for such an answer is not replaced again.
 TEST_F(PoolUnknownOutputs, TheLargerWorkerIsLargeEnough) {
-  MakePool({.max_answer_bytes = 1ULL << 30});
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.max_answer_bytes = 1ULL << 30});
   Submit(1);
   TooLarge(worker, *worker->Take(), workers_[0].link->outputs().bytes);
-  Drain();
   AddWorker(1);
   EXPECT_TRUE(pool_->workers()->IsTooSmall(0));
   EXPECT_FALSE(pool_->workers()->IsTooSmall(1));
@@ -561,19 +513,17 @@ TEST_F(PoolUnknownOutputs, TheLargerWorkerIsLargeEnough) {
 }
 
 TEST_F(PoolUnknownOutputs, ALeanWorkerGivesOneOfThemAtATime) {
-  MakePool({.max_answer_bytes = 1ULL << 30});
-  FakeWorker* first = AddWorker();
+  FakeWorker* first = MakePoolOfOne({.max_answer_bytes = 1ULL << 30});
   const uint64_t needed_bytes = workers_[0].link->outputs().bytes;
   Submit(1);
   TooLarge(first, *first->Take(), needed_bytes);
-  Drain();
   FakeWorker* lean = AddWorkerWith(pool_->workers()->LinkOptions(1, 1, 2, AreaKind::kLean));
   Serve(lean);
   EXPECT_FALSE(pool_->workers()->IsTooSmall(1));
   Kill(0);
   FakeCall* calls[] = {Submit(2), Submit(3)};
   for (uint32_t lane = 0; lane < 2; ++lane) {  // with leases of the usual size at first
-    TooLarge(lean, *lean->Take(lane), needed_bytes);
+    lean->CompleteWith(*lean->Take(lane), BatchOutcome::kOutputTooLarge, "", needed_bytes);
   }
   Drain();
   const std::optional<Job> job = lean->Take(0);
@@ -588,11 +538,9 @@ TEST_F(PoolUnknownOutputs, ALeanWorkerGivesOneOfThemAtATime) {
 
 TEST_F(PoolUnknownOutputs, AsLargeAsAMessageWantALargerWorkerToo) {
   constexpr uint64_t kMessageBytes = 1ULL << 30;
-  MakePool({.max_answer_bytes = kMessageBytes});
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.max_answer_bytes = kMessageBytes});
   FakeCall* call = Submit(1);
   TooLarge(worker, *worker->Take(), kMessageBytes);
-  Drain();
   EXPECT_EQ(call->endings(), 0);
   EXPECT_TRUE(pool_->workers()->IsTooSmall(0));
   pool_->FailAll("left over");
@@ -607,35 +555,29 @@ TEST_F(PoolUnknownOutputs, ASuspectThatNeedsALargerLeaseStillRunsAlone) {
   Submit(3);
   const std::optional<Job> first = worker->Take();
   TooLarge(worker, *first, first->output_bytes + 1000);
-  Drain();
   for (int i = 0; i < 3; ++i) {
     const std::optional<Job> job = worker->Take();
     ASSERT_TRUE(job.has_value());
     EXPECT_EQ(job->row_count, 1u);
-    worker->Complete(*job);
-    Drain();
+    Complete(worker, *job);
   }
   for (const FakeCall& call : calls_) EXPECT_TRUE(call.status().ok());
 }
 
 TEST_F(PoolUnknownOutputs, LargerThanAnyMessageAreRefused) {
-  MakePool({.max_answer_bytes = 1ULL << 20});
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.max_answer_bytes = 1ULL << 20});
   const uint32_t number = workers_[0].link->worker();
   FakeCall* call = Submit(1);
   TooLarge(worker, *worker->Take(), workers_[0].link->outputs().bytes);
-  Drain();
   EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_FALSE(RetryAfterNs(call->status()).has_value());
   EXPECT_FALSE(pool_->workers()->IsTooSmall(number));
 }
 
 TEST_F(PoolUnknownOutputs, LargerThanTheAreaAreRefused) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   TooLarge(worker, *worker->Take(), UINT64_MAX);
-  Drain();
   EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
   FakeCall* next = Submit(2);
   Serve(worker);
@@ -644,17 +586,14 @@ TEST_F(PoolUnknownOutputs, LargerThanTheAreaAreRefused) {
 
 TEST_F(PoolUnknownOutputs, OfAModelWithoutBatchesLargerThanTheAreaAreRefused) {
   model_.spec.max_batch_size = 0;  // each request has a slab of its own, which ends with it
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   TooLarge(worker, *worker->Take(), UINT64_MAX);
-  Drain();
   EXPECT_EQ(call->status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(PoolUnknownOutputs, OfACancelledRequestGoNowhere) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   Submit(2);
   worker->Complete(*worker->Take());
@@ -664,21 +603,17 @@ TEST_F(PoolUnknownOutputs, OfACancelledRequestGoNowhere) {
   ASSERT_EQ(job->row_count, 2u);
   pool_->Cancel(&calls_[1].request);
   TooLarge(worker, *job, job->output_bytes + 1);
-  Drain();
   const std::optional<Job> again = worker->Take();
   EXPECT_EQ(again->row_count, 1u);
-  worker->Complete(*again);
-  Drain();
+  Complete(worker, *again);
   EXPECT_EQ(calls_[2].Answer(), Rows(3));
 }
 
 TEST_F(PoolUnknownOutputs, SmallBatchesFollowWhereALargeOneCanNeverFit) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   const std::optional<Job> job = worker->Take();
   TooLarge(worker, *job, workers_[0].link->outputs().bytes / 2);
-  Drain();
   Serve(worker);
   for (float value = 2; value < 10; ++value) Submit(value);
   Serve(worker);
@@ -687,8 +622,7 @@ TEST_F(PoolUnknownOutputs, SmallBatchesFollowWhereALargeOneCanNeverFit) {
 }
 
 TEST_F(PoolFaults, OutputsBeyondAKnownShapeAreNotTriedForEver) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(1);
   for (uint32_t i = 0; i < kMaxDispatches && call->endings() == 0; ++i) {
     const std::optional<Job> job = worker->Take();
@@ -698,16 +632,14 @@ TEST_F(PoolFaults, OutputsBeyondAKnownShapeAreNotTriedForEver) {
   }
   EXPECT_TRUE(call->endings() == 1 || !keeper_.condemned().empty());
   if (call->endings() == 0) {
-    Kill(0, WorkerEnd::kKilled);
-    Serve(AddWorker());
+    ServeByAnother();
   }
 }
 
 // ---- the memory of answers ----
 
 TEST_F(PoolFaults, AnAnswerOutlivesItsWorker) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* slow = Submit(7, 1, kTimeoutNs, /*keep_memory=*/true);
   Serve(worker);
   const std::weak_ptr<WorkerLink> link = workers_[0].link;
@@ -723,7 +655,6 @@ TEST_F(PoolFaults, AnAnswerOutlivesItsWorker) {
 }
 
 TEST_F(PoolFaults, AnAnswerOutlivesThePool) {
-  MakePool();
   FakeCall* slow = Submit(7, 1, kTimeoutNs, /*keep_memory=*/true);
   Serve(AddWorker());
   const std::weak_ptr<WorkerLink> link = workers_[0].link;

@@ -16,7 +16,8 @@
 
 namespace mpsd {
 
-// A model of batches of at most four rows, whose one output is its one input, two floats a row.
+// A model of batches of at most four rows, whose one output is its one input, two floats a row. The
+// first worker or request makes a pool with the usual options, unless the test has made one.
 // Lives on the test's thread; the pool and the clock in it are thread-safe.
 class PoolFixture : public testing::Test {
  protected:
@@ -62,13 +63,19 @@ class PoolFixture : public testing::Test {
 
   void MakePool(const PoolOptions& options = {}, uint64_t slab_bytes = 4 << 20) {
     pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_);
-    absl::StatusOr<OwnedSegment> slabs = OwnedSegment::Create(SegmentKind::kSlabs, slab_bytes, 0);
-    ASSERT_TRUE(slabs.ok()) << slabs.status();
-    pool_->memory()->Add(*std::move(slabs));
+    OwnedSegment slabs = OwnedSegment::Create(SegmentKind::kSlabs, slab_bytes, 0).value();
+    pool_->memory()->Add(std::move(slabs));
+  }
+
+  // The same with a worker of one lane.
+  FakeWorker* MakePoolOfOne(const PoolOptions& options = {}) {
+    MakePool(options);
+    return AddWorker();
   }
 
   // Starts a worker and attaches it.
   FakeWorker* AddWorker(uint32_t index = 0, uint32_t lanes = 1) {
+    if (pool_ == nullptr) MakePool();
     return AddWorkerWith(pool_->workers()->LinkOptions(index, ++epoch_, lanes));
   }
 
@@ -112,6 +119,7 @@ class PoolFixture : public testing::Test {
 
   // The same with a request that the test has made.
   FakeCall* Enter(FakeCall* call, float value) {
+    if (pool_ == nullptr) MakePool();
     RowTargets targets;
     const absl::Status status = pool_->Reserve(&call->request, &targets);
     if (!status.ok()) {
@@ -130,10 +138,28 @@ class PoolFixture : public testing::Test {
     return &call;
   }
 
+  // The pool's own tick at that time.
+  void TickAfter(int64_t ns) {
+    clock_.Advance(ns);
+    pool_->Tick();
+  }
+
   size_t Drain() {
     const size_t count = pool_->Drain();
     pool_->CheckInvariants();
     return count;
+  }
+
+  // The worker answers one batch.
+  void Complete(FakeWorker* worker, const FakeWorker::Job& job) {
+    worker->Complete(job);
+    Drain();
+  }
+
+  // Worker 0 is killed, and the next incarnation answers.
+  void ServeByAnother() {
+    Kill(0, WorkerEnd::kKilled);
+    Serve(AddWorker(0));
   }
 
   // The worker answers all that it has got and gets; its lanes in turn.

@@ -16,8 +16,7 @@ class PoolForecastTest : public PoolFixture {
     const std::optional<FakeWorker::Job> job = worker->Take();
     ASSERT_TRUE(job.has_value());
     clock_.Advance(kBatchNs);
-    worker->Complete(*job);
-    Drain();
+    Complete(worker, *job);
   }
 
   // So that the pool knows how long a batch of one row takes.
@@ -75,8 +74,7 @@ TEST_F(PoolForecastTest, WhoFindsTheLaneFreeIsTriedWhateverIsKnown) {
 }
 
 TEST_F(PoolForecastTest, NobodyIsRefusedWhileNothingIsKnown) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   FakeCall* call = Submit(2, 1, 1);
   EXPECT_EQ(call->endings(), 0);
@@ -236,8 +234,7 @@ TEST_F(PoolMarginTest, LateAnswersMakeForecastsCareful) {
     const std::optional<FakeWorker::Job> job = worker_->Take();
     // One in four has too little time left for the way to the client. Nobody foresees which one.
     clock_.Advance(i % 4 == 0 ? kDeadlineNs - kNsPerMs / 10 : kBatchNs);
-    worker_->Complete(*job);
-    Drain();
+    Complete(worker_, *job);
   }
   BeAsFastAsEver();
   EXPECT_FALSE(IsLetInBehindOne());
@@ -257,8 +254,7 @@ TEST_F(PoolMarginTest, AnswersInTimeMakeForecastsTrustedAgain) {
 }
 
 TEST_F(PoolForecastTest, AFreeLaneWaitsForClientsThatComeBack) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   // Two clients take turns: one runs while the other waits.
   Submit(1);
   Submit(2);
@@ -266,8 +262,7 @@ TEST_F(PoolForecastTest, AFreeLaneWaitsForClientsThatComeBack) {
     const std::optional<FakeWorker::Job> job = worker->Take();
     if (job.has_value()) {
       clock_.Advance(kBatchNs);
-      worker->Complete(*job);
-      Drain();
+      Complete(worker, *job);
     }
     clock_.Advance(50 * kNsPerUs);
     const uint32_t back = job.has_value() ? job->row_count : 0;
@@ -284,9 +279,7 @@ TEST_F(PoolForecastTest, AFreeLaneWaitsForClientsThatComeBack) {
 
 // Clients without deadlines send four rows while a batch of four runs, and one more now and then.
 TEST_F(PoolForecastTest, AQueueThatDoesNotDrainIsCutBackToItsTarget) {
-  PoolOptions options;
-  options.queue_target_ns = 2 * kBatchNs;
-  MakePool(options);
+  MakePool({.queue_target_ns = 2 * kBatchNs});
   FakeWorker* worker = AddKnownWorker();
   const auto submit = [this](int64_t patience_ns) {
     FakeCall* call = NewCall(1, 100 * kBatchNs);
@@ -313,8 +306,7 @@ TEST_F(PoolForecastTest, AQueueThatDoesNotDrainIsCutBackToItsTarget) {
 }
 
 TEST_F(PoolForecastTest, ABatchThatFailedTeachesNothing) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   clock_.Advance(kBatchNs);
   worker->CompleteWith(*worker->Take(), BatchOutcome::kFailed, "the model failed");

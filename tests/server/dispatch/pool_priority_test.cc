@@ -13,9 +13,7 @@ constexpr int64_t kWaitNs = 10 * kNsPerMs;
 class PoolPriorityTest : public PoolFixture {
  protected:
   void MakePoolOf(std::vector<uint32_t> queue_requests) {
-    PoolOptions options;
-    options.queue_requests = std::move(queue_requests);
-    MakePool(options);
+    MakePool({.queue_requests = std::move(queue_requests)});
   }
 
   FakeCall* SubmitAt(uint32_t level, float value, bool yields = false) {
@@ -35,8 +33,7 @@ class PoolPriorityTest : public PoolFixture {
     for (size_t row = 0; row < values.size(); ++row) {
       std::memcpy(&values[row], job->inputs[0].data() + row * 2 * sizeof(float), sizeof(float));
     }
-    worker->Complete(*job);
-    Drain();
+    Complete(worker, *job);
     return values;
   }
 };
@@ -113,11 +110,9 @@ TEST_F(PoolPriorityTest, TheSchedulerDelaysWithoutATickToo) {
 TEST_F(PoolPriorityTest, WhoYieldsEndsWithItsDeadline) {
   MakePoolOf({8});
   FakeCall* call = SubmitAt(0, 1, /*yields=*/true);
-  clock_.Advance(kWaitNs);
-  pool_->Tick();
+  TickAfter(kWaitNs);
   EXPECT_EQ(call->endings(), 0);
-  clock_.Advance(kTimeoutNs - kWaitNs);
-  pool_->Tick();
+  TickAfter(kTimeoutNs - kWaitNs);
   EXPECT_TRUE(absl::IsDeadlineExceeded(call->status()));
 }
 

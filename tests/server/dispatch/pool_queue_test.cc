@@ -1,7 +1,6 @@
 #include "server/dispatch/pool_queue.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <deque>
 

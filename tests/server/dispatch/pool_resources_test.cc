@@ -74,8 +74,7 @@ TEST_F(PoolResourcesTest, WhatOneHoldsTheOtherWaitsFor) {
   EXPECT_FALSE(other_side_->Take().has_value());
   EXPECT_EQ(other_model_.metrics.resource_waits, 1u);
   EXPECT_EQ(keeper_.pool_wakes(), 0u);
-  worker_->Complete(worker_->Take().value());
-  Drain();
+  Complete(worker_, worker_->Take().value());
   EXPECT_EQ(call->Answer(), Rows(1));
   EXPECT_EQ(keeper_.pool_wakes(), 1u) << "or nobody would look after the other";
   other_->Drain();
@@ -89,8 +88,7 @@ TEST_F(PoolResourcesTest, ABusyModelLetsTheOtherHaveItsTurn) {
   Submit(1);
   Submit(2);
   FakeCall* other = SubmitToOther(3);
-  worker_->Complete(worker_->Take().value());
-  Drain();
+  Complete(worker_, worker_->Take().value());
   EXPECT_FALSE(worker_->Take().has_value()) << "it has had its turn";
   other_->Drain();
   other_side_->Complete(other_side_->Take().value());
@@ -157,8 +155,7 @@ class PoolTurnsTest : public PoolResourcesTest {
   void RunOurs() {
     const FakeWorker::Job job = worker_->Take().value();
     clock_.Advance(kRunNs);
-    worker_->Complete(job);
-    Drain();
+    Complete(worker_, job);
   }
 
   // The other pool has what both need for so long, and then this one for kRunNs, where `waits`.
@@ -257,8 +254,7 @@ TEST_F(PoolResourcesTest, LanesOfOnePoolShareThemToo) {
   Submit(2);
   EXPECT_TRUE(worker->Take(0).has_value() != worker->Take(1).has_value());
   EXPECT_EQ(model_.metrics.running_batches, 1);
-  Kill(0, WorkerEnd::kKilled);
-  Serve(AddWorker());
+  ServeByAnother();
 }
 
 TEST_F(PoolResourcesTest, SuspectsNeedThemAsWell) {

@@ -54,8 +54,7 @@ class PoolSlabs : public PoolFixture {
       end_one(worker, i);
       Drain();
     }
-    clock_.Advance(kNsPerSecond);
-    pool_->Tick();
+    TickAfter(kNsPerSecond);
     Submit(1);  // runs
     for (int i = 0; i < 4; ++i) Submit(1);
     const std::optional<int64_t> delay_ns = RetryAfterNs(Submit(2)->status());
@@ -65,6 +64,11 @@ class PoolSlabs : public PoolFixture {
 
   void FillFirstSegment() {
     for (int i = 0; i < kFirstRows; ++i) ASSERT_EQ(Submit(1)->endings(), 0);
+  }
+
+  void MakeFullPool() {
+    MakeSmallPool();
+    FillFirstSegment();
   }
 
   // A request that may wait for memory; it is committed unless it does.
@@ -83,11 +87,10 @@ class PoolSlabs : public PoolFixture {
   }
 
   void AddSegment(uint64_t bytes, uint32_t number) {
-    absl::StatusOr<OwnedSegment> segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0);
-    ASSERT_TRUE(segment.ok());
-    const SlabSegment seen{number, segment->peer_fd(), segment->bytes()};
+    OwnedSegment segment = OwnedSegment::Create(SegmentKind::kSlabs, bytes, 0).value();
+    const SlabSegment seen{number, segment.peer_fd(), segment.bytes()};
     for (const Worker& worker : workers_) worker.side->AddSlabs(seen);
-    pool_->memory()->Add(*std::move(segment), number);
+    pool_->memory()->Add(std::move(segment), number);
   }
 
   std::vector<float> Row(float value) const {
@@ -134,8 +137,7 @@ TEST_F(PoolSlabs, WithoutRoomARequestWaitsForMemoryAndTheKeeperIsAsked) {
 }
 
 TEST_F(PoolSlabs, WhoWaitsAlsoTakesRowsThatBecomeFree) {
-  MakeSmallPool();
-  FillFirstSegment();
+  MakeFullPool();
   FakeCall* call = SubmitPatient(9);
   FakeWorker* worker = AddWorker();
   Serve(worker);
@@ -144,19 +146,16 @@ TEST_F(PoolSlabs, WhoWaitsAlsoTakesRowsThatBecomeFree) {
 }
 
 TEST_F(PoolSlabs, WhoWaitsTakesTheRowsOfThoseThatExpired) {
-  MakeSmallPool();
-  FillFirstSegment();
+  MakeFullPool();
   FakeCall* call = SubmitPatient(9, 2 * kTimeoutNs);
-  clock_.Advance(kTimeoutNs);
-  pool_->Tick();
+  TickAfter(kTimeoutNs);
   EXPECT_EQ(call->request.state, RequestState::kQueued);
   Serve(AddWorker());
   EXPECT_EQ(call->Answer(), Row(9));
 }
 
 TEST_F(PoolSlabs, WhoStillFindsNoRoomInANewSegmentHasAnotherAskedFor) {
-  MakeSmallPool();
-  FillFirstSegment();
+  MakeFullPool();
   FakeCall* call = SubmitPatient(9);
   ASSERT_TRUE(pool_->memory()->TakeGrowthRequest().has_value());
   AddSegment(platform::PageBytes(), 1);
@@ -177,8 +176,7 @@ TEST_F(PoolSlabs, TheSlabOfWhoCrashedItsWorkerIsLeasedNoMore) {
 }
 
 TEST_F(PoolSlabs, WhoeverWaitsIsRefusedWhenThereIsNoMemory) {
-  MakeSmallPool();
-  FillFirstSegment();
+  MakeFullPool();
   FakeCall* call = SubmitPatient(9);
   ASSERT_TRUE(pool_->memory()->TakeGrowthRequest().has_value());
   pool_->memory()->Refuse();
@@ -244,8 +242,7 @@ TEST_F(PoolSlabs, ARequestLargerThanEverySegmentGetsOneOfItsOwn) {
 }
 
 TEST_F(PoolSlabs, CancelWhileWaiting) {
-  MakeSmallPool();
-  FillFirstSegment();
+  MakeFullPool();
   FakeCall* call = SubmitPatient(9);
   pool_->Cancel(&call->request);
   EXPECT_TRUE(absl::IsCancelled(call->status()));
@@ -269,8 +266,7 @@ TEST_F(PoolSlabs, CancelWhileTheRowsAreBeingFilled) {
     std::unique_ptr<Pool>* const pool_;
   };
   const CancellingFiller filler(&pool_);
-  MakeSmallPool();
-  FillFirstSegment();
+  MakeFullPool();
   FakeCall* call = NewCall();
   call->request.filler = &filler;
   RowTargets targets;
@@ -283,18 +279,15 @@ TEST_F(PoolSlabs, CancelWhileTheRowsAreBeingFilled) {
 }
 
 TEST_F(PoolSlabs, DeadlineWhileWaiting) {
-  MakeSmallPool();
-  FillFirstSegment();
+  MakeFullPool();
   FakeCall* call = SubmitPatient(9, kNsPerMs);
-  clock_.Advance(kNsPerMs);
-  pool_->Tick();
+  TickAfter(kNsPerMs);
   EXPECT_EQ(call->status(), absl::DeadlineExceededError("Request timeout expired"));
   Serve(AddWorker());
 }
 
 TEST_F(PoolSlabs, TheEndOfTheServerEndsWhoWaits) {
-  MakeSmallPool();
-  FillFirstSegment();
+  MakeFullPool();
   FakeCall* call = SubmitPatient(9);
   pool_->FailAll("Server exiting");
   EXPECT_EQ(call->status(), absl::UnavailableError("Server exiting"));

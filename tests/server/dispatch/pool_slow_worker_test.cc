@@ -61,10 +61,7 @@ class PoolSlowWorkerTest : public PoolFixture {
   }
 
   // Nothing runs: the pool waits for a time.
-  void Rest() {
-    clock_.Advance(kNsPerMs);
-    pool_->Tick();
-  }
+  void Rest() { TickAfter(kNsPerMs); }
 
   void Take(Running* worker) {
     worker->job = worker->side->Take();

@@ -77,8 +77,7 @@ class PoolStress : public PoolFixture {
   // Time passes, deadlines expire, and worker 1 is killed and started again now and then.
   void Supervise() {
     for (uint32_t round = 0; !stop_.load(std::memory_order_relaxed); ++round) {
-      clock_.Advance(kNsPerMs / 8);
-      pool_->Tick();
+      TickAfter(kNsPerMs / 8);
       pool_->CheckInvariants();
       if (round % 64 == 0) {
         pool_->workers()->Detach(1, WorkerEnd::kKilled);

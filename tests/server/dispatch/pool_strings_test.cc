@@ -62,16 +62,14 @@ TEST_F(PoolStrings, ShareABatchAndGetTheirOwnRowsBack) {
   ASSERT_TRUE(job.has_value());
   EXPECT_EQ(job->row_count, 3u);
   EXPECT_EQ(job->run_count, 2u);
-  worker->Complete(*job);
-  Drain();
+  Complete(worker, *job);
   ExpectAnswer(*first, {"one", ""});
   ExpectAnswer(*second, {std::string(5000, 'x')});
   EXPECT_EQ(model_.metrics.input_slabs_leased, 0) << "an extent a request";
 }
 
 TEST_F(PoolStrings, WhatCrashedAWorkerIsKnownAgain) {
-  MakePool();
-  AddWorker();
+  MakePoolOfOne();
   FakeCall* struck = Send({"poison", ""});
   FakeCall* in_line = Send({"poison", ""});
   Kill(0, WorkerEnd::kCrashed);
@@ -92,8 +90,7 @@ TEST_F(PoolStrings, GoAgainFromWhereTheyLie) {
   MakePool();
   FakeCall* call = Send({"again"});
   AddWorker();
-  Kill(0, WorkerEnd::kKilled);
-  Serve(AddWorker());
+  ServeByAnother();
   ExpectAnswer(*call, {"again"});
 }
 
@@ -109,8 +106,7 @@ TEST_F(PoolStrings, AWorkerThatLiesAboutAnElementIsCondemned) {
   Drain();
   EXPECT_EQ(call->endings(), 0);
   ASSERT_EQ(keeper_.condemned().size(), 1u);
-  Kill(0, WorkerEnd::kKilled);
-  Serve(AddWorker());
+  ServeByAnother();
   ExpectAnswer(*call, {"honest"});
 }
 

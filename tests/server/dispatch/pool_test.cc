@@ -18,8 +18,7 @@ using PoolTest = PoolFixture;
 using Job = FakeWorker::Job;
 
 TEST_F(PoolTest, CarriesARequestToAWorkerAndBack) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* call = Submit(7, 2);
   EXPECT_EQ(pool_->inside(), 1);
   const std::optional<Job> job = worker->Take();
@@ -36,7 +35,6 @@ TEST_F(PoolTest, CarriesARequestToAWorkerAndBack) {
 }
 
 TEST_F(PoolTest, RequestsWaitForTheFirstWorker) {
-  MakePool();
   FakeCall* call = Submit(1);
   EXPECT_FALSE(model_.ready);
   FakeWorker* worker = AddWorker();
@@ -46,8 +44,7 @@ TEST_F(PoolTest, RequestsWaitForTheFirstWorker) {
 }
 
 TEST_F(PoolTest, WhatWaitsWhileTheLaneIsBusyBecomesOneBatch) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* first = Submit(1);
   const std::optional<Job> job = worker->Take();
   for (float value = 2; value < 6; ++value) Submit(value);
@@ -65,10 +62,7 @@ TEST_F(PoolTest, WhatWaitsWhileTheLaneIsBusyBecomesOneBatch) {
 }
 
 TEST_F(PoolTest, ALaneOfDepthTwoGetsASecondBatch) {
-  PoolOptions options;
-  options.lane_depth = 2;
-  MakePool(options);
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.lane_depth = 2});
   Submit(0);
   for (float value = 1; value < 3; ++value) Submit(value, 4);
   EXPECT_TRUE(worker->Take().has_value());
@@ -80,10 +74,7 @@ TEST_F(PoolTest, ALaneOfDepthTwoGetsASecondBatch) {
 }
 
 TEST_F(PoolTest, ABatchThatMayGrowIsNotBoundToABusyLane) {
-  PoolOptions options;
-  options.lane_depth = 2;
-  MakePool(options);
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.lane_depth = 2});
   Submit(1);
   Submit(2);
   EXPECT_TRUE(worker->Take().has_value());
@@ -95,9 +86,7 @@ TEST_F(PoolTest, ABatchThatMayGrowIsNotBoundToABusyLane) {
 }
 
 TEST_F(PoolTest, LanesAreFilledBeforeTheyAreQueuedOn) {
-  PoolOptions options;
-  options.lane_depth = 2;
-  MakePool(options);
+  MakePool({.lane_depth = 2});
   FakeWorker* worker = AddWorker(0, 2);
   FakeWorker* other = AddWorker(1, 1);
   for (float value = 0; value < 3; ++value) Submit(value);
@@ -109,10 +98,7 @@ TEST_F(PoolTest, LanesAreFilledBeforeTheyAreQueuedOn) {
 }
 
 TEST_F(PoolTest, AParkedLaneIsRungAndABusyOneIsLeftAlone) {
-  PoolOptions options;
-  options.lane_depth = 2;
-  MakePool(options);
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.lane_depth = 2});
   Submit(1);
   EXPECT_EQ(worker->mailbox(0).sequence.load(), 0u);
   worker->report(0)->parked.store(1);
@@ -122,8 +108,7 @@ TEST_F(PoolTest, AParkedLaneIsRungAndABusyOneIsLeftAlone) {
 }
 
 TEST_F(PoolTest, AParkedLaneWakesForItsBatch) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   LaneSleep sleep(&worker->mailbox(0).sequence, &worker->report(0)->parked);
   bool woken = false;
   std::thread lane([&] {
@@ -138,8 +123,7 @@ TEST_F(PoolTest, AParkedLaneWakesForItsBatch) {
 }
 
 TEST_F(PoolTest, ParkingTellsEveryWorkerToRing) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   pool_->SetParked(true);
   EXPECT_EQ(worker->mailbox_page().front_parked.load(), 1u);
   pool_->SetParked(false);
@@ -147,13 +131,11 @@ TEST_F(PoolTest, ParkingTellsEveryWorkerToRing) {
 }
 
 TEST_F(PoolTest, AHeldQueueWaitsForSoManyOnce) {
-  MakePool({.held_requests = 3});
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.held_requests = 3});
   Submit(1);
   FakeCall* late = Submit(2, 1, kNsPerMs);
   EXPECT_FALSE(worker->Take().has_value());
-  clock_.Advance(kNsPerMs);
-  pool_->Tick();
+  TickAfter(kNsPerMs);
   EXPECT_EQ(late->status().code(), absl::StatusCode::kDeadlineExceeded);
   Submit(3);
   EXPECT_FALSE(worker->Take().has_value()) << "one of the three has left";
@@ -166,9 +148,7 @@ TEST_F(PoolTest, AHeldQueueWaitsForSoManyOnce) {
 }
 
 TEST_F(PoolTest, QueueFullByCount) {
-  PoolOptions options;
-  options.queue_requests = {2};
-  MakePool(options);
+  MakePool({.queue_requests = {2}});
   Submit(1);
   Submit(2);
   const FakeCall* refused = Submit(3);
@@ -193,9 +173,7 @@ TEST_F(PoolTest, QueueFullByBytes) {
 }
 
 TEST_F(PoolTest, ReservedRequestsCountAsQueued) {
-  PoolOptions options;
-  options.queue_requests = {1};
-  MakePool(options);
+  MakePool({.queue_requests = {1}});
   FakeCall* slow = NewCall();
   RowTargets targets;
   ASSERT_TRUE(pool_->Reserve(&slow->request, &targets).ok());
@@ -219,7 +197,6 @@ TEST_F(PoolTest, QueueFullWhenTheSlabsAreFull) {
 }
 
 TEST_F(PoolTest, CancelWhileQueued) {
-  MakePool();
   FakeCall* call = Submit(1);
   FakeCall* other = Submit(2);
   pool_->Cancel(&call->request);
@@ -235,7 +212,6 @@ TEST_F(PoolTest, CancelWhileQueued) {
 }
 
 TEST_F(PoolTest, CancelWhileRunningTellsTheLaneOnceNobodyWaits) {
-  MakePool();
   Submit(1);
   Submit(2);
   FakeWorker* worker = AddWorker();
@@ -259,7 +235,6 @@ TEST_F(PoolTest, CancelWhileRunningTellsTheLaneOnceNobodyWaits) {
 }
 
 TEST_F(PoolTest, CancelAfterTheAnswerDoesNothing) {
-  MakePool();
   FakeCall* call = Submit(1);
   Serve(AddWorker());
   pool_->Cancel(&call->request);
@@ -268,17 +243,14 @@ TEST_F(PoolTest, CancelAfterTheAnswerDoesNothing) {
 }
 
 TEST_F(PoolTest, DeadlineWhileQueued) {
-  MakePool();
   FakeCall* call = Submit(1, 1, kNsPerMs);
   pool_->Tick();
   EXPECT_EQ(call->endings(), 0);
-  clock_.Advance(kNsPerMs);
-  pool_->Tick();
+  TickAfter(kNsPerMs);
   EXPECT_EQ(call->status(), absl::DeadlineExceededError("Request timeout expired"));
 }
 
 TEST_F(PoolTest, ARequestThatExpiredInTheQueueReachesNoLane) {
-  MakePool();
   FakeCall* call = Submit(1, 1, kNsPerMs);
   clock_.Advance(kNsPerMs);
   FakeWorker* worker = AddWorker();
@@ -292,8 +264,7 @@ TEST_F(PoolTest, DeadlineWhileRunningAnswersAndKeepsTheRowsUntilTheBatchEnds) {
   FakeCall* call = Submit(1, 1, kNsPerMs);
   FakeWorker* worker = AddWorker();
   const std::optional<Job> job = worker->Take();
-  clock_.Advance(kNsPerMs);
-  pool_->Tick();
+  TickAfter(kNsPerMs);
   EXPECT_EQ(call->status(), absl::DeadlineExceededError("Request timeout expired"));
   EXPECT_TRUE(worker->Cancelled(*job));
   // Its slab holds its bytes still: of the 62 that fit in a page one is missing.
@@ -308,11 +279,9 @@ TEST_F(PoolTest, DeadlineWhileRunningAnswersAndKeepsTheRowsUntilTheBatchEnds) {
 }
 
 TEST_F(PoolTest, AnAbandonedBatchWaitsForNobodyWhenItsWorkerDies) {
-  MakePool();
   FakeCall* call = Submit(1, 1, kNsPerMs);
   AddWorker();
-  clock_.Advance(kNsPerMs);
-  pool_->Tick();
+  TickAfter(kNsPerMs);
   Kill(0);
   EXPECT_EQ(call->endings(), 1);
   EXPECT_FALSE(AddWorker()->Take().has_value());
@@ -321,14 +290,12 @@ TEST_F(PoolTest, AnAbandonedBatchWaitsForNobodyWhenItsWorkerDies) {
 TEST_F(PoolTest, ALaneWaitsForCompanyAtMostTheConfiguredDelay) {
   PoolOptions options;
   options.max_delay_ns = 5 * kNsPerMs;
-  MakePool(options);
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne(options);
   keeper_.on_wake = [this](int64_t) { pool_->workers()->Progress(0); };  // takes the pool's mutex
   Submit(1);
   EXPECT_FALSE(worker->Take().has_value());
   EXPECT_EQ(keeper_.wake_by_ns(), clock_.NowNs() + options.max_delay_ns);
-  clock_.Advance(options.max_delay_ns);
-  pool_->Tick();
+  TickAfter(options.max_delay_ns);
   const std::optional<Job> job = worker->Take();
   ASSERT_TRUE(job.has_value());
   worker->Complete(*job);
@@ -341,8 +308,7 @@ TEST_F(PoolTest, ALaneWaitsForCompanyAtMostTheConfiguredDelay) {
 }
 
 TEST_F(PoolTest, FailAllEndsWhatIsQueuedAndWhatRuns) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   const std::optional<Job> job = worker->Take();
   Submit(2);
@@ -356,8 +322,7 @@ TEST_F(PoolTest, FailAllEndsWhatIsQueuedAndWhatRuns) {
 }
 
 TEST_F(PoolTest, CompletionsThatTheBellMissedAreCounted) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   worker->Complete(*worker->Take());
   pool_->NoteAnnounced();
@@ -366,8 +331,7 @@ TEST_F(PoolTest, CompletionsThatTheBellMissedAreCounted) {
 }
 
 TEST_F(PoolTest, WhatLanesCountAddsUpAndNeverGoesDown) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   worker->report(0)->keep_warm_runs.store(2);
   worker->report(0)->memory_trims.store(3);
   pool_->Tick();
@@ -382,8 +346,7 @@ TEST_F(PoolTest, WhatLanesCountAddsUpAndNeverGoesDown) {
 
 // The thread that woke by time-out looks for what comes now, so that nobody needs to ring.
 TEST_F(PoolTest, ACompletionAfterTheTimeOutIsNotMissed) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   pool_->NoteAnnounced();
   worker->Complete(*worker->Take());
@@ -393,8 +356,7 @@ TEST_F(PoolTest, ACompletionAfterTheTimeOutIsNotMissed) {
 }
 
 TEST_F(PoolTest, ACompletionWhoseLaneHasNotRungYetIsNotMissed) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   worker->Complete(*worker->Take());
   worker->report(0)->announced.store(0);
@@ -406,8 +368,7 @@ TEST_F(PoolTest, ACompletionWhoseLaneHasNotRungYetIsNotMissed) {
 
 TEST_F(PoolTest, NoSlabIsLeasedAtRestWhereNoneStaysOpen) {
   model_.spec.max_batch_size = 0;
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   Submit(1);
   EXPECT_EQ(model_.metrics.input_slabs_leased, 1);
   Serve(worker);
@@ -416,7 +377,6 @@ TEST_F(PoolTest, NoSlabIsLeasedAtRestWhereNoneStaysOpen) {
 }
 
 TEST_F(PoolTest, TheModelFailedIsTheAnswerOfEachRequestOfTheBatch) {
-  MakePool();
   Submit(1);
   Submit(2);
   FakeWorker* worker = AddWorker();
@@ -428,7 +388,6 @@ TEST_F(PoolTest, TheModelFailedIsTheAnswerOfEachRequestOfTheBatch) {
 }
 
 TEST_F(PoolTest, AFailedRowFailsItsRequestAlone) {
-  MakePool();
   Submit(1, 2);
   Submit(2);
   FakeWorker* worker = AddWorker();
@@ -444,7 +403,6 @@ TEST_F(PoolTest, AFailedRowFailsItsRequestAlone) {
 }
 
 TEST_F(PoolTest, AQuiescedWorkerFinishesWhatItHasAndGetsNoMore) {
-  MakePool();
   FakeWorker* old = AddWorker(0);
   FakeCall* inside = Submit(1);
   const std::optional<FakeWorker::Job> job = old->Take();
@@ -481,7 +439,6 @@ TEST_F(PoolTest, KnowsWhatAWorkerHasDone) {
 }
 
 TEST_F(PoolTest, KnowsWhetherAllRequestsOfAWorkerWouldRunAgain) {
-  MakePool();
   FakeWorker* worker = AddWorker(0, 2);
   EXPECT_FALSE(pool_->workers()->Progress(0).can_move) << "there is none";
   Submit(1);
@@ -495,7 +452,6 @@ TEST_F(PoolTest, KnowsWhetherAllRequestsOfAWorkerWouldRunAgain) {
 }
 
 TEST_F(PoolTest, ItsSaturationIsWhatRequestsWaitOfTheirTime) {
-  MakePool();
   Submit(1);
   pool_->Tick();
   EXPECT_EQ(model_.metrics.inside_requests, 1);
@@ -505,16 +461,13 @@ TEST_F(PoolTest, ItsSaturationIsWhatRequestsWaitOfTheirTime) {
   pool_->Tick();
   EXPECT_EQ(model_.metrics.saturation_permille, 250);
   Serve(worker);
-  clock_.Advance(Saturation::kHalfNs);
-  pool_->Tick();
+  TickAfter(Saturation::kHalfNs);
   EXPECT_EQ(model_.metrics.saturation_permille, 125);
   EXPECT_EQ(model_.metrics.inside_requests, 0);
 }
 
 TEST_F(PoolTest, ItsSaturationIsHowFullTheQueueIs) {
-  PoolOptions options;
-  options.queue_requests = {4};
-  MakePool(options);
+  MakePool({.queue_requests = {4}});
   for (int i = 0; i < 3; ++i) Submit(1);
   pool_->Tick();
   EXPECT_EQ(model_.metrics.saturation_permille, 500) << "the third one found two";
@@ -525,10 +478,7 @@ TEST_F(PoolTest, ItsSaturationIsHowFullTheQueueIs) {
 }
 
 TEST_F(PoolTest, WithAnSloItsOfferedRequestsAreHostsOnceABatchHasRun) {
-  PoolOptions options;
-  options.slo_ns = 100 * kNsPerMs;
-  MakePool(options);
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne({.slo_ns = 100 * kNsPerMs});
   Submit(1);
   pool_->Tick();
   EXPECT_EQ(model_.metrics.replicas_known, 0);
@@ -537,23 +487,19 @@ TEST_F(PoolTest, WithAnSloItsOfferedRequestsAreHostsOnceABatchHasRun) {
   pool_->Tick();
   EXPECT_EQ(model_.metrics.replicas_known, 1);
   EXPECT_GT(model_.metrics.replicas_needed_permille, 10);
-  clock_.Advance(20 * ReplicaForecast::kWindowNs);
-  pool_->Tick();
+  TickAfter(20 * ReplicaForecast::kWindowNs);
   EXPECT_EQ(model_.metrics.replicas_needed_permille, 0);
   pool_.reset();
   EXPECT_EQ(model_.metrics.replicas_known, 0);
 }
 
 TEST_F(PoolTest, ARequestThatExpiresInTheQueueIsSaturation) {
-  MakePool();
   Submit(1);
-  clock_.Advance(kTimeoutNs);
-  pool_->Tick();
+  TickAfter(kTimeoutNs);
   EXPECT_EQ(model_.metrics.saturation_permille, 1000);
 }
 
 TEST_F(PoolTest, NobodyWaitsForAWorkerThatComesTooLate) {
-  MakePool();
   FakeCall* impatient = Submit(1, 1, kNsPerSecond);
   FakeCall* patient = Submit(2, 1, 10 * kNsPerSecond);
   pool_->workers()->ExpectAt(clock_.NowNs() + 5 * kNsPerSecond);
@@ -600,8 +546,7 @@ TEST_F(PoolTest, AWorkerThatMayComeAtAnyMomentIsWaitedFor) {
 }
 
 TEST_F(PoolTest, AClosedPoolEndsWhatIsInsideAndTakesNothing) {
-  MakePool();
-  FakeWorker* worker = AddWorker();
+  FakeWorker* worker = MakePoolOfOne();
   FakeCall* inside = Submit(1);
   pool_->Close();
   EXPECT_EQ(Submit(2)->status(), absl::AbortedError("the model was replaced"));
@@ -636,9 +581,7 @@ TEST_F(PoolTest, RequestsThatEnterTogetherAreOneBatch) {
 }
 
 TEST_F(PoolTest, OthersThatEnterFirstMayMakeRoom) {
-  PoolOptions options;
-  options.queue_requests = {1};
-  MakePool(options);
+  MakePool({.queue_requests = {1}});
   FakeWorker* const worker = AddWorker();
   std::vector<EnteringRequest> entering(2);
   for (EnteringRequest& each : entering) each.request = &NewCall()->request;

@@ -30,10 +30,13 @@ class GrpcStreamTaskTest : public GrpcCallsTest {
   }
 
   HttpTask* OpenStream(const std::string& headers = "") {
+    is_open_ = true;
     return Open(std::string(kModelStreamInferAccess.name), headers);
   }
 
+  // The first request opens the stream.
   Request* Admit(const std::string& model, const std::string& id, bool final_flag = false) {
+    if (!is_open_) OpenStream();
     const size_t admitted = handler_.count();
     Send(InferBytes(model, id, final_flag));
     EXPECT_EQ(handler_.count(), admitted + 1);
@@ -65,6 +68,7 @@ class GrpcStreamTaskTest : public GrpcCallsTest {
   }
 
   OpenCalls many_{3000, &metrics_.refused_calls};
+  bool is_open_ = false;
 };
 
 TEST_F(GrpcStreamTaskTest, EachRequestGetsItsAnswer) {
@@ -115,7 +119,6 @@ TEST_F(GrpcStreamTaskTest, ManyRequestsMayComeInOnePiece) {
 }
 
 TEST_F(GrpcStreamTaskTest, AnswersOfOneModelKeepTheOrderOfTheirRequests) {
-  OpenStream();
   Request* const first = Admit("m", "1");
   Request* const second = Admit("m", "2");
   Request* const other = Admit("n", "3");
@@ -129,7 +132,6 @@ TEST_F(GrpcStreamTaskTest, AnswersOfOneModelKeepTheOrderOfTheirRequests) {
 }
 
 TEST_F(GrpcStreamTaskTest, AnErrorIsAMessageOfTheStream) {
-  OpenStream();
   Admit("m", "1")->reply.Fail(absl::InternalError("it broke"));
   const inference::ModelStreamInferResponse response = NextResponse();
   EXPECT_EQ(response.error_message(), "it broke");
@@ -148,7 +150,6 @@ TEST_F(GrpcStreamTaskTest, BytesThatAreNoRequestAreAnError) {
 }
 
 TEST_F(GrpcStreamTaskTest, AMessageThatIsTooLargeEndsTheStream) {
-  OpenStream();
   Admit("m", "1");
   SendBytes(std::string("\0\0\x10\0\1", 5));
   EXPECT_EQ(handler_.queue.cancelled, 1);
@@ -178,7 +179,6 @@ TEST_F(GrpcStreamTaskTest, ABodyWithoutRoomEndsTheStream) {
 }
 
 TEST_F(GrpcStreamTaskTest, SeveralAnswersAreAskedForOneAfterTheOther) {
-  OpenStream();
   Request* const request = Admit("many", "1", /*final_flag=*/true);
   for (int i = 0; i < 3; ++i) {
     handler_.SendPart(request, {1});
@@ -195,7 +195,6 @@ TEST_F(GrpcStreamTaskTest, SeveralAnswersAreAskedForOneAfterTheOther) {
 }
 
 TEST_F(GrpcStreamTaskTest, AnEndThatTheClientDoesNotAskForIsNotWritten) {
-  OpenStream();
   Admit("many", "1")->reply.End();
   Admit("many", "2")->reply.Fail(absl::InternalError("it broke"));
   EXPECT_EQ(NextError(), "it broke");
@@ -203,7 +202,6 @@ TEST_F(GrpcStreamTaskTest, AnEndThatTheClientDoesNotAskForIsNotWritten) {
 }
 
 TEST_F(GrpcStreamTaskTest, AnErrorOfADecoupledModelIsFollowedByItsEnd) {
-  OpenStream();
   Admit("many", "1", /*final_flag=*/true)->reply.Fail(absl::InternalError("it broke"));
   EXPECT_EQ(NextError(), "it broke");
   EXPECT_EQ(NextId(), "1");
@@ -211,7 +209,6 @@ TEST_F(GrpcStreamTaskTest, AnErrorOfADecoupledModelIsFollowedByItsEnd) {
 }
 
 TEST_F(GrpcStreamTaskTest, ARequestWithSeveralAnswersKeepsNobodyWaiting) {
-  OpenStream();
   Request* const several = Admit("many", "1");
   Request* const behind = Admit("many", "2");
   behind->reply.Send(FakeAnswer({1}));
@@ -319,7 +316,6 @@ TEST_F(GrpcStreamTaskTest, AnAnswerThatIsNotTakenKeepsItsPlace) {
 }
 
 TEST_F(GrpcStreamTaskTest, AnAnswerHasItsTimeFromItsDeadlineOrItsTurnOn) {
-  OpenStream();
   Request* const first = Admit("m", "1");
   const int64_t first_ns = first->deadline_ns + kUntakenAnswerNs;
   first->reply.Send(Large());
@@ -335,7 +331,6 @@ TEST_F(GrpcStreamTaskTest, AnAnswerHasItsTimeFromItsDeadlineOrItsTurnOn) {
 }
 
 TEST_F(GrpcStreamTaskTest, AStreamWhoseClientTakesNoAnswerEnds) {
-  OpenStream();
   Admit("m", "1")->reply.Send(Large());
   Admit("m", "2")->reply.Send(Large());
   Admit("n", "still inside");
@@ -347,7 +342,6 @@ TEST_F(GrpcStreamTaskTest, AStreamWhoseClientTakesNoAnswerEnds) {
 }
 
 TEST_F(GrpcStreamTaskTest, AClientThatClosesItsSideGetsAllAnswers) {
-  OpenStream();
   Request* const first = Admit("m", "1");
   Request* const second = Admit("m", "2");
   task_->Serve(BodyEnd::kWhole);
@@ -361,7 +355,6 @@ TEST_F(GrpcStreamTaskTest, AClientThatClosesItsSideGetsAllAnswers) {
 }
 
 TEST_F(GrpcStreamTaskTest, AClientThatLeavesEndsItsRequests) {
-  OpenStream();
   Admit("m", "1");
   Admit("n", "2");
   task_->ClientLeft();
@@ -370,7 +363,6 @@ TEST_F(GrpcStreamTaskTest, AClientThatLeavesEndsItsRequests) {
 }
 
 TEST_F(GrpcStreamTaskTest, AStreamOfAClientThatLeftStopsSeveralAnswers) {
-  OpenStream();
   Request* const request = Admit("many", "1");
   // The ending stays owed while an answer is on its way.
   request->state = RequestState::kAnswering;
@@ -562,7 +554,6 @@ TEST_F(GrpcStreamTaskTest, AStreamThatAClientLeftAwaitsWhatComesBack) {
 }
 
 TEST_F(GrpcStreamTaskTest, AStopAnswersWhatIsInsideAndEndsTheStream) {
-  OpenStream();
   Request* const request = Admit("m", "1");
   task_->EndSoon();
   EXPECT_FALSE(is_over());

@@ -1,7 +1,6 @@
 #include "server/embedders/text_request.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "server/embedders/text_rows.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
 #include <memory>

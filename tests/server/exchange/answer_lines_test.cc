@@ -1,7 +1,6 @@
 #include "server/exchange/answer_lines.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <deque>
 #include <string>

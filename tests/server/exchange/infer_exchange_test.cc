@@ -1,7 +1,6 @@
 #include "server/exchange/infer_exchange.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -98,7 +97,6 @@ TEST_F(InferExchangeTest, TakesARequestFromItsBytesToItsAnswer) {
   ASSERT_EQ(call_.written.size(), 1u);
   EXPECT_EQ(call_.written[0].size(), 2 * sizeof(float));
   EXPECT_EQ(CountOf("m", kOk), 1u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, ARequestMayBeAdmittedByItsBeginning) {
@@ -119,7 +117,6 @@ TEST_F(InferExchangeTest, ARequestMayBeAdmittedByItsBeginning) {
   handler_.last()->reply.Send(FakeAnswer({1, 2}));
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("write last", "send last"));
   EXPECT_EQ(CountOf("m", kOk), 1u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, ARequestWhoseRestDoesNotComeSaysWhy) {
@@ -131,7 +128,6 @@ TEST_F(InferExchangeTest, ARequestWhoseRestDoesNotComeSaysWhy) {
   EXPECT_EQ(handler_.queue.cancelled, 1);
   EXPECT_THAT(call_.TakeNotes(),
               ElementsAre("send error DEADLINE_EXCEEDED: too slow", "drop payloads"));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, ARequestThatMustBeWholeIsAsItWas) {
@@ -145,7 +141,6 @@ TEST_F(InferExchangeTest, ARequestThatMustBeWholeIsAsItWas) {
   call_.exchange.Admit(call_.exchange.Read());
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("read", "may use m", "drop payloads"));
   handler_.last()->reply.Send(FakeAnswer({1, 2}));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, EqualTextsGetARowEach) {
@@ -160,7 +155,6 @@ TEST_F(InferExchangeTest, EqualTextsGetARowEach) {
   Serve(&call_);
   handler_.last()->reply.Send(FakeAnswer({1, 2}));
   EXPECT_EQ(call_.written[0].size(), 2 * sizeof(float));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, IsUsedAgain) {
@@ -181,7 +175,6 @@ TEST_F(InferExchangeTest, ATransportsRefusalIsTheAnswer) {
   call_.exchange.Admit(absl::PermissionDeniedError("no"));
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("send error PERMISSION_DENIED: no"));
   EXPECT_EQ(handler_.count(), 0u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, BytesThatCannotBeReadAreNotAskedAbout) {
@@ -189,7 +182,6 @@ TEST_F(InferExchangeTest, BytesThatCannotBeReadAreNotAskedAbout) {
   Serve(&call_);
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("read", "send error INVALID_ARGUMENT: these bytes"));
   EXPECT_EQ(handler_.count(), 0u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, TheGateIsAskedAboutTheModelBeforeItIsLookedFor) {
@@ -199,7 +191,6 @@ TEST_F(InferExchangeTest, TheGateIsAskedAboutTheModelBeforeItIsLookedFor) {
   EXPECT_THAT(call_.TakeNotes(),
               ElementsAre("read", "may use m", "send error PERMISSION_DENIED: not that one"));
   EXPECT_EQ(handler_.count(), 0u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, ARefusalBeforeThereIsAModelCountsForTheServer) {
@@ -210,7 +201,6 @@ TEST_F(InferExchangeTest, ARefusalBeforeThereIsAModelCountsForTheServer) {
       call_.TakeNotes(),
       ElementsAre("read", "may use m", "send error NOT_FOUND: no such model", "drop payloads"));
   EXPECT_EQ(metrics_.refused_by_code[kNotFound], 1u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, TheFieldsGoWithTheLastOfTheirReaders) {
@@ -223,7 +213,6 @@ TEST_F(InferExchangeTest, TheFieldsGoWithTheLastOfTheirReaders) {
   handler_.answers_at_once = true;
   Serve(&call_);
   EXPECT_EQ(call_.fields_dropped, 2);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, AnAnswerIsCountedBeforeItIsSent) {
@@ -235,7 +224,6 @@ TEST_F(InferExchangeTest, AnAnswerIsCountedBeforeItIsSent) {
   call_.when_ended = [&] { EXPECT_EQ(CountOf("m", kInternal), 1u); };
   handler_.last()->reply.Fail(absl::InternalError("it broke"));
   EXPECT_EQ(CountOf("m", kOk) + CountOf("m", kInternal), 2u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, ARequestIsAwaitedUntilItsDeadline) {
@@ -244,7 +232,6 @@ TEST_F(InferExchangeTest, ARequestIsAwaitedUntilItsDeadline) {
   const absl::Status late = call_.exchange.CheckAwaited(clock_.NowNs() + kTimeoutNs);
   EXPECT_EQ(late, absl::DeadlineExceededError("Request timeout expired"));
   call_.exchange.Admit(late);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, ARequestWhoseClientHasLeftIsNotAwaited) {
@@ -258,7 +245,6 @@ TEST_F(InferExchangeTest, ARequestWhoseClientHasLeftIsNotAwaited) {
   Begin(&call_);
   EXPECT_TRUE(call_.exchange.CheckAwaited(clock_.NowNs()).ok()) << "this is another client";
   call_.exchange.Admit(absl::InternalError("over"));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, AnAdmittedRequestWhoseClientLeavesIsCancelledInItsQueue) {
@@ -268,7 +254,6 @@ TEST_F(InferExchangeTest, AnAdmittedRequestWhoseClientLeavesIsCancelledInItsQueu
   EXPECT_EQ(handler_.queue.cancelled, 1);
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("send error CANCELLED: cancelled"));
   EXPECT_EQ(CountOf("m", kCancelled), 1u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, AClientThatLeavesAfterTheEndingChangesNothing) {
@@ -278,7 +263,6 @@ TEST_F(InferExchangeTest, AClientThatLeavesAfterTheEndingChangesNothing) {
   call_.exchange.ClientLeft();
   EXPECT_THAT(call_.TakeNotes(), IsEmpty());
   EXPECT_EQ(CountOf("m", kCancelled), 0u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, PayloadsStayWhileTheRequestWaitsForMemory) {
@@ -287,7 +271,6 @@ TEST_F(InferExchangeTest, PayloadsStayWhileTheRequestWaitsForMemory) {
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("read", "may use m"));
   handler_.last()->reply.Send(FakeAnswer({1}));
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("write last", "send last"));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, AnAnswerThatCannotBeWrittenIsAnError) {
@@ -298,7 +281,6 @@ TEST_F(InferExchangeTest, AnAnswerThatCannotBeWrittenIsAnError) {
   EXPECT_THAT(call_.TakeNotes(),
               ElementsAre("write last", "send error RESOURCE_EXHAUSTED: too much is unread"));
   EXPECT_EQ(CountOf("m", kOk), 0u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, OutputsGetTheFormThatTheClientWants) {
@@ -309,7 +291,6 @@ TEST_F(InferExchangeTest, OutputsGetTheFormThatTheClientWants) {
   handler_.last()->reply.Send(answer);
   ASSERT_EQ(call_.written.size(), 1u);
   EXPECT_THAT(call_.written[0], HasSubstr("5.000000:1"));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, AnOutputWithoutThatFormIsTheRequestsFailure) {
@@ -321,7 +302,6 @@ TEST_F(InferExchangeTest, AnOutputWithoutThatFormIsTheRequestsFailure) {
   handler_.last()->reply.Send(answer);
   EXPECT_THAT(call_.TakeNotes(), ElementsAre(HasSubstr("send error INVALID_ARGUMENT")));
   EXPECT_EQ(CountOf("m", kOk), 0u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, ARegionThatIsNotThereIsTheRequestsFailure) {
@@ -347,7 +327,6 @@ TEST_F(InferExchangeTest, InputsOnADeviceAreCopiedBeforeAdmission) {
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("drop payloads"));
   EXPECT_EQ(regions_.copies()->taken_bytes(), 0u);
   handler_.last()->reply.Send(FakeAnswer({1}));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, LongTextsAreEncodedBeforeAdmission) {
@@ -363,7 +342,6 @@ TEST_F(InferExchangeTest, LongTextsAreEncodedBeforeAdmission) {
   call_.exchange.Resumed();
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("drop payloads"));
   handler_.last()->reply.Send(FakeAnswer({1}));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, TextsThatCannotBeEncodedAreTheRequestsFailure) {
@@ -374,7 +352,6 @@ TEST_F(InferExchangeTest, TextsThatCannotBeEncodedAreTheRequestsFailure) {
   call_.exchange.Resumed();
   EXPECT_THAT(call_.TakeNotes(),
               ElementsAre("send error INVALID_ARGUMENT: text 3: it is too long"));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, TextsAreNotEncodedForAClientThatLeftOrADeadlineThatPassed) {
@@ -402,7 +379,6 @@ TEST_F(InferExchangeTest, ACopyFromADeviceThatFailsIsTheAnswer) {
   call_.exchange.Resumed();
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("send error UNAVAILABLE: the device is gone"));
   EXPECT_EQ(handler_.count(), 0u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, ACopierThatTakesNoTaskIsTheAnswer) {
@@ -412,7 +388,6 @@ TEST_F(InferExchangeTest, ACopierThatTakesNoTaskIsTheAnswer) {
   Serve(&call_);
   EXPECT_THAT(call_.TakeNotes(),
               ElementsAre("read", "may use m", "send error RESOURCE_EXHAUSTED: too many copies"));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, ARequestThatIsLateAtTheDeviceIsNotCopied) {
@@ -428,7 +403,6 @@ TEST_F(InferExchangeTest, ARequestThatIsLateAtTheDeviceIsNotCopied) {
   EXPECT_THAT(
       call_.TakeNotes(),
       ElementsAre("send error DEADLINE_EXCEEDED: Request timeout expired", "drop payloads"));
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, AClientThatLeavesDuringTheCopyIsNotAdmitted) {
@@ -441,7 +415,6 @@ TEST_F(InferExchangeTest, AClientThatLeavesDuringTheCopyIsNotAdmitted) {
   call_.exchange.Resumed();
   EXPECT_THAT(call_.TakeNotes(), ElementsAre("send error CANCELLED: Request was cancelled"));
   EXPECT_EQ(handler_.count(), 0u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, AnAnswerIsSentWhenItsOutputsAreOnTheDevice) {
@@ -457,7 +430,6 @@ TEST_F(InferExchangeTest, AnAnswerIsSentWhenItsOutputsAreOnTheDevice) {
   EXPECT_EQ(copier_.memories['a'], std::string(8, '\0'));
   EXPECT_EQ(call_.written[0], "") << "the bytes lie in the region";
   EXPECT_EQ(CountOf("m", kOk), 1u);
-  call_.exchange.Clear();
 }
 
 TEST_F(InferExchangeTest, OutputsThatCannotBeStoredAreTheRequestsFailure) {
@@ -537,7 +509,6 @@ TEST_F(SeveralAnswersTest, OnlySuchATransportSaysThatItTakesThem) {
   Serve(&call_);
   EXPECT_FALSE(call_.exchange.message().takes_many);
   handler_.last()->reply.Send(FakeAnswer({1}));
-  call_.exchange.Clear();
 }
 
 TEST_F(SeveralAnswersTest, EachIsSentAndTheNextIsAskedFor) {
@@ -558,7 +529,6 @@ TEST_F(SeveralAnswersTest, EachIsSentAndTheNextIsAskedFor) {
   EXPECT_EQ(Answers()[0].sent.count, 1u);
   EXPECT_EQ(Answers()[1].sent.count, 1u);
   EXPECT_EQ(Answers()[2].no_more.count, 1u);
-  many_.exchange.Clear();
 }
 
 TEST_F(SeveralAnswersTest, OneWithoutItsFormEndsTheRequestWithWhatWasWrong) {
@@ -575,7 +545,6 @@ TEST_F(SeveralAnswersTest, OneWithoutItsFormEndsTheRequestWithWhatWasWrong) {
   EXPECT_THAT(many_.TakeNotes(), ElementsAre(HasSubstr("send error INVALID_ARGUMENT")));
   EXPECT_EQ(Answers()[0].failed.count, 1u);
   EXPECT_EQ(CountOf("many", kCancelled), 0u);
-  many_.exchange.Clear();
 }
 
 TEST_F(SeveralAnswersTest, OneThatCannotBeWrittenEndsTheRequest) {
@@ -585,7 +554,6 @@ TEST_F(SeveralAnswersTest, OneThatCannotBeWrittenEndsTheRequest) {
   handler_.SendPart(handler_.last(), {1});
   EXPECT_THAT(many_.TakeNotes(),
               ElementsAre("write part", "send error RESOURCE_EXHAUSTED: too much is unread"));
-  many_.exchange.Clear();
 }
 
 TEST_F(SeveralAnswersTest, TheNextRequestOfItsExchangeHasItsOwnEnding) {
@@ -598,7 +566,6 @@ TEST_F(SeveralAnswersTest, TheNextRequestOfItsExchangeHasItsOwnEnding) {
   many_.TakeNotes();
   handler_.last()->reply.Fail(absl::InternalError("it broke"));
   EXPECT_THAT(many_.TakeNotes(), ElementsAre("send error INTERNAL: it broke"));
-  many_.exchange.Clear();
 }
 
 TEST_F(SeveralAnswersTest, TheNextRequestOfItsExchangeHasItsOwnTimes) {
@@ -626,7 +593,6 @@ TEST_F(SeveralAnswersTest, OneForADeviceIsSentWhenItIsThere) {
   copier_.RunTasks();
   EXPECT_THAT(many_.TakeNotes(),
               ElementsAre("write part", "send error UNAVAILABLE: the device is gone"));
-  many_.exchange.Clear();
 }
 
 TEST_F(SeveralAnswersTest, ATransportThatCanSendNoMoreStopsThem) {
@@ -636,7 +602,6 @@ TEST_F(SeveralAnswersTest, ATransportThatCanSendNoMoreStopsThem) {
   many_.exchange.StopAnswers();
   EXPECT_THAT(many_.TakeNotes(), ElementsAre("send error CANCELLED: cancelled"));
   EXPECT_EQ(Answers()[1].cancelled.count, 1u);
-  many_.exchange.Clear();
 }
 
 TEST_F(SeveralAnswersTest, TheNextRequestIsCountedAnew) {

@@ -1,7 +1,6 @@
 #include "server/exchange/request_ending.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <memory>

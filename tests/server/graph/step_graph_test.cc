@@ -1,7 +1,6 @@
 #include "server/graph/step_graph.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace mpsd {
 namespace {

@@ -16,6 +16,7 @@ namespace {
 class Http2Test : public HttpServerTest {
  protected:
   UniqueFd ConnectFd() {
+    if (!is_started_) Start();
     UniqueFd fd(socket(AF_INET, SOCK_STREAM, 0));
     const std::string& address = Address();
     sockaddr_in name{};
@@ -51,7 +52,6 @@ class Http2Test : public HttpServerTest {
 };
 
 TEST_F(Http2Test, AnswersAndKeepsTheConnection) {
-  Start();
   Http2Client client(ConnectFd());
   for (int i = 0; i < 3; ++i) {
     const Http2Client::Answer& answer = client.Await(client.Begin("POST", "/a?b", "body"));
@@ -66,7 +66,6 @@ TEST_F(Http2Test, AnswersAndKeepsTheConnection) {
 }
 
 TEST_F(Http2Test, ThePrefaceMayComeByteByByte) {
-  Start();
   Client client = Connect();
   const std::string preface = NGHTTP2_CLIENT_MAGIC;
   for (const char c : preface) client.Send(std::string(1, c));
@@ -75,7 +74,6 @@ TEST_F(Http2Test, ThePrefaceMayComeByteByByte) {
 }
 
 TEST_F(Http2Test, StreamsAreServedBesideEachOther) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t held = client.Begin("GET", "/hold");
   served_.held.WaitForNotification();
@@ -93,7 +91,6 @@ TEST_F(Http2Test, StreamsAreServedBesideEachOther) {
 }
 
 TEST_F(Http2Test, HeadHasTheHeadersOfItsGetAndNoBody) {
-  Start();
   Http2Client client(ConnectFd());
   const Http2Client::Answer& answer = client.Await(client.Begin("HEAD", "/a"));
   EXPECT_EQ(answer.headers.at("content-length"), "8");
@@ -101,7 +98,6 @@ TEST_F(Http2Test, HeadHasTheHeadersOfItsGetAndNoBody) {
 }
 
 TEST_F(Http2Test, AnAnswerMayComeInParts) {
-  Start();
   Http2Client client(ConnectFd());
   const Http2Client::Answer& answer = client.Await(client.Begin("POST", "/parts", "x"));
   EXPECT_EQ(answer.body, "abcd");
@@ -112,7 +108,6 @@ TEST_F(Http2Test, AnAnswerMayComeInParts) {
 
 // The window bounds what a client gets that takes nothing; its reset ends the answer.
 TEST_F(Http2Test, ASlowClientGetsNoMoreThanItsWindow) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = client.Begin("GET", "/endless");
   constexpr size_t kWindow = 65535;
@@ -127,7 +122,6 @@ TEST_F(Http2Test, ASlowClientGetsNoMoreThanItsWindow) {
 }
 
 TEST_F(Http2Test, ASplicedReplyIsWhole) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = client.Begin("GET", "/spliced");
   while (!client.answer(stream).is_over) {
@@ -145,7 +139,6 @@ TEST_F(Http2Test, ASplicedReplyIsWhole) {
 
 // The socket may still have to take the bytes of a stream that is gone.
 TEST_F(Http2Test, ASplicedReplyIsFreedAfterAReset) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = client.Begin("GET", "/spliced");
   client.AwaitThat([&] { return client.answer(stream).body.size() == 65535; });
@@ -156,7 +149,6 @@ TEST_F(Http2Test, ASplicedReplyIsFreedAfterAReset) {
 }
 
 TEST_F(Http2Test, AResetTellsTheTask) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = client.Begin("GET", "/hold");
   served_.held.WaitForNotification();
@@ -179,7 +171,6 @@ TEST_F(Http2Test, AClientThatLeavesTellsTheTask) {
 }
 
 TEST_F(Http2Test, ABodyOverTheBoundIsTooLarge) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t announced =
       client.Begin("POST", "/a", "x", {{"content-length", "4097"}}, /*is_whole=*/false);
@@ -193,7 +184,6 @@ TEST_F(Http2Test, ABodyOverTheBoundIsTooLarge) {
 }
 
 TEST_F(Http2Test, TheBodiesOfOneHostAreBounded) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t first = client.Begin("POST", "/a", std::string(4000, 'x'), {}, false);
   while (server_.body_bytes() < 4000) std::this_thread::yield();
@@ -206,7 +196,6 @@ TEST_F(Http2Test, TheBodiesOfOneHostAreBounded) {
 
 TEST_F(Http2Test, ABodyThatIsTooSlowIsRefused) {
   options_.body_ns = 1;
-  Start();
   Http2Client client(ConnectFd());
   EXPECT_EQ(client.Await(client.Begin("POST", "/a", "x", {}, false)).body, "no body");
   EXPECT_EQ(Ends(), std::vector<BodyEnd>{BodyEnd::kTooSlow});
@@ -215,7 +204,6 @@ TEST_F(Http2Test, ABodyThatIsTooSlowIsRefused) {
 
 TEST_F(Http2Test, AnAnswerThatIsNotTakenEnds) {
   options_.answer_ns = 1;
-  Start();
   Http2Client client(ConnectFd());
   EXPECT_EQ(client.Await(client.Begin("GET", "/endless")).code, NGHTTP2_CANCEL);
   served_.left.WaitForNotification();
@@ -224,7 +212,6 @@ TEST_F(Http2Test, AnAnswerThatIsNotTakenEnds) {
 }
 
 TEST_F(Http2Test, RefusesWhatIsNoRequest) {
-  Start();
   Http2Client client(ConnectFd());
   const Http2Client::Headers get = {{":method", "GET"}, {":path", "/a"}, {":scheme", "http"}};
   EXPECT_EQ(client.Await(client.BeginWith(get, "", true)).code, NGHTTP2_PROTOCOL_ERROR);
@@ -241,7 +228,6 @@ TEST_F(Http2Test, RefusesWhatIsNoRequest) {
 }
 
 TEST_F(Http2Test, AClientThatExpectsItIsToldToContinue) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = client.Begin("POST", "/a", "", {{"expect", "100-continue"}}, false);
   client.AwaitThat([&] { return !client.answer(stream).informational.empty(); });
@@ -251,7 +237,6 @@ TEST_F(Http2Test, AClientThatExpectsItIsToldToContinue) {
 }
 
 TEST_F(Http2Test, AClientThatFloodsIsCut) {
-  Start();
   Http2Client client(ConnectFd());
   client.Await(client.Begin("GET", "/a"));
   while (metrics_.flooding_connections == 0) client.Ping();
@@ -261,7 +246,6 @@ TEST_F(Http2Test, AClientThatFloodsIsCut) {
 
 TEST_F(Http2Test, AClientThatResetsWhatItBeginsIsCut) {
   options_.resets = 100;
-  Start();
   Http2Client client(ConnectFd());
   while (metrics_.flooding_connections == 0) client.Reset(client.Begin("GET", "/hold2"));
   client.AwaitEnd();
@@ -270,7 +254,6 @@ TEST_F(Http2Test, AClientThatResetsWhatItBeginsIsCut) {
 
 TEST_F(Http2Test, AConnectionWithoutARequestEnds) {
   group().idle_ns = 1;
-  Start();
   Http2Client client(ConnectFd());
   client.AwaitEnd();
   EXPECT_EQ(client.goaway_code(), NGHTTP2_NO_ERROR);
@@ -278,7 +261,6 @@ TEST_F(Http2Test, AConnectionWithoutARequestEnds) {
 
 // The client is asked to go first, so that no request of it is lost.
 TEST_F(Http2Test, ADrainedConnectionServesWhatHasBegun) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t held = client.Begin("GET", "/hold");
   served_.held.WaitForNotification();
@@ -299,7 +281,6 @@ TEST_F(Http2Test, ADrainedConnectionServesWhatHasBegun) {
 }
 
 TEST_F(Http2Test, AStopAwaitsTheRequest) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t held = client.Begin("GET", "/hold");
   served_.held.WaitForNotification();
@@ -316,7 +297,6 @@ TEST_F(Http2Test, AStopAwaitsTheRequest) {
 
 TEST_F(Http2Test, PiecesAreAnsweredWhileTheBodyComes) {
   options_.body_ns = 1;
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = BeginPieces(&client);
   std::string sent;
@@ -335,7 +315,6 @@ TEST_F(Http2Test, PiecesAreAnsweredWhileTheBodyComes) {
 }
 
 TEST_F(Http2Test, ABodyOfPiecesMayBeEmpty) {
-  Start();
   Http2Client client(ConnectFd());
   const Http2Client::Answer& answer = client.Await(client.Begin("POST", "/pieces"));
   EXPECT_EQ(answer.headers.at("x-why"), "whole");
@@ -348,7 +327,6 @@ TEST_F(Http2Test, PiecesThatAreNotTakenWaitBehindTheWindow) {
   constexpr size_t kWindow = 1 << 20;
   options_.buffered_bytes = 64 << 20;
   served_.holds_back = true;
-  Start();
   Http2Client client(ConnectFd());
   const std::string sent(8 * kWindow, 'x');
   const int32_t stream = BeginPieces(&client, sent);
@@ -371,7 +349,6 @@ TEST_F(Http2Test, PiecesThatAreNotTakenWaitBehindTheWindow) {
 TEST_F(Http2Test, APartMayBeLargerThanWhatIsWrittenAtOnce) {
   options_.buffered_bytes = 64 << 20;
   served_.holds_back = true;
-  Start();
   Http2Client client(ConnectFd());
   client.Widen(4 << 20);
   std::string sent;
@@ -390,7 +367,6 @@ TEST_F(Http2Test, APartMayBeLargerThanWhatIsWrittenAtOnce) {
 
 TEST_F(Http2Test, PiecesOfOneHostAreBounded) {
   served_.holds_back = true;
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = BeginPieces(&client, std::string(4097, 'x'));
   EXPECT_EQ(client.Await(stream).headers.at("x-why"), "too many");
@@ -400,7 +376,6 @@ TEST_F(Http2Test, PiecesOfOneHostAreBounded) {
 
 TEST_F(Http2Test, SoIsOneThatHasTheServerResetThem) {
   options_.resets = 100;
-  Start();
   Http2Client client(ConnectFd());
   for (int round = 0; round < 20 && metrics_.flooding_connections == 0; ++round) {
     int32_t last = 0;
@@ -413,7 +388,6 @@ TEST_F(Http2Test, SoIsOneThatHasTheServerResetThem) {
 }
 
 TEST_F(Http2Test, AClientMayResetMuch) {
-  Start();
   Http2Client client(ConnectFd());
   for (int round = 0; round < 15; ++round) {
     for (int i = 0; i < 100; ++i) client.Reset(client.Begin("GET", "/a"));
@@ -423,7 +397,6 @@ TEST_F(Http2Test, AClientMayResetMuch) {
 
 TEST_F(Http2Test, AResetEndsPieces) {
   served_.holds_back = true;
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = BeginPieces(&client, "x");
   while (server_.body_bytes() == 0) std::this_thread::yield();
@@ -436,7 +409,6 @@ TEST_F(Http2Test, AResetEndsPieces) {
 TEST_F(Http2Test, APartThatIsNotTakenInTimeIsCutByTrailers) {
   served_.taken_by_ns = 1;
   options_.buffered_bytes = 64 << 20;
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = BeginPieces(&client, std::string(1 << 20, 'x'));
   EXPECT_EQ(client.Await(stream).headers.at("x-why"), "untaken");
@@ -449,7 +421,6 @@ TEST_F(Http2Test, APartThatIsNotTakenInTimeIsCutByTrailers) {
 
 TEST_F(Http2Test, PiecesEndAtTheirTime) {
   served_.until_ns = 1;
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = BeginPieces(&client);
   EXPECT_EQ(client.Await(stream).headers.at("x-why"), "left");
@@ -459,7 +430,6 @@ TEST_F(Http2Test, PiecesEndAtTheirTime) {
 }
 
 TEST_F(Http2Test, AStopTellsTasksThatLast) {
-  Start();
   Http2Client client(ConnectFd());
   const int32_t stream = BeginPieces(&client, "x");
   client.AwaitThat([&] { return client.answer(stream).body == "x"; });
@@ -471,7 +441,6 @@ TEST_F(Http2Test, AStopTellsTasksThatLast) {
 }
 
 TEST_F(Http2Test, AStopWithoutGraceCutsTheRequest) {
-  Start();
   Http2Client client(ConnectFd());
   client.Begin("GET", "/hold");
   client.Begin("POST", "/a", "x", {}, /*is_whole=*/false);
@@ -483,7 +452,6 @@ TEST_F(Http2Test, AStopWithoutGraceCutsTheRequest) {
 
 TEST_F(Http2Test, ATaskMayTakeTheBeginningOfItsBody) {
   options_.message_bytes = 1 << 20;
-  Start();
   Http2Client client(ConnectFd());
   const std::string body = ToldBody(200'000);
   // However it is cut.
@@ -498,7 +466,6 @@ TEST_F(Http2Test, ATaskMayTakeTheBeginningOfItsBody) {
 
 TEST_F(Http2Test, TheRestOfABodyHasTheLengthThatItsBeginningTells) {
   options_.message_bytes = 1 << 20;
-  Start();
   Http2Client client(ConnectFd());
   const std::string body = ToldBody(100'000);
   for (const std::string& other : {body + "x", body.substr(0, body.size() - 1)}) {

@@ -63,63 +63,48 @@ TEST_F(HttpParserTest, CloseIsHeard) {
   EXPECT_FALSE(framing_.keeps_alive);
 }
 
-TEST_F(HttpParserTest, TwoLengthsAreRefused) {
-  EXPECT_EQ(StatusWith("Content-Length: 5\r\nContent-Length: 6\r\n"), 400);
-  EXPECT_EQ(StatusWith("Content-Length: 5\r\nContent-Length: 5\r\n"), 400);
-  EXPECT_EQ(StatusWith("Content-Length: 5, 5\r\n"), 400);
+TEST_F(HttpParserTest, WhatProxiesMayReadOtherwiseIsRefused) {
+  const std::pair<std::string, int> cases[] = {
+      {"Content-Length: 5\r\nContent-Length: 6\r\n", 400},
+      {"Content-Length: 5\r\nContent-Length: 5\r\n", 400},
+      {"Content-Length: 5, 5\r\n", 400},
+      {"Content-Length: -1\r\n", 400},
+      {"Content-Length: +5\r\n", 400},
+      {"Content-Length: 0x5\r\n", 400},
+      {"Content-Length: 5a\r\n", 400},
+      {"Content-Length: \r\n", 400},
+      {"Content-Length: 99999999999999999999\r\n", 400},
+      {"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 400},
+      {"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", 400},
+      {"Content-Length: 5\r\nTransfer-Encoding: xchunked\r\n", 400},
+      {"Transfer-Encoding: xchunked\r\nContent-Length: 5\r\n", 400},
+      {"Transfer-Encoding: gzip, chunked\r\n", 501},
+      {"Transfer-Encoding: xchunked\r\n", 400},
+      {"Transfer-Encoding: chunked, gzip\r\n", 400},
+      {"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400},
+      {"X-A: 1\r\n 2\r\n", 400},
+      {"X-A: 1\r\n\t2\r\n", 400},
+      {"Content-Length : 5\r\n", 400},
+      {"X-A: 1\nX-B: 2\r\n", 400},
+      {std::string("X-A: 1\0 2\r\n", 11), 400},
+      {"Host: g\r\n", 400},
+      {"Expect: a-miracle\r\n", 417},
+  };
+  for (const auto& [headers, status] : cases) EXPECT_EQ(StatusWith(headers), status) << headers;
 }
 
-TEST_F(HttpParserTest, ALengthBesideChunksIsRefused) {
-  EXPECT_EQ(StatusWith("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), 400);
-  EXPECT_EQ(StatusWith("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"), 400);
-  EXPECT_EQ(StatusWith("Content-Length: 5\r\nTransfer-Encoding: xchunked\r\n"), 400);
-  EXPECT_EQ(StatusWith("Transfer-Encoding: xchunked\r\nContent-Length: 5\r\n"), 400);
-}
-
-TEST_F(HttpParserTest, ALengthThatIsNoNumberIsRefused) {
-  for (const char* length : {"-1", "+5", "0x5", "5a", "", "99999999999999999999"}) {
-    EXPECT_EQ(StatusWith("Content-Length: " + std::string(length) + "\r\n"), 400) << length;
-  }
-}
-
-TEST_F(HttpParserTest, OtherTransferEncodingsAreRefused) {
-  EXPECT_EQ(StatusWith("Transfer-Encoding: gzip, chunked\r\n"), 501);
-  EXPECT_EQ(StatusWith("Transfer-Encoding: xchunked\r\n"), 400);
-  EXPECT_EQ(StatusWith("Transfer-Encoding: chunked, gzip\r\n"), 400);
-  EXPECT_EQ(StatusWith("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"), 400);
+TEST_F(HttpParserTest, OtherMethodsAndVersionsAreRefused) {
   EXPECT_EQ(StatusOf("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
-}
-
-TEST_F(HttpParserTest, AHeaderOfTwoLinesIsRefused) {
-  EXPECT_EQ(StatusWith("X-A: 1\r\n 2\r\n"), 400);
-  EXPECT_EQ(StatusWith("X-A: 1\r\n\t2\r\n"), 400);
-}
-
-TEST_F(HttpParserTest, BlanksBeforeTheColonAndBareLineFeedsAreRefused) {
-  EXPECT_EQ(StatusWith("Content-Length : 5\r\n"), 400);
-  EXPECT_EQ(StatusWith("X-A: 1\nX-B: 2\r\n"), 400);
-  EXPECT_EQ(StatusWith(std::string("X-A: 1\0 2\r\n", 11)), 400);
-}
-
-TEST_F(HttpParserTest, HostIsThereOnceIn11) {
   EXPECT_EQ(StatusOf("GET / HTTP/1.1\r\n\r\n"), 400);
-  EXPECT_EQ(StatusWith("Host: g\r\n"), 400);
-}
-
-TEST_F(HttpParserTest, ConnectIsRefused) {
   EXPECT_EQ(StatusOf("CONNECT h:443 HTTP/1.1\r\nHost: h\r\n\r\n"), 501);
-}
-
-TEST_F(HttpParserTest, OtherVersionsAreRefused) {
   EXPECT_EQ(StatusOf("GET / HTTP/2.0\r\nHost: h\r\n\r\n"), 505);
   EXPECT_EQ(StatusOf("GET / HTTP/1.2\r\nHost: h\r\n\r\n"), 505);
   EXPECT_EQ(StatusOf("GET /\r\n\r\n"), 400);
 }
 
-TEST_F(HttpParserTest, OtherExpectationsAreRefused) {
+TEST_F(HttpParserTest, ReadsExpectations) {
   EXPECT_EQ(StatusWith("Expect: 100-Continue\r\n"), 0);
   EXPECT_TRUE(framing_.expects_continue);
-  EXPECT_EQ(StatusWith("Expect: a-miracle\r\n"), 417);
 }
 
 TEST_F(HttpParserTest, ReadsChunksInAnyPieces) {

@@ -44,17 +44,37 @@ struct Served {
 
 inline constexpr size_t kSplicedBytes = 768 << 10;
 
+// The common part of a test's tasks. Lives on its connection's thread.
+class ServedTask : public HttpTask {
+ public:
+  ServedTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+  virtual ~ServedTask() = default;
+
+  void Resumed() override {}
+  void ClientLeft() override { served_->left.Notify(); }
+  void Over() override {
+    served_->over.fetch_add(1);
+    delete this;
+  }
+
+ protected:
+  void NoteEnd(BodyEnd end) {
+    absl::MutexLock lock(&served_->mu);
+    served_->ends.push_back(end);
+  }
+
+  HttpCall* const call_;
+  Served* const served_;
+};
+
 // Answers each request with its method, path and body; one for "/hold" when the test says so.
 // Lives on its connection's thread.
-class EchoTask final : public HttpTask {
+class EchoTask final : public ServedTask {
  public:
-  EchoTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+  using ServedTask::ServedTask;
 
   void Serve(BodyEnd end) override {
-    {
-      absl::MutexLock lock(&served_->mu);
-      served_->ends.push_back(end);
-    }
+    NoteEnd(end);
     if (end != BodyEnd::kWhole) return Reply({400, "text/plain", "no body"});
     if (call_->request().path != "/hold") return Answer();
     absl::MutexLock lock(&served_->mu);
@@ -66,10 +86,6 @@ class EchoTask final : public HttpTask {
   void ClientLeft() override {
     if (!served_->left.HasBeenNotified()) served_->left.Notify();
     if (!has_replied_) Reply({499, "text/plain", ""});
-  }
-  void Over() override {
-    served_->over.fetch_add(1);
-    delete this;
   }
 
  private:
@@ -96,39 +112,28 @@ class EchoTask final : public HttpTask {
     Reply(std::move(reply));
   }
 
-  HttpCall* const call_;
-  Served* const served_;
   bool has_replied_ = false;
 };
 
 // Answers by the parts "a", "bc" and "", and ends with "d"; ends early where a part is not taken.
 // Lives on its connection's thread.
-class PartsTask final : public HttpTask {
+class PartsTask final : public ServedTask {
  public:
-  PartsTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+  using ServedTask::ServedTask;
 
   void Serve(BodyEnd end) override {
     PartTaken(true);
-    absl::MutexLock lock(&served_->mu);
-    served_->ends.push_back(end);
+    NoteEnd(end);
   }
-  void Resumed() override {}
-  void ClientLeft() override { served_->left.Notify(); }
   void PartTaken(bool taken) override {
     if (!taken || parts_ == kParts.size()) return call_->Reply({200, "text/plain", "d"});
     HttpReply part(200, "text/plain", kParts[parts_++]);
     part.AddHeader("X-First", "yes");
     call_->ReplyPart(std::move(part));
   }
-  void Over() override {
-    served_->over.fetch_add(1);
-    delete this;
-  }
 
  private:
   const std::vector<std::string> kParts = {"a", "bc", ""};
-  HttpCall* const call_;
-  Served* const served_;
   size_t parts_ = 0;
 };
 
@@ -141,9 +146,9 @@ inline std::string ToldBody(size_t bytes) {
 
 // Takes the beginning of its body, and answers with the hash of the whole body. Lives on its
 // connection's thread.
-class BeginningTask final : public HttpTask {
+class BeginningTask final : public ServedTask {
  public:
-  BeginningTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+  using ServedTask::ServedTask;
 
   // The first bytes tell the length.
   size_t BodyBytes(absl::string_view first) const override {
@@ -162,50 +167,32 @@ class BeginningTask final : public HttpTask {
     EXPECT_EQ(call_->TakeBody(), "");
     call_->Reply(
         {end == BodyEnd::kWhole ? 200 : 400, "text/plain", absl::StrCat(absl::HashOf(body_))});
-    absl::MutexLock lock(&served_->mu);
-    served_->ends.push_back(end);
+    NoteEnd(end);
   }
-  void Resumed() override {}
   void ClientLeft() override {}
-  void Over() override {
-    served_->over.fetch_add(1);
-    delete this;
-  }
 
  private:
-  HttpCall* const call_;
-  Served* const served_;
   std::string body_;
 };
 
 // Gives large parts until the client has left. Lives on its connection's thread.
-class EndlessTask final : public HttpTask {
+class EndlessTask final : public ServedTask {
  public:
-  EndlessTask(HttpCall* call, Served* served) : call_(call), served_(served) {}
+  using ServedTask::ServedTask;
 
   void Serve(BodyEnd) override { PartTaken(true); }
-  void Resumed() override {}
-  void ClientLeft() override { served_->left.Notify(); }
   void PartTaken(bool taken) override {
     if (!taken) return call_->Reply({200, "text/plain", ""});
     call_->ReplyPart({200, "text/plain", std::string(1 << 20, 'x')});
   }
-  void Over() override {
-    served_->over.fetch_add(1);
-    delete this;
-  }
-
- private:
-  HttpCall* const call_;
-  Served* const served_;
 };
 
 // Takes its body in pieces, and answers each take by a part with what it took; while the test holds
 // it back, it takes nothing until Resumed(). Ends with trailers that say why. Lives on its
 // connection's thread.
-class PiecesTask final : public HttpTask {
+class PiecesTask final : public ServedTask {
  public:
-  PiecesTask(HttpCall* call, Served* served) : call_(call), served_(served) {
+  PiecesTask(HttpCall* call, Served* served) : ServedTask(call, served) {
     call->StreamBody(served->until_ns);
     absl::MutexLock lock(&served->mu);
     served->holding = call;
@@ -214,10 +201,7 @@ class PiecesTask final : public HttpTask {
 
   void BodyGrew() override { Take(); }
   void Serve(BodyEnd end) override {
-    {
-      absl::MutexLock lock(&served_->mu);
-      served_->ends.push_back(end);
-    }
+    NoteEnd(end);
     End(end == BodyEnd::kWhole ? "whole" : "too many");
   }
   void Resumed() override {
@@ -233,10 +217,6 @@ class PiecesTask final : public HttpTask {
     part_out_ = false;
     if (!taken) End("untaken");
     Take();
-  }
-  void Over() override {
-    served_->over.fetch_add(1);
-    delete this;
   }
 
  private:
@@ -260,8 +240,6 @@ class PiecesTask final : public HttpTask {
     call_->Reply(std::move(reply));
   }
 
-  HttpCall* const call_;
-  Served* const served_;
   std::string why_;
   bool part_out_ = false;
   bool has_parts_ = false;
@@ -402,8 +380,15 @@ class HttpServerTest : public testing::Test {
   void Add(const std::string& address) { group().addresses.push_back({address, "listen.http"}); }
   const std::string& Address(size_t index = 0) const { return server_.bound(0)[index]; }
 
-  void Start() { ASSERT_TRUE(server_.Start(options_).ok()); }
-  Client Connect() { return Client(Address()); }
+  void Start() {
+    is_started_ = true;
+    ASSERT_TRUE(server_.Start(options_).ok());
+  }
+  // The first client starts the server.
+  Client Connect() {
+    if (!is_started_) Start();
+    return Client(Address());
+  }
 
   // What a connection gets for these bytes until the server ends it.
   std::string Ask(const std::string& bytes) {
@@ -417,6 +402,7 @@ class HttpServerTest : public testing::Test {
   ServerMetrics metrics_;
   HttpServerOptions options_;
   HttpServer server_;
+  bool is_started_ = false;
 };
 
 inline constexpr char kGet[] = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";

@@ -19,7 +19,6 @@ namespace mpsd {
 namespace {
 
 TEST_F(HttpServerTest, AnswersAndKeepsTheConnection) {
-  Start();
   Client client = Connect();
   for (int i = 0; i < 3; ++i) {
     client.Send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody");
@@ -31,7 +30,6 @@ TEST_F(HttpServerTest, AnswersAndKeepsTheConnection) {
 
 TEST_F(HttpServerTest, AThreadStartsWithItsFirstConnection) {
   options_.threads = 4;
-  Start();
   Client first = Connect();
   Client second = Connect();
   for (Client* const client : {&first, &second}) {
@@ -43,7 +41,6 @@ TEST_F(HttpServerTest, AThreadStartsWithItsFirstConnection) {
 }
 
 TEST_F(HttpServerTest, AnotherServerTakesItsSocketsOver) {
-  Start();
   Client before = Connect();
   before.Send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
   before.ReadReply();
@@ -75,7 +72,6 @@ TEST_F(HttpServerTest, AnotherServerTakesItsSocketsOver) {
 }
 
 TEST_F(HttpServerTest, ASplicedReplyIsWhole) {
-  Start();
   Client client = Connect();
   for (int i = 1; i <= 2; ++i) {
     client.Send("GET /spliced HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -112,7 +108,6 @@ TEST(HttpReplies, EachCodeHasWordsOfItsOwn) {
 }
 
 TEST_F(HttpServerTest, AnswersAPipelineInItsOrder) {
-  Start();
   Client client = Connect();
   std::string requests;
   for (int i = 0; i < 100; ++i) {
@@ -139,7 +134,6 @@ TEST_F(HttpServerTest, Http10EndsWithItsReply) {
 }
 
 TEST_F(HttpServerTest, ReadsChunkedBodies) {
-  Start();
   Client client = Connect();
   client.Send("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n");
   client.Send("3\r\ncde\r\n0\r\n\r\n");
@@ -162,7 +156,6 @@ constexpr char kPostOf4096[] = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 4
 TEST_F(HttpServerTest, OneHostLeavesRoomForBodiesOfOthers) {
   const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_hosts.sock");
   Add("unix:" + path);
-  Start();
   Client first = Connect();
   first.Send(kPostOf4096 + std::string(4000, 'x'));
   while (server_.body_bytes() < 4000) std::this_thread::yield();
@@ -181,7 +174,6 @@ TEST_F(HttpServerTest, TheBodiesOfAllTogetherAreBounded) {
   const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_all.sock");
   Add("unix:" + path);
   options_.buffered_bytes = 6000;
-  Start();
   Client first = Connect();
   first.Send(kPostOf4096 + std::string(4000, 'x'));
   while (server_.body_bytes() < 4000) std::this_thread::yield();
@@ -202,7 +194,6 @@ void BeginPost(Client* client) {
 
 TEST_F(HttpServerTest, AConnectionBeyondTheBoundIsClosed) {
   group().connections = 1;
-  Start();
   Client first = Connect();
   BeginPost(&first);
   EXPECT_EQ(Connect().ReadAll(), "");
@@ -213,7 +204,6 @@ TEST_F(HttpServerTest, AConnectionBeyondTheBoundIsClosed) {
 
 TEST_F(HttpServerTest, AnIdleConnectionMakesRoom) {
   group().connections = 1;
-  Start();
   Client first = Connect();
   first.Send(kGet);
   first.ReadReply();
@@ -229,7 +219,6 @@ TEST_F(HttpServerTest, AnIdleConnectionMakesRoom) {
 
 TEST_F(HttpServerTest, ABeginningWithoutARequestMakesRoomFirst) {
   group().connections = 4;
-  Start();
   Client idle = Connect();
   idle.Send(kGet);
   idle.ReadReply();
@@ -266,7 +255,6 @@ TEST_F(HttpServerTest, AFullAddressLeavesRoomAtAnother) {
 TEST_F(HttpServerTest, ABusyThreadKeepsNobodyWaitingAtAnAddressWithItsOwn) {
   Add("127.0.0.1:0");
   group().addresses.back().has_own_thread = true;
-  Start();
   Client busy = Connect();
   busy.Send(kGet);
   busy.ReadReply();
@@ -303,7 +291,6 @@ TEST_F(HttpServerTest, WhatIsNoRequestEndsTheConnection) {
 }
 
 TEST_F(HttpServerTest, ContinueIsSaidBeforeTheBody) {
-  Start();
   Client client = Connect();
   client.Send("POST /a HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
   const std::string wanted = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -339,7 +326,6 @@ TEST_F(HttpServerTest, APartBehindAContinueThatNobodyReadsIsGivenBack) {
   const std::string path = absl::StrCat(testing::TempDir(), "/http_server_test_full.sock");
   Add("unix:" + path);
   const UnreadSocket full;
-  Start();
   Client reader = Connect();
   reader.Send(kGet);
   const int replies = full.TimesUntilFull(reader.ReadReply());
@@ -363,7 +349,6 @@ TEST_F(HttpServerTest, APartBehindAContinueThatNobodyReadsIsGivenBack) {
 TEST_F(HttpServerTest, ABodyThatComesAfterItsTimeIsDropped) {
   options_.body_ns = 1;
   options_.message_bytes = options_.buffered_bytes = 1 << 20;
-  Start();
   Client client = Connect();
   client.Send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nx");
   EXPECT_TRUE(absl::StartsWith(client.ReadReply(), "HTTP/1.1 400"));
@@ -380,7 +365,6 @@ TEST_F(HttpServerTest, ARefusedRequestsBodyIsNeverRead) {
 }
 
 TEST_F(HttpServerTest, AnotherThreadMayReply) {
-  Start();
   Client client = Connect();
   client.Send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
   served_.held.WaitForNotification();
@@ -392,7 +376,6 @@ TEST_F(HttpServerTest, AnotherThreadMayReply) {
 }
 
 TEST_F(HttpServerTest, ATaskIsResumedOnItsThread) {
-  Start();
   Client client = Connect();
   client.Send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
   served_.held.WaitForNotification();
@@ -404,7 +387,6 @@ TEST_F(HttpServerTest, ATaskIsResumedOnItsThread) {
 }
 
 TEST_F(HttpServerTest, AReplyMayComeInParts) {
-  Start();
   Client client = Connect();
   const std::string wanted =
       "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nX-First: "
@@ -419,7 +401,6 @@ TEST_F(HttpServerTest, AReplyMayComeInParts) {
 }
 
 TEST_F(HttpServerTest, TheEndOfTheConnectionEndsThePartsOfHttp10) {
-  Start();
   EXPECT_EQ(Ask("GET /parts HTTP/1.0\r\n\r\n"),
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nX-First: yes\r\nConnection: close\r\n"
             "\r\nabcd");
@@ -438,7 +419,6 @@ TEST_F(HttpServerTest, PartsEndWhenTheClientLeaves) {
 
 TEST_F(HttpServerTest, AClientThatTakesNoPartIsCut) {
   options_.answer_ns = 1;
-  Start();
   Client client = Connect();
   client.Send("GET /endless HTTP/1.1\r\nHost: h\r\n\r\n");
   served_.left.WaitForNotification();
@@ -483,7 +463,6 @@ std::string PostOfBeginning(size_t bytes) {
 
 TEST_F(HttpServerTest, ATaskMayTakeTheBeginningOfItsBody) {
   options_.message_bytes = options_.buffered_bytes = 1 << 20;
-  Start();
   Client client = Connect();
   const std::string body = ToldBody(200'000);
   // However it is cut.
@@ -498,7 +477,6 @@ TEST_F(HttpServerTest, ATaskMayTakeTheBeginningOfItsBody) {
 
 TEST_F(HttpServerTest, AClientMayLeaveBehindTheBeginning) {
   options_.message_bytes = options_.buffered_bytes = 1 << 20;
-  Start();
   Client client = Connect();
   client.Send(PostOfBeginning(200'000) + ToldBody(200'000).substr(0, 100'000));
   while (served_.begun == 0) std::this_thread::yield();
@@ -511,7 +489,6 @@ TEST_F(HttpServerTest, AClientMayLeaveBehindTheBeginning) {
 TEST_F(HttpServerTest, TheRestOfABodyHasItsTime) {
   options_.message_bytes = options_.buffered_bytes = 1 << 20;
   options_.body_ns = 1;
-  Start();
   Client client = Connect();
   client.Send(PostOfBeginning(200'000) + ToldBody(200'000).substr(0, 100'000));
   EXPECT_TRUE(absl::StartsWith(client.ReadAll(), "HTTP/1.1 400 "));
@@ -549,7 +526,6 @@ TEST_F(HttpServerTest, ATrickledBodyIsGivenUp) {
 
 TEST_F(HttpServerTest, EmptyLinesBeginNoRequest) {
   options_.head_ns = group().idle_ns = 1;
-  Start();
   EXPECT_EQ(Ask("\r\n"), "");
 }
 
@@ -561,7 +537,6 @@ TEST_F(HttpServerTest, AnIdleConnectionEnds) {
 
 TEST_F(HttpServerTest, AConnectionEndsWithTheReplyToItsLastRequest) {
   group().connection_requests = 2;
-  Start();
   Client client = Connect();
   client.Send(kGet);
   EXPECT_FALSE(absl::StrContains(client.ReadReply(), "Connection: close"));
@@ -579,7 +554,6 @@ TEST_F(HttpServerTest, AnOldConnectionEndsWithItsReply) {
 }
 
 TEST_F(HttpServerTest, EachReplyIsTheLastOnceNothingIsKept) {
-  Start();
   Client kept = Connect();
   kept.Send(kGet);
   kept.ReadReply();
@@ -593,7 +567,6 @@ TEST_F(HttpServerTest, EachReplyIsTheLastOnceNothingIsKept) {
 }
 
 TEST_F(HttpServerTest, AClientThatWasToldToStayMaySendItsNextRequest) {
-  Start();
   Client client = Connect();
   client.Send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n");
   served_.held.WaitForNotification();
@@ -610,7 +583,6 @@ TEST_F(HttpServerTest, AClientThatWasToldToStayMaySendItsNextRequest) {
 }
 
 TEST_F(HttpServerTest, AStopEndsIdleConnectionsAndAwaitsReplies) {
-  Start();
   Client idle = Connect();
   idle.Send(kGet);
   idle.ReadReply();
@@ -628,7 +600,6 @@ TEST_F(HttpServerTest, AStopEndsIdleConnectionsAndAwaitsReplies) {
 }
 
 TEST_F(HttpServerTest, AStopEndsARequestWhoseBodyIsStillComing) {
-  Start();
   Client client = Connect();
   client.Send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nx");
   while (server_.body_bytes() == 0) std::this_thread::yield();
@@ -661,7 +632,6 @@ TEST_F(HttpServerTest, TheControlSocketIsForItsUserAlone) {
 }
 
 TEST_F(HttpServerTest, AnotherSocketIsNoControlSocket) {
-  Start();
   Client client = Connect();
   client.Send("GET /control HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_TRUE(absl::EndsWith(client.ReadReply(), "no"));
@@ -670,7 +640,6 @@ TEST_F(HttpServerTest, AnotherSocketIsNoControlSocket) {
 TEST_F(HttpServerTest, AGroupHasItsOwnConnections) {
   options_.groups.push_back(group());
   group().connections = 1;
-  Start();
   Client first = Connect();
   BeginPost(&first);
   Client other(server_.bound(1)[0]);
@@ -682,7 +651,6 @@ TEST_F(HttpServerTest, AGroupHasItsOwnConnections) {
 }
 
 TEST_F(HttpServerTest, AReaderIsCutByItsName) {
-  Start();
   Client stays = Connect();
   stays.Send("GET /peer HTTP/1.1\r\nHost: h\r\n\r\n");
   Client reader = Connect();

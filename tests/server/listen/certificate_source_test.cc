@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "absl/strings/match.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
@@ -60,19 +61,13 @@ struct SelfSigned {
 class CertificateSourceTest : public testing::Test {
  protected:
   CertificateSourceTest() {
-    std::string pattern = std::filesystem::temp_directory_path() / "mpsd_certificates_XXXXXX";
-    folder_ = mkdtemp(pattern.data());
     files_ = {folder_ + "/certificate", folder_ + "/key", ""};
     Write(files_.certificate, one_.certificate);
     Write(files_.key, one_.key);
   }
-  ~CertificateSourceTest() override { std::filesystem::remove_all(folder_); }
 
   // Another file of that name, as whoever renews certificates leaves it.
-  void Write(const std::string& path, const std::string& text) {
-    std::ofstream(path + ".new") << text;
-    std::filesystem::rename(path + ".new", path);
-  }
+  void Write(const std::string& path, const std::string& text) { work_.Replace(path, text); }
 
   std::string Fault() { return std::string(ReadCertificates(files_).status().message()); }
 
@@ -84,7 +79,8 @@ class CertificateSourceTest : public testing::Test {
 
   const SelfSigned one_{"one"};
   const SelfSigned two_{"two"};
-  std::string folder_;
+  const WorkFolder work_;
+  const std::string folder_ = work_.path();
   CertificateFiles files_;
   ServerMetrics server_metrics_;
   AccessMetrics metrics_;
@@ -93,12 +89,11 @@ class CertificateSourceTest : public testing::Test {
 };
 
 TEST_F(CertificateSourceTest, TheTextsAreThoseOfTheFiles) {
-  const auto texts = ReadCertificates(files_);
-  ASSERT_TRUE(texts.ok()) << texts.status();
-  EXPECT_EQ(texts->certificate, one_.certificate);
-  EXPECT_EQ(texts->key, one_.key);
-  EXPECT_EQ(texts->client_ca, "");
-  EXPECT_NEAR(static_cast<double>(texts->not_after_s),
+  const auto texts = ReadCertificates(files_).value();
+  EXPECT_EQ(texts.certificate, one_.certificate);
+  EXPECT_EQ(texts.key, one_.key);
+  EXPECT_EQ(texts.client_ca, "");
+  EXPECT_NEAR(static_cast<double>(texts.not_after_s),
               static_cast<double>(std::time(nullptr) + kYearS), 3600);
 }
 

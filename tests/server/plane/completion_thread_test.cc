@@ -27,6 +27,11 @@ class CompletionThreadTest : public PoolFixture {
     AwaitParked();
   }
 
+  void Start() {
+    Make();
+    StartThread();
+  }
+
   void TearDown() override {
     thread_.Stop();
     PoolFixture::TearDown();
@@ -68,8 +73,7 @@ class CompletionThreadTest : public PoolFixture {
 };
 
 TEST_F(CompletionThreadTest, GivesTheRepliesOfWhatABellTells) {
-  Make();
-  StartThread();
+  Start();
   ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
   FakeCall* call = Submit(7);
   worker_->Complete(worker_->Take().value());
@@ -82,16 +86,14 @@ TEST_F(CompletionThreadTest, GivesTheRepliesOfWhatABellTells) {
 }
 
 TEST_F(CompletionThreadTest, HearsAWorkerThatComesWhileItSleeps) {
-  Make();
-  StartThread();
+  Start();
   ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
   Ring();
   Await([this] { return !Rings(); });
 }
 
 TEST_F(CompletionThreadTest, TicksWhenItIsAskedTo) {
-  Make();
-  StartThread();
+  Start();
   FakeCall* call = Submit(1, 1, 10);
   clock_.Advance(10);
   thread_.WakeBy(clock_.NowNs());
@@ -131,8 +133,7 @@ struct DoorThread {
 };
 
 TEST_F(CompletionThreadTest, ADoorsThreadHearsTheBellsInItsPlace) {
-  Make();
-  StartThread();
+  Start();
   ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
   DoorThread door(&plane_);
   FakeCall* call = Submit(7);
@@ -151,8 +152,7 @@ TEST_F(CompletionThreadTest, ADoorsThreadHearsTheBellsInItsPlace) {
 }
 
 TEST_F(CompletionThreadTest, TheDoorsThreadThatSleptLastHears) {
-  Make();
-  StartThread();
+  Start();
   ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
   DoorThread first(&plane_);
   DoorThread second(&plane_);
@@ -169,8 +169,7 @@ TEST_F(CompletionThreadTest, TheDoorsThreadThatSleptLastHears) {
 }
 
 TEST_F(CompletionThreadTest, ABellThatADoorsThreadHearsIsNoneThatWasMissing) {
-  Make();
-  StartThread();
+  Start();
   ASSERT_TRUE(plane_.bells().Watch(link_, [] {}).ok());
   DoorThread door(&plane_);
   for (const bool rings : {true, false}) {
@@ -188,8 +187,7 @@ TEST_F(CompletionThreadTest, ABellThatADoorsThreadHearsIsNoneThatWasMissing) {
 }
 
 TEST_F(CompletionThreadTest, ABellThatRingsForNothingTooOftenIsGivenUpOnce) {
-  Make();
-  StartThread();
+  Start();
   ASSERT_TRUE(plane_.bells().Watch(link_, [this] { ++given_up_; }).ok());
   uint32_t rings = 0;
   while (given_up_ == 0) {
@@ -206,8 +204,7 @@ TEST_F(CompletionThreadTest, ABellThatRingsForNothingTooOftenIsGivenUpOnce) {
 }
 
 TEST_F(CompletionThreadTest, AnHonestWorkersRingsArePaidForByItsCompletions) {
-  Make();
-  StartThread();
+  Start();
   ASSERT_TRUE(plane_.bells().Watch(link_, [this] { ++given_up_; }).ok());
   for (uint32_t i = 0; i < BellWatch::kEmptyRingsPerSecond + 100; ++i) {
     FakeCall* call = Submit(1);
@@ -219,8 +216,7 @@ TEST_F(CompletionThreadTest, AnHonestWorkersRingsArePaidForByItsCompletions) {
 }
 
 TEST_F(CompletionThreadTest, ABellThatIsNotWatchedAnyMoreIsLeftAlone) {
-  Make();
-  StartThread();
+  Start();
   ASSERT_TRUE(plane_.bells().Watch(link_, [this] { ++given_up_; }).ok());
   plane_.bells().Unwatch(*link_);
   plane_.bells().Unwatch(*link_);
@@ -232,8 +228,7 @@ TEST_F(CompletionThreadTest, ABellThatIsNotWatchedAnyMoreIsLeftAlone) {
 }
 
 TEST_F(CompletionThreadTest, ItIsParkedOnceItHasStopped) {
-  Make();
-  StartThread();
+  Start();
   thread_.Stop();
   thread_.Stop();
   EXPECT_NE(worker_->mailbox_page().front_parked.load(), 0u);

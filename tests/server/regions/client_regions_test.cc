@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -305,9 +304,8 @@ class DeviceRegionsTest : public ClientRegionsTest {
 TEST_F(DeviceRegionsTest, AreOpenedByTheCopierAndClosedWhenNobodyUsesThem) {
   ASSERT_TRUE(RegisterDevice(a_, "gpu", FakeHandle('a'), 600).ok());
   EXPECT_EQ(copier_.opened.size(), 1u);
-  const auto used = regions_.Find(a_.id(), "gpu");
-  ASSERT_TRUE(used.ok());
-  EXPECT_TRUE((*used)->is_device());
+  const auto used = regions_.Find(a_.id(), "gpu").value();
+  EXPECT_TRUE(used->is_device());
   regions_.Unregister(a_.id(), RegionKind::kDevice, "gpu");
   EXPECT_EQ(copier_.opened.size(), 1u);
 }

@@ -1,7 +1,6 @@
 #include "server/rest/control_json.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <limits>
 #include <string>

@@ -1,7 +1,6 @@
 #include "server/rest/generate.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>

@@ -1,7 +1,6 @@
 #include "server/rest/infer_body.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
 #include <limits>

@@ -1,7 +1,6 @@
 #include "server/rest/infer_reply.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <cstring>

@@ -1,7 +1,6 @@
 #include "server/rest/raw_body.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 

@@ -1,7 +1,6 @@
 #include "server/supervise/memory_budget.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace mpsd {
 namespace {

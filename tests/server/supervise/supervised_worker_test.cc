@@ -35,16 +35,33 @@ class SupervisedWorkerTest : public SuperviseFixture {
     }
   }
 
+  // The process does so, and the worker learns of it.
+  template <typename T>
+  void Say(const T& message) {
+    process().Say(message);
+    Pump();
+  }
+  void Exit(int code) {
+    process().Exit(code);
+    Pump();
+  }
+  void DieOf(int signal) {
+    process().DieOf(signal);
+    Pump();
+  }
+  void HangUp() {
+    process().HangUp();
+    Pump();
+  }
+
   void Load() {
     worker_->Start();
-    host_.last().Say(Report());
-    Pump();
+    Say(Report());
   }
 
   void Serve() {
     Load();
-    host_.last().Say(Ready{});
-    Pump();
+    Say(Ready{});
     ASSERT_EQ(worker_->state(), WorkerState::kServing);
     side_.emplace(*worker_->link(), pool()->memory()->Descriptors(), &clock_);
   }
@@ -57,8 +74,7 @@ class SupervisedWorkerTest : public SuperviseFixture {
     if (state == WorkerState::kDraining) worker_->Drain();
     if (state == WorkerState::kEnding) {
       host_.last().ignores_hang = true;
-      host_.last().HangUp();
-      Pump();
+      HangUp();
     }
     ASSERT_EQ(worker_->state(), state);
   }
@@ -112,8 +128,7 @@ TEST_F(SupervisedWorkerTest, ALoadedWorkerGetsItsMemory) {
 TEST_F(SupervisedWorkerTest, AWarmWorkerServes) {
   Load();
   clock_.Advance(kNsPerSecond);
-  process().Say(Ready{});
-  Pump();
+  Say(Ready{});
   EXPECT_EQ(worker_->state(), WorkerState::kServing);
   EXPECT_THAT(owner_.starts_took_ns, ElementsAre(kNsPerSecond));
   EXPECT_EQ(bells_.watched.count(0), 1u);
@@ -122,17 +137,14 @@ TEST_F(SupervisedWorkerTest, AWarmWorkerServes) {
 
 TEST_F(SupervisedWorkerTest, AWarmWorkerDoesNotServeBeforeItHasMappedAll) {
   owner_.MakeSlabs();
-  absl::StatusOr<OwnedSegment> further =
-      OwnedSegment::Create(SegmentKind::kSlabs, 64 * platform::PageBytes(), 0);
-  ASSERT_TRUE(further.ok());
-  pool()->memory()->Add(*std::move(further), 1);
+  OwnedSegment further =
+      OwnedSegment::Create(SegmentKind::kSlabs, 64 * platform::PageBytes(), 0).value();
+  pool()->memory()->Add(std::move(further), 1);
   Load();
   ASSERT_NE(process().LastSent<SlabsAdded>(), nullptr);
-  process().Say(Ready{});
-  Pump();
+  Say(Ready{});
   EXPECT_EQ(worker_->state(), WorkerState::kWarming);
-  process().Say(SlabsMapped{1});
-  Pump();
+  Say(SlabsMapped{1});
   EXPECT_EQ(worker_->state(), WorkerState::kServing);
 }
 
@@ -173,8 +185,7 @@ TEST_P(EachStateTest, AProcessThatIsGoneLeavesItWaiting) {
 TEST_P(EachStateTest, AProcessThatHangsUpHasASecondToLeave) {
   BringInto(GetParam());
   process().ignores_hang = true;
-  process().HangUp();
-  Pump();
+  HangUp();
   EXPECT_EQ(worker_->state(), WorkerState::kEnding);
   Pass(kNsPerSecond - 1);
   EXPECT_EQ(process().kills(), 0);
@@ -200,8 +211,7 @@ TEST_P(EachStateTest, AProcessThatIsDismissedLeavesForGood) {
   BringInto(GetParam());
   worker_->Dismiss();
   EXPECT_TRUE(process().hung());
-  process().Exit(0);
-  Pump();
+  Exit(0);
   EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
   EXPECT_TRUE(worker_->leaving());
 }
@@ -361,8 +371,7 @@ TEST_F(SupervisedWorkerTest, ADeathIsKillThenReapThenRequestsThenRespawn) {
   Pump();
   EXPECT_TRUE(pool()->busy()) << "a killed worker may still write to its memory";
   EXPECT_THAT(host_.journal, ElementsAre("spawn 1", "kill 1"));
-  process().DieOf(SIGKILL);
-  Pump();
+  DieOf(SIGKILL);
   EXPECT_EQ(call->endings(), 0);
   Serve();
   EXPECT_THAT(host_.journal, ElementsAre("spawn 1", "kill 1", "reap 1", "owner hears", "spawn 2"));
@@ -389,8 +398,7 @@ TEST_F(SupervisedWorkerTest, AnExitThatCannotBeReapedYetIsAskedForAgain) {
 
 TEST_F(SupervisedWorkerTest, EventsAfterTheEndAreIgnored) {
   worker_->Start();
-  process().Exit(1);
-  Pump();
+  Exit(1);
   for (const WorkerEvent event :
        {WorkerEvent::kControl, WorkerEvent::kOutput, WorkerEvent::kExit}) {
     worker_->OnEvent(event);
@@ -401,8 +409,7 @@ TEST_F(SupervisedWorkerTest, EventsAfterTheEndAreIgnored) {
 TEST_F(SupervisedWorkerTest, ItsMemoryIsGivenBackAfterItsDeath) {
   Serve();
   EXPECT_GT(budget_.taken_bytes(), 0u);
-  process().Exit(0);
-  Pump();
+  Exit(0);
   EXPECT_EQ(budget_.taken_bytes(), 0u);
 }
 
@@ -411,8 +418,7 @@ TEST_F(SupervisedWorkerTest, ItsMemoryIsGivenBackAfterItsDeath) {
 TEST_F(SupervisedWorkerTest, TheFirstRestartIsAtOnceAndTheOthersWaitTwiceAsLongEach) {
   for (const int64_t wait_ms : {0, 100, 200, 400}) {
     worker_->Start();
-    process().Exit(1);
-    Pump();
+    Exit(1);
     EXPECT_EQ(worker_->start_at_ns() - clock_.NowNs(), wait_ms * kNsPerMs);
   }
 }
@@ -420,13 +426,11 @@ TEST_F(SupervisedWorkerTest, TheFirstRestartIsAtOnceAndTheOthersWaitTwiceAsLongE
 TEST_F(SupervisedWorkerTest, GoodServiceEndsTheBackoff) {
   for (int i = 0; i < 3; ++i) {
     worker_->Start();
-    process().Exit(1);
-    Pump();
+    Exit(1);
   }
   Serve();
   clock_.Advance(kGoodServiceNs + 1);
-  process().Exit(1);
-  Pump();
+  Exit(1);
   EXPECT_EQ(worker_->start_at_ns(), clock_.NowNs());
   EXPECT_TRUE(owner_.deaths.back().served_well);
   EXPECT_FALSE(owner_.deaths.front().served_well);
@@ -448,8 +452,7 @@ TEST_F(SupervisedWorkerTest, AProcessThatCannotBeSpawnedIsTriedAgainLater) {
 
 TEST_F(SupervisedWorkerTest, AFailureIsItsLastWord) {
   worker_->Start();
-  process().Say(Failure{"no such file\n"});
-  Pump();
+  Say(Failure{"no such file\n"});
   EXPECT_EQ(Exits(WorkerExit::kLoad), 1u);
   EXPECT_EQ(process().kills(), 0) << "it left by itself";
   EXPECT_EQ(Info().last_words, "no such file\\n");
@@ -468,8 +471,7 @@ TEST_F(SupervisedWorkerTest, AFailureThatIsReadAfterTheExitCountsToo) {
 
 TEST_F(SupervisedWorkerTest, AFailureThatLastsIsItsLastStart) {
   worker_->Start();
-  process().Say(Failure{"it is no model", true});
-  Pump();
+  Say(Failure{"it is no model", true});
   ASSERT_EQ(owner_.deaths.size(), 1u);
   EXPECT_TRUE(owner_.deaths[0].lasting);
   EXPECT_TRUE(worker_->failed());
@@ -482,8 +484,7 @@ TEST_F(SupervisedWorkerTest, AFailureThatLastsIsItsLastStart) {
 TEST_F(SupervisedWorkerTest, AModelThatWasLoadedOnceIsTriedAgainWhateverItsWorkerSays) {
   owner_.model().served->loaded = true;
   worker_->Start();
-  process().Say(Failure{"it was replaced since", true});
-  Pump();
+  Say(Failure{"it was replaced since", true});
   ASSERT_EQ(owner_.deaths.size(), 1u);
   EXPECT_FALSE(owner_.deaths[0].lasting);
   EXPECT_EQ(worker_->start_at_ns() - clock_.NowNs(), 0);
@@ -493,20 +494,17 @@ TEST_F(SupervisedWorkerTest, AModelThatWasLoadedOnceIsTriedAgainWhateverItsWorke
 TEST_F(SupervisedWorkerTest, AFaultOfTheFirstWarmUpThatLastsIsItsLastStart) {
   owner_.model().served->loaded = true;
   Load();
-  process().Say(Failure{"an output has another shape", true});
-  Pump();
+  Say(Failure{"an output has another shape", true});
   EXPECT_TRUE(worker_->failed());
 }
 
 TEST_F(SupervisedWorkerTest, AFaultOfALaterWarmUpIsTriedAgain) {
   owner_.model().served->loaded = true;
   Serve();
-  process().Exit(1);
-  Pump();
+  Exit(1);
   owner_.model().served->ready = false;
   Load();
-  process().Say(Failure{"an output has another shape", true});
-  Pump();
+  Say(Failure{"an output has another shape", true});
   EXPECT_FALSE(worker_->failed());
 }
 
@@ -514,8 +512,7 @@ TEST_F(SupervisedWorkerTest, AFaultOfAWarmUpBesideAWorkerThatServesIsTriedAgain)
   owner_.model().served->loaded = true;
   owner_.model().served->ready = true;
   Load();
-  process().Say(Failure{"an output has another shape", true});
-  Pump();
+  Say(Failure{"an output has another shape", true});
   EXPECT_FALSE(worker_->failed());
 }
 
@@ -535,8 +532,7 @@ TEST_F(SupervisedWorkerTest, AModelThatFindsNoMemoryIsLoadedAgain) {
 TEST_F(SupervisedWorkerTest, AWorkerThatHasFailedAndStaysIsKilled) {
   worker_->Start();
   process().ignores_hang = true;
-  process().Say(Failure{"no such file"});
-  Pump();
+  Say(Failure{"no such file"});
   Pass(kNsPerSecond);
   EXPECT_EQ(process().kills(), 1);
   Pump();
@@ -588,8 +584,7 @@ TEST_F(SupervisedWorkerTest, LinesBeyondTheRateAreCounted) {
 
 TEST_F(SupervisedWorkerTest, WhatItSaysOutOfTurnIsAnEnd) {
   const auto is_killed_for = [this](const Message& message) {
-    process().Say(message);
-    Pump();
+    Say(message);
     EXPECT_EQ(Exits(WorkerExit::kProtocol), owner_.deaths.size());
     return owner_.deaths.back().reason.text;
   };
@@ -626,16 +621,14 @@ TEST_F(SupervisedWorkerTest, AReportThatTheGroupRefusesIsAnEnd) {
 TEST_F(SupervisedWorkerTest, AWorkerThatReadsNothingIsAnEnd) {
   worker_->Start();
   process().send_status = absl::ResourceExhaustedError("it reads nothing");
-  process().Say(Report());
-  Pump();
+  Say(Report());
   EXPECT_EQ(owner_.deaths.at(0).reason.text, "load: it reads nothing");
 }
 
 TEST_F(SupervisedWorkerTest, AWorkerWhoseBellNobodyHearsDoesNotServe) {
   bells_.watch_status = absl::ResourceExhaustedError("no descriptors");
   Load();
-  process().Say(Ready{});
-  Pump();
+  Say(Ready{});
   EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
   EXPECT_THAT(owner_.starts_took_ns, IsEmpty());
 }
@@ -652,16 +645,13 @@ TEST_F(SupervisedWorkerTest, ItTakesFewerLanesButNeverMore) {
   worker_->Start();
   LoadReport report = Report();
   report.lanes = 2;
-  process().Say(report);
-  Pump();
+  Say(report);
   EXPECT_EQ(Info().lanes, 2u);
   EXPECT_EQ(owner_.model().served->metrics.lane_demotions, 1u);
-  process().Exit(1);
-  Pump();
+  Exit(1);
   worker_->Start();
   report.lanes = 9;
-  process().Say(report);
-  Pump();
+  Say(report);
   EXPECT_EQ(Info().lanes, 3u);
 }
 
@@ -670,14 +660,12 @@ TEST_F(SupervisedWorkerTest, ACrashBeforeTheReportLeavesOneLane) {
   owner_.mutable_model()->order.lanes = 3;
   worker_->Start();
   EXPECT_EQ(process().LastSent<LoadOrder>()->lanes, 3u);
-  process().DieOf(SIGSEGV);
-  Pump();
+  DieOf(SIGSEGV);
   worker_->Start();
   EXPECT_EQ(process().LastSent<LoadOrder>()->lanes, 1u);
   LoadReport report = Report();
   report.lanes = 3;
-  process().Say(report);
-  Pump();
+  Say(report);
   EXPECT_EQ(Info().lanes, 1u);
   EXPECT_EQ(owner_.model().served->metrics.lane_demotions, 1u);
 }
@@ -686,8 +674,7 @@ TEST_F(SupervisedWorkerTest, ACrashBeforeTheReportLeavesNoTrialOfPrecisions) {
   owner_.mutable_model()->order.precision = Precision::kAuto;
   worker_->Start();
   EXPECT_EQ(process().LastSent<LoadOrder>()->precision, Precision::kAuto);
-  process().DieOf(SIGSEGV);
-  Pump();
+  DieOf(SIGSEGV);
   worker_->Start();
   EXPECT_EQ(process().LastSent<LoadOrder>()->precision, Precision::kFp32);
 }
@@ -695,8 +682,7 @@ TEST_F(SupervisedWorkerTest, ACrashBeforeTheReportLeavesNoTrialOfPrecisions) {
 TEST_F(SupervisedWorkerTest, ACrashInServiceLeavesTheLanes) {
   owner_.mutable_model()->order.lanes = 3;
   Serve();
-  process().DieOf(SIGSEGV);
-  Pump();
+  DieOf(SIGSEGV);
   worker_->Start();
   EXPECT_EQ(process().LastSent<LoadOrder>()->lanes, 3u);
 }
@@ -724,29 +710,24 @@ TEST_F(SupervisedWorkerTest, OneWithoutAProcessIsDismissedAtOnce) {
 TEST_F(SupervisedWorkerTest, AKillOfTheKernelsForWantOfMemoryIsSaidSo) {
   Serve();
   ++host_.memory_kills;
-  process().DieOf(SIGKILL);
-  Pump();
+  DieOf(SIGKILL);
   EXPECT_EQ(Exits(WorkerExit::kOom), 1u);
   Serve();
-  process().DieOf(SIGKILL);
-  Pump();
+  DieOf(SIGKILL);
   EXPECT_EQ(Exits(WorkerExit::kKilled), 1u) << "the count explains one death";
 }
 
 TEST_F(SupervisedWorkerTest, ACrashPutDownToOneRequestIsToldSo) {
   Serve();
   FakeCall* call = Submit(pool(), 1);
-  process().DieOf(SIGSEGV);
-  Pump();
+  DieOf(SIGSEGV);
   EXPECT_EQ(owner_.deaths.at(0).conviction, Conviction::kSuspicion);
   Serve();
-  process().DieOf(SIGSEGV);
-  Pump();
+  DieOf(SIGSEGV);
   EXPECT_EQ(owner_.deaths.at(1).conviction, Conviction::kContent);
   EXPECT_EQ(call->status().message(), "request crashed its worker");
   Serve();
-  process().DieOf(SIGSEGV);
-  Pump();
+  DieOf(SIGSEGV);
   EXPECT_EQ(owner_.deaths.at(2).conviction, Conviction::kNone) << "nothing was inside";
 }
 

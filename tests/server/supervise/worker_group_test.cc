@@ -49,12 +49,23 @@ class WorkerGroupTest : public SuperviseFixture {
     }
   }
 
+  // The process says so, and the group learns of it.
+  template <typename T>
+  void Say(FakeWorkerProcess& process, const T& message) {
+    process.Say(message);
+    Pump();
+  }
+
+  // Starts what is due then.
+  void StartAfter(int64_t ns) {
+    clock_.Advance(ns);
+    group_->StartDue();
+  }
+
   // Brings the process into service.
   void Serve(size_t number) {
-    host_.process(number).Say(Report());
-    Pump();
-    host_.process(number).Say(Ready{});
-    Pump();
+    Say(host_.process(number), Report());
+    Say(host_.process(number), Ready{});
   }
 
   // The process exits with 1, and the group starts what is due at once.
@@ -137,8 +148,7 @@ TEST_F(WorkerGroupTest, LabelsGoToTheOutputsThatHaveANumberAClass) {
                          {"other", DataType::kFp32, {3}}};
   report.labels = {"no", "yes"};
   served_->labels["kept"] = {"from", "config"};
-  host_.last().Say(report);
-  Pump();
+  Say(host_.last(), report);
   EXPECT_EQ(served_->labels.size(), 2u);
   EXPECT_EQ(served_->labels["kept"][0], "from");
   EXPECT_EQ(served_->labels["scores"][1], "yes");
@@ -148,8 +158,7 @@ TEST_F(WorkerGroupTest, MoreLabelsThanCanBeServedAreRefused) {
   MakeGroup(1);
   LoadReport report = Report();
   report.labels.resize(kMaxLabels + 1);
-  host_.last().Say(report);
-  Pump();
+  Say(host_.last(), report);
   EXPECT_TRUE(served_->labels.empty());
   EXPECT_FALSE(served_->loaded);
 }
@@ -159,8 +168,7 @@ TEST_F(WorkerGroupTest, AnotherSpecThanTheServedOneIsRefused) {
   Serve(1);
   LoadReport other = Report();
   other.spec.inputs[0].dims = {3};
-  host_.process(2).Say(other);
-  Pump();
+  Say(host_.process(2), other);
   EXPECT_EQ(StateOf(1), WorkerState::kWaiting);
   EXPECT_EQ(board_.Workers(*served_)[1].last_words, "the model file is not the one that is served");
 }
@@ -172,8 +180,7 @@ TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatAllComputeIn) {
   report.precision = Precision::kBf16;
   report.precision_note = "it agrees";
   report.runtime = {"torch\t2.9.1", "patched", "/t", DriverGuard::kMissing, InputMemory::kCopied};
-  host_.process(1).Say(report);
-  Pump();
+  Say(host_.process(1), report);
   EXPECT_EQ(served_->precision, Precision::kBf16);
   EXPECT_EQ(served_->precision_note, "it agrees");
   const WorkerRuntime runtime = board_.Workers(*served_)[0].runtime;
@@ -183,8 +190,7 @@ TEST_F(WorkerGroupTest, TheFirstThatHasLoadedSaysWhatAllComputeIn) {
   EXPECT_EQ(runtime.driver_guard, DriverGuard::kMissing);
   EXPECT_EQ(runtime.input_memory, InputMemory::kCopied);
   report.precision = Precision::kFp32;
-  host_.process(2).Say(report);
-  Pump();
+  Say(host_.process(2), report);
   EXPECT_EQ(StateOf(1), WorkerState::kWaiting);
   EXPECT_EQ(board_.Workers(*served_)[1].last_words,
             "it computes in fp32, and the model's other workers in bf16");
@@ -197,8 +203,7 @@ TEST_F(WorkerGroupTest, AnotherPrecisionThanTheOrderedOneIsRefused) {
   MakeGroup(1);
   LoadReport report = Report();
   report.precision = Precision::kBf16;
-  host_.last().Say(report);
-  Pump();
+  Say(host_.last(), report);
   EXPECT_FALSE(served_->loaded);
   EXPECT_EQ(board_.Workers(*served_)[0].last_words, "it computes in bf16, not in fp32");
 }
@@ -217,17 +222,13 @@ class WeightsTest : public WorkerGroupTest {
   void Load(uint32_t number, uint64_t weight_bytes = kBytes) {
     LoadReport report = Report();
     report.weight_bytes = weight_bytes;
-    host_.process(number).Say(report);
-    Pump();
+    Say(host_.process(number), report);
   }
   void TellShared(uint32_t number) {
     host_.process(number).SayWith(WeightsTold{kBytes}, UniqueFd(open("/dev/null", O_RDONLY)));
     Pump();
   }
-  void Tell(uint32_t number, const WeightsTold& told) {
-    host_.process(number).Say(told);
-    Pump();
-  }
+  void Tell(uint32_t number, const WeightsTold& told) { Say(host_.process(number), told); }
   template <typename Order>
   bool Has(uint32_t number) {
     return host_.process(number).LastSent<Order>() != nullptr;
@@ -312,8 +313,7 @@ TEST_F(WeightsTest, ASecondReportEndsTheWorker) {
 
 TEST_F(WorkerGroupTest, ASpecThatCannotBeServedIsRefused) {
   MakeGroup(1);
-  host_.last().Say(LoadReport());
-  Pump();
+  Say(host_.last(), LoadReport());
   EXPECT_FALSE(served_->loaded);
   EXPECT_EQ(StateOf(0), WorkerState::kWaiting);
   EXPECT_THAT(std::string(board_.Fault(*served_).message()), HasSubstr("without inputs"));
@@ -322,8 +322,7 @@ TEST_F(WorkerGroupTest, ASpecThatCannotBeServedIsRefused) {
 TEST_F(WorkerGroupTest, AModelWithoutMemoryIsSaidToThoseWhoWait) {
   budget_.Take(256 << 20, "another model").IgnoreError();
   MakeGroup(1);
-  host_.last().Say(Report());
-  Pump();
+  Say(host_.last(), Report());
   EXPECT_EQ(StateOf(0), WorkerState::kWaiting);
   EXPECT_EQ(board_.WaitUntilSettled([] { return false; }).code(),
             absl::StatusCode::kResourceExhausted);
@@ -343,11 +342,9 @@ TEST_F(WorkerGroupTest, TheNextLookIsAtTheNextStart) {
   Die(1);
   Die(2);
   EXPECT_EQ(group_->NextNs(clock_.NowNs()), clock_.NowNs() + kFirstBackoffNs);
-  clock_.Advance(kFirstBackoffNs - 1);
-  group_->StartDue();
+  StartAfter(kFirstBackoffNs - 1);
   EXPECT_EQ(host_.spawned(), 2u);
-  clock_.Advance(1);
-  group_->StartDue();
+  StartAfter(1);
   EXPECT_EQ(host_.spawned(), 3u);
 }
 
@@ -372,11 +369,9 @@ TEST_F(WorkerGroupTest, AfterTooManyDeathsTheModelRestsAndThenOneProbes) {
   EXPECT_EQ(served_->metrics.circuit_open, 1);
   Die(4);
   const size_t before = host_.spawned();
-  clock_.Advance(kFirstRestNs - 1);
-  group_->StartDue();
+  StartAfter(kFirstRestNs - 1);
   EXPECT_EQ(host_.spawned(), before);
-  clock_.Advance(1);
-  group_->StartDue();
+  StartAfter(1);
   EXPECT_EQ(host_.spawned(), before + 1) << "one probes";
   EXPECT_EQ(board_.Circuit(*served_), "probing");
   EXPECT_EQ(group_->NextNs(clock_.NowNs()), INT64_MAX) << "the other waits for it";
@@ -390,20 +385,17 @@ TEST_F(WorkerGroupTest, AfterTooManyDeathsTheModelRestsAndThenOneProbes) {
 TEST_F(WorkerGroupTest, AProbeThatDiesOpensTheCircuitAgain) {
   MakeGroup(1, [](SupervisedModel* model) { model->limits.circuit.deaths = 1; });
   Die(1);
-  clock_.Advance(kFirstRestNs);
-  group_->StartDue();
+  StartAfter(kFirstRestNs);
   ASSERT_EQ(host_.spawned(), 2u);
   Die(2);
   EXPECT_EQ(board_.Circuit(*served_), "open");
-  clock_.Advance(2 * kFirstRestNs - 1);
-  group_->StartDue();
+  StartAfter(2 * kFirstRestNs - 1);
   EXPECT_EQ(host_.spawned(), 2u) << "twice as long";
 }
 
 TEST_F(WorkerGroupTest, AFailureThatLastsIsNoReasonForARestOrAnotherStart) {
   MakeGroup(1, [](SupervisedModel* model) { model->limits.circuit.deaths = 1; });
-  host_.process(1).Say(Failure{"it is no model", true});
-  Pump();
+  Say(host_.process(1), Failure{"it is no model", true});
   group_->StartDue();
   EXPECT_EQ(group_->NextNs(clock_.NowNs()), INT64_MAX);
   Pass(120 * kNsPerSecond);
@@ -413,13 +405,11 @@ TEST_F(WorkerGroupTest, AFailureThatLastsIsNoReasonForARestOrAnotherStart) {
 
 TEST_F(WorkerGroupTest, AModelThatAnotherWorkerLoadsHadNoFailureThatLasts) {
   MakeGroup(2);
-  host_.process(1).Say(Failure{"it is no model", true});
-  Pump();
+  Say(host_.process(1), Failure{"it is no model", true});
   EXPECT_TRUE(group_->Find(0)->failed());
   Serve(2);
   EXPECT_FALSE(group_->Find(0)->failed());
-  clock_.Advance(kFirstBackoffNs);
-  group_->StartDue();
+  StartAfter(kFirstBackoffNs);
   EXPECT_EQ(group_->Find(0)->epoch(), 2u);
 }
 
@@ -454,13 +444,11 @@ TEST_F(WorkerGroupTest, WhoseDeviceIsLostAgainAndAgainWaitsForIt) {
     ASSERT_EQ(host_.spawned(), loss);
     host_.last().Exit(kWorkerExitDeviceLost);
     Pump();
-    clock_.Advance(kFirstDeviceRestNs - 1);
-    group_->StartDue();
+    StartAfter(kFirstDeviceRestNs - 1);
   }
   EXPECT_EQ(board_.Circuit(*served_), "open") << "it rests though its own circuit is closed";
   EXPECT_THAT(board_.Workers(*served_)[0].last_words, HasSubstr("device cuda:0 was lost 3 times"));
-  clock_.Advance(1);
-  group_->StartDue();
+  StartAfter(1);
   EXPECT_EQ(host_.spawned(), kLossesInARow + 1);
   Serve(kLossesInARow + 1);
   EXPECT_EQ(board_.Circuit(*served_), "closed");
@@ -487,8 +475,7 @@ TEST_F(WorkerGroupTest, ALostDeviceLetsNoWorkerOnAnotherOneWait) {
   for (uint32_t loss = 1; loss <= kLossesInARow; ++loss) {
     host_.last().Exit(kWorkerExitDeviceLost);
     Pump();
-    clock_.Advance(kFirstDeviceRestNs - 1);
-    group_->StartDue();
+    StartAfter(kFirstDeviceRestNs - 1);
   }
   EXPECT_EQ(StateOf(0), WorkerState::kServing);
   EXPECT_TRUE(served_->ready);
@@ -511,8 +498,7 @@ TEST_F(WorkerGroupTest, DeathsOnOneDeviceLetNoWorkerOnAnotherOneRest) {
   Die(1);
   EXPECT_EQ(StateOf(0), WorkerState::kLoading);
   Die(4);
-  clock_.Advance(kFirstRestNs);
-  group_->StartDue();
+  StartAfter(kFirstRestNs);
   EXPECT_EQ(StateOf(1), WorkerState::kLoading) << "it probes, whoever starts elsewhere";
   EXPECT_EQ(StateOf(2), WorkerState::kWaiting);
   EXPECT_EQ(board_.Circuit(*served_), "probing");
@@ -562,8 +548,7 @@ class ReplacementTest : public WorkerGroupTest {
     LoadReport report = Report();
     report.spec.outputs[0].dims = {-1};
     host_.last().Say(report);
-    host_.last().Say(Ready{});
-    Pump();
+    Say(host_.last(), Ready{});
     Pass(kWatchdogTickNs);
   }
 
@@ -943,20 +928,17 @@ TEST_F(ReplacementTest, ARetiredGroupReplacesNobody) {
 
 TEST_F(WorkerGroupTest, AWorkerThatDoesNotSayWhatItHasMappedIsKilled) {
   MakeGroup(1, [](SupervisedModel* model) { model->limits.warmup_timeout_ns = INT64_MAX; });
-  host_.last().Say(Report());
-  Pump();
+  Say(host_.last(), Report());
   absl::StatusOr<OwnedSegment> further =
       OwnedSegment::Create(SegmentKind::kSlabs, 64 * platform::PageBytes(), 0);
   ASSERT_TRUE(further.ok() && budget_.Take(further->bytes(), "more").ok());
   pool_->memory()->Add(*std::move(further), 1);
   Die(1);
-  host_.last().Say(Report());
-  Pump();
+  Say(host_.last(), Report());
   ASSERT_NE(host_.last().LastSent<SlabsAdded>(), nullptr);
   Pass(SlabAnnouncer::kPatienceNs);
   EXPECT_EQ(host_.last().kills(), 0) << "it warms up";
-  host_.last().Say(Ready{});
-  Pump();
+  Say(host_.last(), Ready{});
   Pass(SlabAnnouncer::kPatienceNs);
   EXPECT_EQ(host_.process(2).kills(), 0);
   Pass(2 * kWatchdogTickNs);

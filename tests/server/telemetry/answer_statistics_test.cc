@@ -1,7 +1,6 @@
 #include "server/telemetry/answer_statistics.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <initializer_list>
 #include <thread>

@@ -1,14 +1,13 @@
 #include "server/telemetry/gpu_watch.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
@@ -26,10 +25,7 @@ class GpuWatchTest : public testing::Test {
 
   // The driver says so from now on.
   void Say(const std::string& lines) {
-    const std::string fresh = path_ + ".new";
-    std::ofstream(fresh) << lines;
-    ASSERT_EQ(rename(fresh.c_str(), path_.c_str()), 0);
-    setenv("FAKE_NVML", path_.c_str(), 1);
+    setenv("FAKE_NVML", work_.Replace("gpus", lines).c_str(), 1);
   }
 
   static std::vector<GpuSample> WaitForSamples(const GpuWatch& watch) {
@@ -37,7 +33,7 @@ class GpuWatchTest : public testing::Test {
     return watch.Samples();
   }
 
-  const std::string path_ = absl::StrCat(testing::TempDir(), "/gpus");
+  const WorkFolder work_;
 };
 
 TEST_F(GpuWatchTest, NoLibraryAndNoDriverAreNoGpu) {

@@ -1,7 +1,6 @@
 #include "server/telemetry/open_metrics.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <memory>
 #include <string>

@@ -1,7 +1,6 @@
 #include "server/wire/reply_wire.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <deque>

@@ -1,7 +1,6 @@
 #include "server/wire/request_wire.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "proto/base/limits.h"
 

@@ -1,7 +1,6 @@
 #include "server/wire/tensor_forms.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
 #include <limits>

@@ -47,10 +47,9 @@ TEST(Precompiled, KeepsWhatATrieSaysThatLeadsNowhere) {
   std::string charsmap = Charsmap({{'a', "A"}});
   for (const uint32_t wild : {~uint32_t{0}, uint32_t{'a'} | 1 << 8 | 0x3FFFFFU << 10}) {
     charsmap.replace(4 + 4 * (256 ^ 'a'), 4, reinterpret_cast<const char*>(&wild), 4);
-    const auto precompiled = Precompiled::Make(charsmap);
-    ASSERT_TRUE(precompiled.ok());
+    const auto precompiled = Precompiled::Make(charsmap).value();
     std::string normalized;
-    EXPECT_TRUE(precompiled->Append("aa", SIZE_MAX, &normalized));
+    EXPECT_TRUE(precompiled.Append("aa", SIZE_MAX, &normalized));
     EXPECT_EQ(normalized, "aa");
   }
 }
@@ -59,23 +58,21 @@ TEST(Precompiled, KeepsAByteWhoseReplacementIsHalfACharacter) {
   std::string charsmap = Charsmap({{'a', "\u00e9"}});
   const uint32_t second_byte = 1U << 31 | 1;
   charsmap.replace(4 + 4 * (256 ^ 'a' ^ 512), 4, reinterpret_cast<const char*>(&second_byte), 4);
-  const auto precompiled = Precompiled::Make(charsmap);
-  ASSERT_TRUE(precompiled.ok());
+  const auto precompiled = Precompiled::Make(charsmap).value();
   std::string normalized;
-  EXPECT_TRUE(precompiled->Append("ab", SIZE_MAX, &normalized));
+  EXPECT_TRUE(precompiled.Append("ab", SIZE_MAX, &normalized));
   EXPECT_EQ(normalized, "ab");
 }
 
 TEST(Precompiled, StopsAtTheBound) {
-  const auto precompiled = Precompiled::Make(Charsmap({{'a', std::string(100, 'b')}}));
-  ASSERT_TRUE(precompiled.ok());
+  const auto precompiled = Precompiled::Make(Charsmap({{'a', std::string(100, 'b')}})).value();
   std::string normalized;
-  EXPECT_FALSE(precompiled->Append(std::string(50, 'a'), 250, &normalized));
+  EXPECT_FALSE(precompiled.Append(std::string(50, 'a'), 250, &normalized));
   EXPECT_EQ(normalized.size(), 300U);
   normalized.clear();
   std::string grapheme = "a";  // with 50 marks
   for (int i = 0; i < 50; ++i) grapheme += "\u0301";
-  EXPECT_FALSE(precompiled->Append(grapheme, 120, &normalized));
+  EXPECT_FALSE(precompiled.Append(grapheme, 120, &normalized));
   EXPECT_LE(normalized.size(), 122U);
 }
 

@@ -1,7 +1,6 @@
 #include "server/telemetry/collector/otlp_metrics.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 

@@ -1,7 +1,6 @@
 #include "server/telemetry/collector/span_exporter.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>

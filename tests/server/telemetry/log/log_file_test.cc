@@ -4,62 +4,42 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
 
-std::string ReadAll(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 class LogFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = testing::TempDir() + "/log_file_XXXXXX";
-    ASSERT_NE(mkdtemp(directory_.data()), nullptr);
-    path_ = directory_ + "/mpsd.log";
-  }
-  void TearDown() override {
-    unlink(path_.c_str());
-    unlink((path_ + ".1").c_str());
-    rmdir(directory_.c_str());
-  }
-
-  std::string directory_;
-  std::string path_;
+  const WorkFolder work_;
+  const std::string path_ = work_.PathOf("mpsd.log");
 };
 
 TEST_F(LogFileTest, Appends) {
-  std::ofstream(path_) << "before\n";
-  auto file = LogFile::Open(path_);
-  ASSERT_TRUE(file.ok()) << file.status();
-  EXPECT_TRUE((*file)->Write("one"));
-  EXPECT_TRUE((*file)->Write("two"));
-  EXPECT_EQ(ReadAll(path_), "before\none\ntwo\n");
-  EXPECT_FALSE((*file)->IsTerminal());
+  work_.Write(path_, "before\n");
+  auto file = LogFile::Open(path_).value();
+  EXPECT_TRUE(file->Write("one"));
+  EXPECT_TRUE(file->Write("two"));
+  EXPECT_EQ(work_.Read(path_), "before\none\ntwo\n");
+  EXPECT_FALSE(file->IsTerminal());
 }
 
 TEST_F(LogFileTest, ReopenFollowsARotation) {
-  auto file = LogFile::Open(path_);
-  ASSERT_TRUE(file.ok()) << file.status();
-  (*file)->Write("old");
+  auto file = LogFile::Open(path_).value();
+  file->Write("old");
   ASSERT_EQ(std::rename(path_.c_str(), (path_ + ".1").c_str()), 0);
-  (*file)->Write("still old");
-  ASSERT_TRUE((*file)->Reopen().ok());
-  (*file)->Write("new");
-  EXPECT_EQ(ReadAll(path_ + ".1"), "old\nstill old\n");
-  EXPECT_EQ(ReadAll(path_), "new\n");
+  file->Write("still old");
+  ASSERT_TRUE(file->Reopen().ok());
+  file->Write("new");
+  EXPECT_EQ(work_.Read(path_ + ".1"), "old\nstill old\n");
+  EXPECT_EQ(work_.Read(path_), "new\n");
 }
 
 TEST_F(LogFileTest, AMissingFolderIsAnError) {
-  EXPECT_EQ(LogFile::Open(directory_ + "/none/mpsd.log").status().code(),
+  EXPECT_EQ(LogFile::Open(work_.PathOf("none/mpsd.log")).status().code(),
             absl::StatusCode::kUnavailable);
 }
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <string>
 #include <vector>
 
@@ -11,16 +10,10 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/limits.h"
+#include "tests/fakes/fake_clock.h"
 
 namespace mpsd {
 namespace {
-
-class FakeClock final : public Clock {
- public:
-  int64_t NowNs() const override { return now_ns.load(); }
-
-  std::atomic<int64_t> now_ns{1'000'000};
-};
 
 // A logger over a pipe that holds everything the tests write.
 class LoggerTest : public testing::Test {
@@ -102,7 +95,7 @@ TEST_F(LoggerTest, EachLevelHasASwitch) {
 TEST_F(LoggerTest, DropsAndCountsWhatExceedsTheRate) {
   for (uint32_t i = 0; i < kLogLinesPerSecond + 30; ++i) logger_->Log(LogLevel::kInfo, "flood");
   EXPECT_EQ(metrics_.log_lines_dropped, 30);
-  clock_.now_ns += kNsPerSecond / 2;
+  clock_.Advance(kNsPerSecond / 2);
   for (uint32_t i = 0; i < kLogLinesPerSecond; ++i) logger_->Log(LogLevel::kInfo, "flood");
   EXPECT_EQ(metrics_.log_lines_dropped, 30 + kLogLinesPerSecond / 2);
   EXPECT_EQ(Lines().size(), kLogLinesPerSecond + kLogLinesPerSecond / 2);
@@ -121,7 +114,7 @@ TEST_F(LoggerTest, AStuckReaderCostsLinesAndNothingElse) {
   const std::string text(2000, 'x');
   const uint32_t count = 4 * kLogQueueLines;
   for (uint32_t i = 0; i < count; ++i) {
-    clock_.now_ns += kNsPerSecond / kLogLinesPerSecond;
+    clock_.Advance(kNsPerSecond / kLogLinesPerSecond);
     logger_->Log(LogLevel::kInfo, "flood", {{"text", text}});
   }
   const size_t written = Lines().size();
@@ -135,10 +128,9 @@ TEST(Logger, OpensAFileByPath) {
   ASSERT_TRUE(made.valid());
   FakeClock clock;
   ServerMetrics metrics;
-  auto file = LogFile::Open(path);
-  ASSERT_TRUE(file.ok()) << file.status();
+  auto file = LogFile::Open(path).value();
   {
-    Logger logger(*std::move(file), LogLevel::kInfo, &clock, &metrics);
+    Logger logger(std::move(file), LogLevel::kInfo, &clock, &metrics);
     EXPECT_TRUE(logger.Reopen().ok());
     logger.Log(LogLevel::kInfo, "started");
   }

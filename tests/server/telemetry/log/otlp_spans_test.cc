@@ -1,7 +1,6 @@
 #include "server/telemetry/log/otlp_spans.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <map>
 #include <string>

@@ -1,7 +1,6 @@
 #include "server/telemetry/log/trace_log.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-"""The load generator's own client of HTTP/2 frames, against the daemon: every answer is looked at."""
+"""The load generator over streams and by frames of HTTP/2 of its own: every answer is looked at."""
 import json
 import re
 import subprocess
@@ -60,6 +60,33 @@ class LoadOfFrames(unittest.TestCase):
             done = self.load("127.0.0.1:1", *flags)
             self.assertEqual(done.returncode, 105)
             self.assertTrue(re.search(why, done.stderr), done.stderr)
+
+
+class LoadOverStreams(unittest.TestCase):
+    def load(self, daemon, model, duration, *flags):
+        return subprocess.run(
+            [BIN / "mpsd-bench", "--target", daemon.address, "--model", model, "--input",
+             "x:FP32[1,16]", "--concurrency", "40", "--duration", duration, "--warmup", "0",
+             "--json", *flags], capture_output=True, text=True, timeout=60, check=False)
+
+    def test_every_answer_is_counted_and_right(self):
+        with Daemon([synthetic("m")]) as daemon:
+            done = self.load(daemon, "m", "2s", "--streams", "3", "--threads", "2",
+                             "--verify-identity")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            report = json.loads(done.stdout)
+            self.assertGreater(report["answered"], 40)
+            self.assertEqual(report["wrong"], 0)
+            rows = daemon.metric("mpsd_batch_rows_sum", model="m")
+            self.assertGreaterEqual(rows, report["answered"])
+
+    def test_errors_in_a_stream_are_no_answers(self):
+        with Daemon([synthetic("m")]) as daemon:
+            done = self.load(daemon, "nobody", "500ms", "--streams", "2", "--verify-identity")
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            report = json.loads(done.stdout)
+            self.assertEqual(report["answered"], 0)
+            self.assertGreater(report["wrong"], 0)
 
 
 if __name__ == "__main__":

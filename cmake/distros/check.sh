@@ -27,20 +27,19 @@ if [ ${#names[@]} -eq 0 ]; then names=(bookworm trixie noble); fi
 
 # Each clone is made anew. Both use one compiler's cache, so that the second one is built in minutes.
 test_in() { # FOLDER
-  local whose
+  local user=someone home
   open_chroot "$1"
-  for whose in root home/someone; do
-    rm -rf "$1/${whose:?}/mpsd"
-    mkdir -p "$1/$whose"
-    git clone -q --no-hardlinks "$root" "$1/$whose/mpsd" || return
+  for home in root "home/$user"; do
+    rm -rf "$1/${home:?}/mpsd"
+    mkdir -p "$1/$home"
+    git clone -q --no-hardlinks "$root" "$1/$home/mpsd" || return
   done
   in_chroot "$1" 'export CCACHE_DIR=/var/cache/ccache CCACHE_UMASK=000
-    cd /root/mpsd && ./run test && bash cmake/distros/first_request.sh' || return
-  in_chroot "$1" 'id someone >/dev/null 2>&1 || useradd -s /bin/bash someone
-    chown -R someone /home/someone && chmod -R a+rwX /var/cache/ccache
-    exec su someone -c "
-      export HOME=/home/someone CCACHE_DIR=/var/cache/ccache CCACHE_UMASK=000
-      cd /home/someone/mpsd && ./run test"'
+    cd ~/mpsd && ./run test && bash cmake/distros/first_request.sh' || return
+  in_chroot "$1" "id $user >/dev/null 2>&1 || useradd -s /bin/bash $user
+    chown -R $user ~$user && chmod -R a+rwX /var/cache/ccache
+    exec su - $user -c 'export CCACHE_DIR=/var/cache/ccache CCACHE_UMASK=000
+      cd ~/mpsd && ./run test'"
 }
 
 check() { # NAME: 2 where it could not be had

@@ -295,7 +295,8 @@ nghttp2_session_callbacks* FrameConnection::MakeCallbacks() {
       });
   nghttp2_session_callbacks_set_on_frame_recv_callback(
       made, [](nghttp2_session*, const nghttp2_frame* frame, void* user) {
-        if (frame->hd.type == NGHTTP2_SETTINGS) static_cast<FrameConnection*>(user)->is_told_ = true;
+        auto* const self = static_cast<FrameConnection*>(user);
+        self->is_told_ = self->is_told_ || frame->hd.type == NGHTTP2_SETTINGS;
         return 0;
       });
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(

@@ -2,21 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
 
 class HandoverOutcomeTest : public testing::Test {
  protected:
-  HandoverOutcomeTest() {
-    std::string pattern = testing::TempDir() + "outcomeXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~HandoverOutcomeTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string folder_;
+  const WorkFolder work_;
+  const std::string folder_ = work_.path();
 };
 
 TEST_F(HandoverOutcomeTest, IsReadAsItWasWritten) {
@@ -35,7 +29,7 @@ TEST_F(HandoverOutcomeTest, IsForgotten) {
 }
 
 TEST_F(HandoverOutcomeTest, AFileOfSomethingElseIsNone) {
-  std::ofstream(folder_ + "/mpsd.handover") << "hello";
+  work_.Write("mpsd.handover", "hello");
   EXPECT_FALSE(ReadHandoverOutcome(folder_).has_value());
 }
 

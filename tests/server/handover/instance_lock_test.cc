@@ -1,12 +1,12 @@
 #include "server/handover/instance_lock.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
+
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
@@ -15,18 +15,12 @@ using testing::HasSubstr;
 
 class InstanceLockTest : public testing::Test {
  protected:
-  InstanceLockTest() {
-    std::string pattern = testing::TempDir() + "lockXXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~InstanceLockTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string folder_;
+  const WorkFolder work_;
+  const std::string folder_ = work_.path();
 };
 
 TEST_F(InstanceLockTest, IsTakenOnce) {
-  const absl::StatusOr<InstanceLock> first = InstanceLock::Take(folder_);
-  ASSERT_TRUE(first.ok()) << first.status();
+  const InstanceLock first = InstanceLock::Take(folder_).value();
   const absl::Status second = InstanceLock::Take(folder_).status();
   EXPECT_EQ(second.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_THAT(std::string(second.message()), HasSubstr("process " + std::to_string(getpid())));
@@ -68,13 +62,11 @@ TEST_F(InstanceLockTest, AFolderToWhichOthersMayWriteIsNotTrusted) {
 TEST_F(InstanceLockTest, ALinkInItsPlaceIsNotWrittenThrough) {
   const std::string other = folder_ + "/other";
   for (const bool by_symbol : {true, false}) {
-    std::ofstream(other) << "precious";
+    work_.Write(other, "precious");
     by_symbol ? std::filesystem::create_symlink(other, folder_ + "/mpsd.lock")
               : std::filesystem::create_hard_link(other, folder_ + "/mpsd.lock");
     EXPECT_TRUE(absl::IsFailedPrecondition(InstanceLock::Take(folder_).status()));
-    std::string content;
-    std::ifstream(other) >> content;
-    EXPECT_EQ(content, "precious");
+    EXPECT_EQ(work_.Read(other), "precious");
     std::filesystem::remove(folder_ + "/mpsd.lock");
   }
 }
@@ -87,10 +79,9 @@ TEST_F(InstanceLockTest, TellsWhoHoldsIt) {
   EXPECT_TRUE(absl::IsNotFound(InstanceLock::HolderOf(folder_).status()));
   {
     const absl::StatusOr<InstanceLock> lock = InstanceLock::Take(folder_);
-    const absl::StatusOr<InstanceLock::Holder> holder = InstanceLock::HolderOf(folder_);
-    ASSERT_TRUE(holder.ok()) << holder.status();
-    EXPECT_EQ(holder->pid, getpid());
-    EXPECT_EQ(holder->version, MPSD_VERSION);
+    const InstanceLock::Holder holder = InstanceLock::HolderOf(folder_).value();
+    EXPECT_EQ(holder.pid, getpid());
+    EXPECT_EQ(holder.version, MPSD_VERSION);
   }
   // The file still has the number of a process that runs, but nobody holds the lock.
   EXPECT_TRUE(absl::IsNotFound(InstanceLock::HolderOf(folder_).status()));

@@ -1,13 +1,13 @@
 #include "server/reply/answer_step.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
 #include <deque>
 #include <numeric>
 
 #include "server/request/served_model.h"
+#include "tests/fakes/fake_answer_memory.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"
 
@@ -16,15 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::SizeIs;
-
-class FakeMemory final : public AnswerMemory {
- public:
-  void Ref() override { ++references; }
-  void Unref() override { --references; }
-  bool TryPin() override { return true; }
-
-  int references = 0;
-};
 
 // Batches of a model with outputs X FP32[2] and Y FP32[-1, 2], whose elements count from 0.
 class AnswerStepTest : public testing::Test {
@@ -57,6 +48,12 @@ class AnswerStepTest : public testing::Test {
     batch_.row_failed.assign(batch_.row_count, 0);
   }
 
+  // The batch completes with both.
+  void Complete(int64_t length = 3) {
+    Output(length);
+    step_.Complete(batch_);
+  }
+
   void AddOutput(Dims dims) {
     std::vector<float>& elements = bytes_.emplace_back(*ElementCount(dims));
     std::iota(elements.begin(), elements.end(), 0.0f);
@@ -74,7 +71,7 @@ class AnswerStepTest : public testing::Test {
   FakeClock clock_;
   ModelSpec spec_;
   ModelMetrics metrics_;
-  FakeMemory memory_;
+  FakeAnswerMemory memory_;
   std::deque<std::vector<float>> bytes_;
   std::deque<FakeCall> calls_;
   CompletedBatch batch_;
@@ -84,8 +81,7 @@ class AnswerStepTest : public testing::Test {
 TEST_F(AnswerStepTest, EachRequestGetsItsRows) {
   FakeCall* first = Add(1);
   FakeCall* second = Add(2);
-  Output();
-  step_.Complete(batch_);
+  Complete();
   EXPECT_THAT(Elements(*first, 0), ElementsAre(0, 1));
   EXPECT_EQ(first->sink.outputs()[0].dims, (Dims{1, 2}));
   EXPECT_THAT(Elements(*second, 0), ElementsAre(2, 3, 4, 5));
@@ -96,8 +92,7 @@ TEST_F(AnswerStepTest, EachRequestGetsItsRows) {
 TEST_F(AnswerStepTest, RowsAreNotCopied) {
   Add(1);
   FakeCall* second = Add(1);
-  Output();
-  step_.Complete(batch_);
+  Complete();
   EXPECT_EQ(second->sink.view(0).data(), batch_.outputs[0].bytes.data() + 8);
   EXPECT_EQ(second->sink.memory(), &memory_);
 }
@@ -134,8 +129,7 @@ TEST_F(KeepingAnswerStepTest, KeepsWhatWasLookedForBeforeItIsGiven) {
   FakeCall* call = AddKept();
   FakeCall* other = Add(1);
   other->request.model = model_;
-  Output();
-  step_.Complete(batch_);
+  Complete();
   EXPECT_THAT(cache_.kept, ElementsAre(&call->request));
   EXPECT_EQ(call->endings(), 1);
   EXPECT_EQ(other->endings(), 1);
@@ -161,8 +155,7 @@ TEST_F(KeepingAnswerStepTest, FailuresAreNotKept) {
 TEST_F(AnswerStepTest, OutputsComeInTheOrderInWhichTheyWereAskedFor) {
   FakeCall* call = Add(1);
   call->request.wanted_outputs = {1, 0};
-  Output();
-  step_.Complete(batch_);
+  Complete();
   ASSERT_THAT(call->sink.outputs(), SizeIs(2));
   EXPECT_EQ(call->sink.outputs()[0].name, "Y");
   EXPECT_EQ(call->sink.outputs()[0].dims, (Dims{1, 3, 2}));
@@ -217,8 +210,7 @@ TEST_F(AnswerStepTest, WhoEndedBeforeGetsNothing) {
 TEST_F(AnswerStepTest, CountsTheBatchAndItsStages) {
   Add(1);
   Add(2);
-  Output();
-  step_.Complete(batch_);
+  Complete();
   EXPECT_EQ(metrics_.batches, 1u);
   EXPECT_EQ(metrics_.batch_rows.ReadRows().sum, 3);
   EXPECT_DOUBLE_EQ(metrics_.queue.ReadSeconds().sum, 200e-9);
@@ -239,8 +231,7 @@ TEST_F(AnswerStepTest, CountsTheTokensOfABatchThatHasThem) {
 
 TEST_F(AnswerStepTest, ABatchWithoutTokensIsNoneOfThoseWithSome) {
   Add(1);
-  Output();
-  step_.Complete(batch_);
+  Complete();
   EXPECT_EQ(metrics_.batch_tokens.ReadTokens().counts, TokenHistogram::Snapshot().counts);
 }
 
@@ -257,8 +248,7 @@ TEST_F(AnswerStepTest, APaddedDimIsCutBackToTheRequestsOwnLength) {
   FakeCall* whole = Add(1, 3);
   FakeCall* rows = Add(2, 2);
   for (FakeCall& call : calls_) call.request.wanted_outputs = {1};
-  Output(3);
-  step_.Complete(batch_);
+  Complete(3);
   EXPECT_EQ(one->sink.outputs()[0].dims, (Dims{1, 1, 2}));
   EXPECT_THAT(Elements(*one, 0), ElementsAre(0, 1));
   EXPECT_EQ(one->sink.memory(), nullptr) << "the cut lies elsewhere and must be copied";
@@ -272,8 +262,7 @@ TEST_F(AnswerStepTest, APaddedDimIsCutBackToTheRequestsOwnLength) {
 TEST_F(AnswerStepTest, AnOutputWithoutTheDimIsLeftAlone) {
   spec_.pad = {{"IN", 0, {3}, 0, {{"Y", 0}}}};
   FakeCall* call = Add(1, 1);
-  Output(3);
-  step_.Complete(batch_);
+  Complete(3);
   EXPECT_EQ(call->sink.outputs()[0].dims, (Dims{1, 2}));
 }
 
@@ -353,8 +342,7 @@ TEST_F(AnswerStepTest, StringsAreCutAtTheirRowsEnds) {
 TEST_F(AnswerStepTest, StatisticsCountABatchBeforeItsAnswers) {
   Add(1);
   Add(2);
-  Output();
-  step_.Complete(batch_);
+  Complete();
   const InferenceStatistics::Totals totals = metrics_.inference.Read();
   EXPECT_EQ(totals.inference_count, 3u);
   EXPECT_EQ(totals.execution_count, 1u);
@@ -399,8 +387,7 @@ TEST_F(AnswerStepTest, StatisticsLeaveOutRowsThatFailedAndThoseNobodyWaitsFor) {
 TEST_F(AnswerStepTest, TheTimeOfEachTurnIsAddedUpWhateverItBrings) {
   FakeCall* call = Add(1);
   batch_.part = AnswerPart::kOneOfMany;
-  Output();
-  step_.Complete(batch_);
+  Complete();
   EXPECT_EQ(call->request.sums.infer_ns, 100);
   batch_.answer_index = 1;
   batch_.finished_ns += 60;
@@ -415,8 +402,7 @@ TEST_F(AnswerStepTest, TheTimeOfEachTurnIsAddedUpWhateverItBrings) {
 TEST_F(AnswerStepTest, TheLastTurnIsInTheStatisticsOnce) {
   FakeCall* call = Add(1);
   batch_.part = AnswerPart::kOneOfMany;
-  Output();
-  step_.Complete(batch_);
+  Complete();
   batch_.answer_index = 1;
   batch_.part = AnswerPart::kNoMore;
   step_.Complete(batch_);

@@ -166,6 +166,8 @@ class Serve(unittest.TestCase):
 
     def test_an_ordinary_stop_says_one_line(self):
         with self.serving(self.good, *ANY_PORTS):
+            # The log is written a moment later than the table.
+            wait_until(lambda: "worker_ready" in self.log(), START_LIMIT_S, "the start in the log")
             before = self.log()
         said = self.log()[len(before):].splitlines()
         self.assertEqual(len(said), 1, said)

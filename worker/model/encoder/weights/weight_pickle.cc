@@ -30,7 +30,7 @@ enum Instruction : uint8_t {
   kTuple1 = 0x85,
   kTuple2 = 0x86,
   kTuple3 = 0x87,
-  kTuple = 't',
+  kTupleAboveMark = 't',
   kEmptyDict = '}',
   kSetItem = 's',
   kSetItems = 'u',
@@ -60,7 +60,7 @@ struct Known {
   const char* dtype = "";
   uint64_t element_bytes = 0;
 };
-constexpr Known kKnown[] = {
+constexpr Known kNames[] = {
     {"collections.OrderedDict", Known::kDict},
     {"torch._utils._rebuild_tensor_v2", Known::kTensor},
     {"torch._utils._rebuild_parameter", Known::kParameter},
@@ -81,7 +81,7 @@ using Handle = uint32_t;  // a place among the values
 struct Value {
   enum Kind : uint8_t { kNothing, kNumber, kText, kTuple, kDict, kKnown, kStorage, kTensor };
   Kind kind = kNothing;
-  uint8_t known = 0;            // place in kKnown; of a storage, that of its type
+  uint8_t known = 0;            // place in kNames; of a storage, that of its type
   uint32_t first = 0;           // a tuple's first item; a tensor's place
   uint32_t count = 0;           // how many items a tuple has
   int64_t number = 0;           // a number; of a storage, how many numbers it has
@@ -164,7 +164,7 @@ class PickleMachine {
       case kTuple2:
       case kTuple3:
         return PushTuple(instruction - kTuple1 + 1);
-      case kTuple:
+      case kTupleAboveMark:
         return marks_.empty() ? Malformed() : PushTuple(TakeMark());
       case kEmptyDict:
         return Push({.kind = Value::kDict});
@@ -309,8 +309,8 @@ class PickleMachine {
     const std::string name = absl::StrCat(rest_.substr(0, module_end), ".",
                                           rest_.substr(module_end + 1, name_end - module_end - 1));
     rest_.remove_prefix(name_end + 1);
-    for (size_t i = 0; i < std::size(kKnown); ++i) {
-      if (kKnown[i].name == name) {
+    for (size_t i = 0; i < std::size(kNames); ++i) {
+      if (kNames[i].name == name) {
         return Push({.kind = Value::kKnown, .known = static_cast<uint8_t>(i)});
       }
     }
@@ -346,7 +346,7 @@ class PickleMachine {
     if (tuple == nullptr || tuple->kind != Value::kTuple || tuple->count != 5 ||
         Item(*tuple, 0).kind != Value::kText || Item(*tuple, 0).text != "storage" ||
         Item(*tuple, 1).kind != Value::kKnown ||
-        kKnown[Item(*tuple, 1).known].kind != Known::kStorage ||
+        kNames[Item(*tuple, 1).known].kind != Known::kStorage ||
         Item(*tuple, 2).kind != Value::kText || Item(*tuple, 4).kind != Value::kNumber) {
       return BadPickle("names a storage in an unknown way");
     }
@@ -358,7 +358,7 @@ class PickleMachine {
                            .known = Item(*tuple, 1).known,
                            .number = Item(*tuple, 4).number,
                            .text = found->second};
-    const uint64_t element_bytes = kKnown[storage.known].element_bytes;
+    const uint64_t element_bytes = kNames[storage.known].element_bytes;
     if (storage.number < 0 || storage.text.size() % element_bytes != 0 ||
         static_cast<uint64_t>(storage.number) != storage.text.size() / element_bytes) {
       return BadPickle(absl::StrCat("says that the storage '", absl::CHexEscape(key.substr(0, 64)),
@@ -375,7 +375,7 @@ class PickleMachine {
       return Malformed();
     }
     const Value arguments = *Top(1);
-    const Known::Kind kind = kKnown[function->known].kind;
+    const Known::Kind kind = kNames[function->known].kind;
     if (kind == Known::kParameter) {
       if (arguments.count != 3 || Item(arguments, 0).kind != Value::kTensor) return Malformed();
       Pop(2).IgnoreError();
@@ -421,7 +421,7 @@ class PickleMachine {
       return BadPickle("has a tensor without a shape and strides of at most 8 numbers from 0");
     }
     const Value& storage = Item(arguments, 0);
-    const Known& type = kKnown[storage.known];
+    const Known& type = kNames[storage.known];
     const auto offset = static_cast<uint64_t>(Item(arguments, 1).number);
     const auto stored = static_cast<uint64_t>(storage.number);
     const std::optional<uint64_t> count = ElementCount(*shape);

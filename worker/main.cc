@@ -211,7 +211,7 @@ absl::StatusOr<std::pair<AttachOrder, std::vector<UniqueFd>>> ExpectAttach(Messa
 }
 
 // Whether the program that started this one has ended before DieWithParent() took effect: loading
-// libtorch takes a while. By hand there is no control socket.
+// libtorch takes a while. Its order may lie in the socket still. By hand there is no control socket.
 bool HasHungUp() {
   pollfd control{kControlFd, 0, 0};
   return poll(&control, 1, 0) > 0 && (control.revents & POLLHUP) != 0;
@@ -267,7 +267,8 @@ int Serve() {
 
 int main(int argc, char** argv) {
   mpsd::platform::DieWithParent();
-  if (argc > 1) return mpsd::HasHungUp() ? mpsd::kExitOk : mpsd::Describe(argc, argv);
+  if (mpsd::HasHungUp()) return mpsd::kExitOk;
+  if (argc > 1) return mpsd::Describe(argc, argv);
   std::signal(SIGXFSZ, SIG_IGN);  // a model that writes too large a file gets an error
   mpsd::platform::DieFirstOfMemory();
   const int exit_code = mpsd::Serve();

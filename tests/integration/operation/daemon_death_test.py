@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,11 +15,12 @@ import grpc
 
 import calls
 import procfs
-from daemon import Daemon, ROOT, wait_until
+from daemon import BIN, Daemon, ROOT, wait_until
 from models import placement, synthetic, tensor
 
 CANCELLED = grpc.StatusCode.CANCELLED
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
+CONTROL_FD = 3  # a worker's
 
 
 def wait_for_running(daemon, batches):
@@ -51,6 +53,16 @@ class Killed(unittest.TestCase):
                 for address in (second.address, listener):
                     with calls.stub(address) as stub:
                         calls.answered(stub, calls.request("m", {"x": calls.row_of(1)}))
+
+    def test_a_worker_that_starts_after_its_daemon_has_gone_reads_no_order(self):
+        """The order may be in its socket, and a load takes long."""
+        ours, its = socket.socketpair()
+        self.addCleanup(its.close)
+        ours.close()
+        its.set_inheritable(True)
+        done = subprocess.run([BIN / "mpsd-worker"], close_fds=False, check=False, timeout=60,
+                              preexec_fn=lambda: os.dup2(its.fileno(), CONTROL_FD))
+        self.assertEqual(done.returncode, 0, "4 would be a wrong order")
 
     def test_what_a_killed_one_left_goes_though_somebody_still_writes_there(self):
         """Its workers live for a moment longer, and the next daemon starts meanwhile."""

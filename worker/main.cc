@@ -211,7 +211,7 @@ absl::StatusOr<std::pair<AttachOrder, std::vector<UniqueFd>>> ExpectAttach(Messa
 }
 
 // Whether the program that started this one has ended before DieWithParent() took effect: loading
-// libtorch takes a while. Its order may lie in the socket still. By hand there is no control socket.
+// libtorch takes a while. Its order may still lie in the socket. By hand there is no such socket.
 bool HasHungUp() {
   pollfd control{kControlFd, 0, 0};
   return poll(&control, 1, 0) > 0 && (control.revents & POLLHUP) != 0;

@@ -32,6 +32,11 @@ def devices_of_host():
     return [name for name in names if name.startswith("cuda:")]
 
 
+def as_one(devices):
+    """These devices as a config's "device": "cuda:0,1"."""
+    return "cuda:" + ",".join(name.partition(":")[2] for name in devices)
+
+
 def used_mib():
     """The memory in use on each device."""
     done = subprocess.run(["nvidia-smi", "--query-gpu=memory.used",

@@ -13,7 +13,7 @@ import time
 
 from bench_frames import h2load, request
 from bench_processes import cpu_seconds, metric
-from cuda_all import devices_of_host
+from cuda_all import as_one, devices_of_host
 from cuda_figures import BIN, MODELS, attempt, figure, lane_bench, programs, serving
 
 TOKENS = 128
@@ -27,7 +27,7 @@ WORDS = (("input_ids", "INT64", TOKENS, struct.pack(f"<{TOKENS}q", *range(1000, 
 
 def model_on(devices):
     return {"name": "rows", "path": str(MODELS / "minilm.pt"), "precision": "bf16",
-            "device": "cuda:" + ",".join(name.partition(":")[2] for name in devices),
+            "device": as_one(devices),
             "max_batch_size": ROWS, "warmup": "smallest", "queue": {"requests": 20000},
             "placement": {"processes": PROCESSES * len(devices), "lanes": LANES, "threads": 1}}
 

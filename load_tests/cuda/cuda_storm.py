@@ -19,7 +19,7 @@ import threading
 import time
 
 from bench_processes import children, metric
-from cuda_all import devices_of_host
+from cuda_all import as_one, devices_of_host
 from cuda_figures import BIN, MODELS, device_mib, figure, programs, serving
 
 # Beginnings of the errors that a call may end with while workers die and models are loaded anew.
@@ -34,7 +34,7 @@ MEMORY_GROWTH_MIB_MAX = 256
 
 def stanzas(devices):
     """The model whose bytes are compared, and a packed text model of MiniLM's size."""
-    where = "cuda:" + ",".join(name.partition(":")[2] for name in devices)
+    where = as_one(devices)
 
     def placement(processes):
         return {"processes": max(processes, len(devices)), "lanes": 2, "threads": 1}

@@ -1,6 +1,6 @@
 """Each wrong request gets its code and names its place, raw and typed, and harms no other request.
 
-The texts are those of tests/server/admit and tests/server/wire.
+tests/server/admit and tests/server/wire pin the texts.
 """
 import unittest
 

@@ -18,7 +18,7 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxValues = 2'000'000;
-constexpr uint64_t kMostSharing = 4;  // bytes of all tensors, in those of all storages
+constexpr uint64_t kMostSharing = 4;  // times the bytes of all storages, for all tensors
 constexpr uint8_t kProtocol = 2;      // torch.save() writes this one
 
 // The instructions of a list of tensors, with pickle's names.
@@ -81,7 +81,7 @@ using Handle = uint32_t;  // a place among the values
 struct Value {
   enum Kind : uint8_t { kNothing, kNumber, kText, kTuple, kDict, kKnown, kStorage, kTensor };
   Kind kind = kNothing;
-  uint8_t known = 0;            // place in kNames; of a storage, that of its type
+  uint8_t known = 0;            // place in kNames; a storage has its type's place
   uint32_t first = 0;           // a tuple's first item; a tensor's place
   uint32_t count = 0;           // how many items a tuple has
   int64_t number = 0;           // a number; of a storage, how many numbers it has
@@ -91,7 +91,7 @@ struct Value {
 absl::Status BadPickle(absl::string_view what) { return absl::InvalidArgumentError(what); }
 absl::Status Malformed() { return BadPickle("is malformed"); }
 
-// Whether the strides are those of numbers that lie side by side.
+// Whether numbers with these strides lie side by side.
 bool AreSideBySide(absl::Span<const int64_t> shape, absl::Span<const int64_t> strides) {
   int64_t expected = 1;
   for (size_t dim = shape.size(); dim-- > 0;) {

@@ -36,7 +36,7 @@ std::string PickleError(const std::string& pickle) {
 
 std::string Six() { return Storage("FloatStorage", "0", 6); }
 
-// The error of a file with one tensor of those six floats.
+// The error of a file with one tensor of these six floats.
 std::string TensorError(int64_t offset, const std::vector<int64_t>& shape,
                         const std::vector<int64_t>& strides) {
   return PickleError(Of({{"a", Tensor(Six(), offset, shape, strides)}}));

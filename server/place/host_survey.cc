@@ -10,6 +10,8 @@
 #include "nlohmann/json.hpp"
 #include "proto/base/child_output.h"
 #include "proto/base/clock.h"
+#include "proto/base/core_binding.h"
+#include "proto/base/memory_nodes.h"
 #include "proto/base/platform.h"
 #include "proto/files/file_stamp.h"
 #include "server/request/device_list.h"
@@ -58,27 +60,44 @@ bool ReadDevices(const std::string& line, HostFacts* host) {
   if (json.contains("passed_over") && json["passed_over"].is_string()) {
     host->passed_over = absl::Utf8SafeCEscape(json["passed_over"].get<std::string>());
   }
+  if (json.contains("gpu_addresses") && json["gpu_addresses"].is_array()) {
+    for (const nlohmann::json& address : json["gpu_addresses"]) {
+      host->gpu_addresses.push_back(address.is_string() ? address.get<std::string>() : "");
+    }
+  }
   if (json.contains("runtime_kind") && json["runtime_kind"].is_string()) {
     host->runtime_kind = FromName<RuntimeKind>(json["runtime_kind"].get<std::string>());
   }
   return true;
 }
 
-bool DependsOnDevices(const ModelConfig& model) {
+bool DependsOnDevices(const ModelConfig& model, bool has_nodes) {
   if (model.format == ModelFormat::kSynthetic) return false;
+  if (has_nodes && model.device != "cpu") return true;
   return model.device == "auto" || model.device == kAllCudaDevices ||
          absl::StartsWith(model.device, "mps");
 }
 
 HostFacts HostSurvey::FactsFor(absl::Span<const ModelConfig> models) {
   HostFacts facts;
-  if (platform::MayHaveGpu() && std::any_of(models.begin(), models.end(), DependsOnDevices)) {
+  const std::vector<uint32_t> allowed = CoreBinding::OfThread();
+  const MemoryNodes nodes(sysfs_, allowed);
+  const bool has_nodes = nodes.cores().size() > 1;
+  const auto depends = [&](const ModelConfig& model) { return DependsOnDevices(model, has_nodes); };
+  if (platform::MayHaveGpu() && std::any_of(models.begin(), models.end(), depends)) {
     absl::MutexLock lock(&mu_);
     if (!asked_) AskWorker();
     facts = devices_;
   }
   facts.cuda_mps = cuda_mps_;
   facts.cores = platform::UsableCores();
+  // With a quota of the cores' time others use them too, and only the kernel knows where room is.
+  if (has_nodes && facts.cores == allowed.size()) {
+    facts.nodes = nodes.cores();
+    for (const std::string& address : facts.gpu_addresses) {
+      facts.gpu_nodes.push_back(nodes.NodeOfGpu(address));
+    }
+  }
   facts.file_bytes = FileBytes(models);
   return facts;
 }

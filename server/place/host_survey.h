@@ -29,9 +29,13 @@ namespace mpsd {
 // decides. Thread-safe; a thread that asks while another one waits for the worker waits too.
 class HostSurvey {
  public:
-  // With `cuda_mps` several processes can use a CUDA device at the same time.
-  HostSurvey(std::string worker_binary, bool cuda_mps, Logger* logger)
-      : worker_binary_(std::move(worker_binary)), cuda_mps_(cuda_mps), logger_(logger) {}
+  // With `cuda_mps` several processes can use a CUDA device at the same time. `sysfs` is where the
+  // kernel tells of memory nodes.
+  HostSurvey(std::string worker_binary, bool cuda_mps, Logger* logger, std::string sysfs = "/sys")
+      : worker_binary_(std::move(worker_binary)),
+        cuda_mps_(cuda_mps),
+        logger_(logger),
+        sysfs_(std::move(sysfs)) {}
 
   // The facts for placing these models, which are all that share the host. The first time that a
   // placement depends on the devices and the host may have a gpu, it runs `mpsd-worker --devices`
@@ -45,22 +49,25 @@ class HostSurvey {
   const std::string worker_binary_;
   const bool cuda_mps_;
   Logger* const logger_;
+  const std::string sysfs_;
 
   absl::Mutex mu_;  // held while the worker is asked
   bool asked_ ABSL_GUARDED_BY(mu_) = false;
   HostFacts devices_ ABSL_GUARDED_BY(mu_);
 };
 
-// Whether the model's placement depends on the host's devices. A model on the cpu, or on CUDA
-// devices that its config names, is placed without asking a worker. Pure.
-bool DependsOnDevices(const ModelConfig& model);
+// Whether the model's placement depends on the host's devices. A model on the cpu is placed without
+// asking a worker. So is one on CUDA devices that its config names, except where the host has
+// several memory nodes. Pure.
+bool DependsOnDevices(const ModelConfig& model, bool has_nodes);
 
 // The size of each model's file, or of its folder's weight files, as a measure of its weights'
 // memory; 0 if there is none. Asks the file system.
 std::vector<uint64_t> FileBytes(absl::Span<const ModelConfig> models);
 
 // Reads the line that `mpsd-worker --devices` writes into `host`: "auto" means the first device,
-// and CUDA devices are counted. False, with `host` unchanged, if the line is not understood. Pure.
+// and CUDA devices are counted, with their addresses. False, with `host` unchanged, if the line is
+// not understood. Pure.
 bool ReadDevices(const std::string& line, HostFacts* host);
 
 }  // namespace mpsd

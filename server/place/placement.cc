@@ -4,7 +4,9 @@
 #include <map>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/request/device_list.h"
@@ -70,6 +72,7 @@ uint32_t CoresForModels(const HostFacts& host) {
 
 // The cores of a model on the cpu. Models with a weight use all their cores in turns.
 struct CpuShares {
+  uint32_t models = 0;
   uint32_t alone = 1;
   uint32_t weighted = 1;
 
@@ -88,7 +91,7 @@ CpuShares SharesOf(absl::Span<const ModelConfig> models, const HostFacts& host) 
   }
   const uint32_t cores = CoresForModels(host);
   // One division, so that a remainder is not lost to the models that share.
-  return {std::max(1U, cores / std::max(1U, on_cpu)),
+  return {on_cpu, std::max(1U, cores / std::max(1U, on_cpu)),
           std::max(1U, cores * weighted / std::max(1U, on_cpu))};
 }
 
@@ -99,8 +102,46 @@ std::vector<DeviceShare> Spread(uint32_t processes, const std::vector<std::strin
   return shares;
 }
 
-void PlaceOnCpu(const ModelConfig& model, uint32_t share, Placement* placement) {
-  const uint32_t processes = OrElse(model.placement.processes, 1);
+// The nodes that the processes of a model take in turn, and the first one's turn.
+struct NodeTurns {
+  absl::Span<const std::vector<uint32_t>> nodes;  // empty: none keeps to a node
+  size_t first = 0;
+
+  size_t cores() const {
+    size_t fewest = nodes.front().size();
+    for (const std::vector<uint32_t>& node : nodes) fewest = std::min(fewest, node.size());
+    return fewest;
+  }
+};
+
+NodeTurns TurnsOf(const ModelConfig& model, absl::Span<const ModelConfig> models,
+                  const HostFacts& host) {
+  if (host.nodes.size() < 2 || model.lane_needs.weight > 0) return {};
+  NodeTurns turns{host.nodes};
+  for (const ModelConfig& other : models) {
+    if (IsCpu(other, host) && other.key() < model.key()) ++turns.first;
+  }
+  return turns;
+}
+
+// Models of one process each that do not come out even would crowd one node.
+void KeepToNodes(const NodeTurns& turns, uint32_t each, uint32_t models,
+                 std::vector<DeviceShare>* processes) {
+  const size_t nodes = turns.nodes.size();
+  if (nodes == 0 || each > turns.cores()) return;
+  const size_t dealt = processes->size() == 1 ? models : processes->size();
+  if (dealt % nodes != 0) return;
+  for (size_t i = 0; i < processes->size(); ++i) {
+    (*processes)[i].cores = turns.nodes[(turns.first + i) % nodes];
+  }
+}
+
+void PlaceOnCpu(const ModelConfig& model, const CpuShares& shares, const NodeTurns& turns,
+                Placement* placement) {
+  const uint32_t share = shares.Of(model);
+  const bool is_wide = !turns.nodes.empty() && share > turns.cores();
+  const auto chosen = static_cast<uint32_t>(is_wide ? turns.nodes.size() : 1);
+  const uint32_t processes = OrElse(model.placement.processes, std::min(chosen, kMaxWorkers));
   placement->processes = Spread(processes, {"cpu"});
   const uint32_t each = std::max(1U, share / processes);
   placement->lanes = OrElse(model.placement.lanes, std::min(each, kMostCpuLanes));
@@ -109,6 +150,19 @@ void PlaceOnCpu(const ModelConfig& model, uint32_t share, Placement* placement) 
       OrElse(model.placement.threads, std::max(part, std::min(each, kMostLoneThreads)));
   const bool is_open = model.placement.threads == 0;
   placement->cores = is_open ? each : placement->lanes * placement->threads;
+  KeepToNodes(turns, placement->cores, shares.models, &placement->processes);
+}
+
+// "cuda" is "cuda:0".
+void KeepToNodesOfGpus(const HostFacts& host, std::vector<DeviceShare>* processes) {
+  for (DeviceShare& share : *processes) {
+    uint32_t number = 0;
+    absl::string_view rest = share.device;
+    if (!absl::ConsumePrefix(&rest, "cuda")) continue;
+    if (absl::ConsumePrefix(&rest, ":") && !absl::SimpleAtoi(rest, &number)) continue;
+    if (number >= host.gpu_nodes.size() || !host.gpu_nodes[number].has_value()) continue;
+    share.cores = host.nodes[*host.gpu_nodes[number]];
+  }
 }
 
 void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
@@ -122,6 +176,7 @@ void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
   const uint32_t mps_lanes = host.runtime_kind == RuntimeKind::kPatched ? kMpsLanes : 1;
   placement->lane_depth = 2;
   placement->processes = Spread(OrElse(model.placement.processes, processes), devices);
+  KeepToNodesOfGpus(host, &placement->processes);
   placement->lanes = OrElse(model.placement.lanes, mps ? mps_lanes : kCudaLanes);
   placement->threads = OrElse(model.placement.threads, 1);
   placement->cores = placement->lanes * placement->threads;
@@ -152,7 +207,7 @@ std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,
     Placement& placement = placements.emplace_back();
     placement.device_note = DeviceNoteOf(models[i], host);
     if (IsCpu(models[i], host)) {
-      PlaceOnCpu(models[i], shares.Of(models[i]), &placement);
+      PlaceOnCpu(models[i], shares, TurnsOf(models[i], models, host), &placement);
     } else {
       PlaceOnGpu(models[i], host, i, &placement);
     }

@@ -46,6 +46,10 @@ struct HostFacts {
   bool cuda_mps = false;                    // the CUDA Multi-Process Service runs
   uint64_t working_set_bytes = 0;           // the gpu's recommended maximum; 0: unknown
   std::vector<uint64_t> file_bytes;         // by model, for its weights; may be empty
+  // The cores of each memory node; fewer than two where no worker is to keep to one.
+  std::vector<std::vector<uint32_t>> nodes;
+  std::vector<std::string> gpu_addresses;        // by CUDA device, by a worker's word
+  std::vector<std::optional<size_t>> gpu_nodes;  // by CUDA device: its place in `nodes`
 };
 
 // Returns one placement for each model, in the same order. A number that a config sets never
@@ -62,6 +66,10 @@ struct HostFacts {
 //   - Apple's gpu: with a released libtorch threads are not safe there, so processes have one lane
 //     each: two processes, if memory holds a third while one is replaced. With a patched libtorch
 //     two lanes; a worker whose model cannot bear them reports one.
+//   - Several memory nodes: a cpu model with more cores than a node gets a process for each.
+//     Processes keep to one node each, so that their memory is near. That needs as many processes,
+//     or as many models of one process, on each node. Otherwise the kernel moves them, as it moves
+//     models with a weight. A process on a CUDA device keeps to the device's node.
 // All processes on a gpu get equal shares of its memory. A synthetic model is on the cpu. REQUIRES:
 // host.cores > 0.
 std::vector<Placement> DecidePlacements(absl::Span<const ModelConfig> models,

@@ -1,8 +1,9 @@
-// DeviceShare: one worker's device, and the part of its memory that the worker may take.
+// DeviceShare: one worker's device, the part of its memory that the worker may take, and its cores.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace mpsd {
 
@@ -11,6 +12,7 @@ namespace mpsd {
 struct DeviceShare {
   std::string device = "cpu";   // one device, never "auto"
   uint32_t memory_percent = 0;  // share of the device's memory; 0: not divided
+  std::vector<uint32_t> cores;  // the ones that the worker keeps to; empty: any
 
   bool operator==(const DeviceShare&) const = default;
 };

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "proto/base/backoff_policy.h"
 #include "proto/base/check.h"
+#include "proto/base/core_binding.h"
 #include "proto/base/failpoint.h"
 #include "server/supervise/policy/device_health_policy.h"
 #include "server/supervise/policy/recycle_policy.h"
@@ -79,6 +80,7 @@ void SupervisedWorker::Start() {
     ++note_.info.restarts;
     model.served->metrics.worker_restarts.fetch_add(1);
   }
+  const CoreBinding near(share_.cores);
   auto process = services_->host->Spawn(
       {model.served->name, index_, model.order.threads, model.order.format}, first_token_);
   if (!process.ok()) return OnSpawnFailed(process.status());
@@ -216,6 +218,7 @@ absl::Status SupervisedWorker::AttachSegments() {
   absl::Status status = TakeMemory(&options);
   if (!status.ok()) return status;
   const uint64_t bytes = WorkerLink::SharedBytes(options);
+  const CoreBinding near(share_.cores);
   absl::StatusOr<std::shared_ptr<WorkerLink>> link = WorkerLink::Create(options);
   if (!link.ok()) {
     services_->budget->GiveBack(bytes);

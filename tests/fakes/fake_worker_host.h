@@ -11,6 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/base/core_binding.h"
 #include "server/supervise/process/worker_host.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_worker_process.h"
@@ -53,6 +54,8 @@ class FakeWorkerHost final : public WorkerHost {
   FakeWorkerProcess& last() { return *processes_.back(); }
   size_t spawned() const { return processes_.size(); }
   const WorkerProcessOptions& last_options() const { return last_options_; }
+  // The cores that the last process inherited.
+  const std::vector<uint32_t>& last_cores() const { return last_cores_; }
   int wakes() const ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
     return wakes_;
@@ -79,6 +82,7 @@ class FakeWorkerHost final : public WorkerHost {
                                                        uint64_t first_token) override {
     if (!spawn_status.ok()) return spawn_status;
     last_options_ = options;
+    last_cores_ = CoreBinding::OfThread();
     const int number = static_cast<int>(processes_.size()) + 1;
     journal.push_back(absl::StrCat("spawn ", number));
     processes_.push_back(std::make_unique<FakeWorkerProcess>(number, first_token, &journal));
@@ -110,6 +114,7 @@ class FakeWorkerHost final : public WorkerHost {
   FakeClock* const clock_;
   std::deque<std::unique_ptr<FakeWorkerProcess>> processes_;
   WorkerProcessOptions last_options_;
+  std::vector<uint32_t> last_cores_;
 
   mutable absl::Mutex mu_;
   bool waits_ ABSL_GUARDED_BY(mu_) = false;

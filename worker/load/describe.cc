@@ -207,6 +207,7 @@ int Describe(int argc, char** argv) {
   const std::string verb = argv[1];
   if (verb == "--devices" && argc == 2) {
     Print({{"devices", UsableDevices()},
+           {"gpu_addresses", GpuAddresses()},
            {"passed_over", PassedOver()},
            {"runtime", RuntimeName()},
            {"runtime_kind", LoadedRuntimeKindName()}});

@@ -137,6 +137,14 @@ std::vector<std::string> UsableDevices() {
 #endif
 }
 
+std::vector<std::string> GpuAddresses() {
+#ifdef MPSD_WITH_TORCH
+  return CudaAddresses();
+#else
+  return {};
+#endif
+}
+
 std::string PassedOver() {
 #ifdef MPSD_WITH_TORCH
   return DevicePassedOver();

@@ -65,4 +65,7 @@ std::string PassedOver();
 // stands for. Called on the main thread.
 std::vector<std::string> UsableDevices();
 
+// The address on the PCI bus of each CUDA device among them. Called on the main thread.
+std::vector<std::string> GpuAddresses();
+
 }  // namespace mpsd

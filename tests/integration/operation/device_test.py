@@ -18,6 +18,15 @@ DRIVER = """mount -t tmpfs none "$0" && mkdir "$0/upper" "$0/work" && : >"$0/upp
   mount -t overlay -o "lowerdir=/dev,upperdir=$0/upper,workdir=$0/work" none /dev"""
 
 
+# A host with two memory nodes of one core each, and a gpu beside the second: another /sys for this
+# process alone, and two cores.
+NODES = """taskset -cp {first},{second} $$ >/dev/null
+  gpu="$0/bus/pci/devices/0000:1b:00.0" && mkdir -p "$0/node/node0" "$0/node/node1" "$gpu"
+  echo {first} >"$0/node/node0/cpulist" && echo {second} >"$0/node/node1/cpulist"
+  echo 1 >"$gpu/numa_node"
+  mount --bind "$0/node" /sys/devices/system/node && mount --bind "$0/bus" /sys/bus"""
+
+
 def binaries_with_driver(test, binaries=BIN):
     """A folder with an `mpsd` that sees the driver's device file, for one test."""
     return mounts.binaries_with(test, DRIVER, binaries)
@@ -138,6 +147,25 @@ class SeveralDevices(unittest.TestCase):
             self.assertEqual(devices("m"), ["cuda:0", "cuda:1", "cuda:2"])
             self.assertEqual(devices("two"), ["cuda:0", "cuda:1"])
             self.assertEqual(daemon.ps()["m"]["device"], "cuda:0,1,2")
+
+    @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "this host has a gpu")
+    def test_each_worker_keeps_to_the_memory_node_of_its_device(self):
+        cores = sorted(os.sched_getaffinity(0))[:2]
+        if len(cores) < 2:
+            self.skipTest("one core has one memory node")
+        host = "\n".join((DRIVER, NODES.format(first=cores[0], second=cores[1])))
+        found = json.dumps({"devices": ["cuda:0", "cpu"], "gpu_addresses": ["0000:1B:00.0"]})
+        with self.serve(self.model("all", "cpu"), self.model("gpu", "cuda"),
+                        binaries=mounts.binaries_with(self, host, self.binaries),
+                        MPSD_DEVICES_LINE=found) as daemon:
+            def kept_by(model):
+                return [os.sched_getaffinity(pid) for _, pid in self.serving(daemon, model).values()]
+            self.assertEqual(kept_by("all"), [{cores[0]}, {cores[1]}])
+            self.assertEqual(kept_by("gpu"), [{cores[1]}])
+            self.assertEqual(os.sched_getaffinity(daemon.pid), set(cores))
+            os.kill(self.serving(daemon, "all")[0][1], signal.SIGKILL)
+            daemon.wait_logged("worker_died")
+            self.assertEqual(kept_by("all"), [{cores[0]}, {cores[1]}])
 
 
 if __name__ == "__main__":

@@ -23,6 +23,13 @@ TEST(HostSurvey, AutoIsTheFirstDeviceThatAWorkerNames) {
   EXPECT_EQ(host.cuda_devices, 0u);
 }
 
+TEST(HostSurvey, AWorkerTellsTheAddressOfEachGpu) {
+  HostFacts host;
+  EXPECT_TRUE(ReadDevices(
+      R"({"devices": ["cuda:0", "cuda:1", "cpu"], "gpu_addresses": ["0000:1B:00.0", 3]})", &host));
+  EXPECT_EQ(host.gpu_addresses, (std::vector<std::string>{"0000:1B:00.0", ""}));
+}
+
 TEST(HostSurvey, AGpuThatIsPassedOverIsKnownWithItsReason) {
   HostFacts host;
   EXPECT_TRUE(ReadDevices(R"({"devices": ["cpu"], "passed_over": "cuda: no lib\n"})", &host));
@@ -44,14 +51,15 @@ TEST(HostSurvey, OnlyModelsThatLeaveItOpenDependOnDevices) {
   ModelConfig model;
   for (const char* device : {"cpu", "cuda", "cuda:1", "cuda:0,1"}) {
     model.device = device;
-    EXPECT_FALSE(DependsOnDevices(model)) << device;
+    EXPECT_FALSE(DependsOnDevices(model, false)) << device;
+    EXPECT_EQ(DependsOnDevices(model, true), model.device != "cpu") << device << ": its node";
   }
   for (const char* device : {"auto", "mps", "cuda:all"}) {
     model.device = device;
     model.format = ModelFormat::kTorchScript;
-    EXPECT_TRUE(DependsOnDevices(model)) << device;
+    EXPECT_TRUE(DependsOnDevices(model, false)) << device;
     model.format = ModelFormat::kSynthetic;
-    EXPECT_FALSE(DependsOnDevices(model)) << device;
+    EXPECT_FALSE(DependsOnDevices(model, true)) << device;
   }
 }
 

@@ -301,5 +301,61 @@ TEST(Placement, WhatTheConfigSaysIsTaken) {
   EXPECT_EQ(placement.lanes, 2u) << "the processes divide the model's share";
 }
 
+// A host of two memory nodes with four cores each, and a gpu beside the second one.
+HostFacts HostOfTwoNodes() {
+  HostFacts host = HostOf(8);
+  host.nodes = {{0, 1, 2, 3}, {4, 5, 6, 7}};
+  host.cuda_devices = 2;
+  host.gpu_nodes = {1, std::nullopt};
+  return host;
+}
+
+TEST(PlacementOnNodes, AModelOfMoreCoresThanANodeHasAProcessOnEach) {
+  const HostFacts host = HostOfTwoNodes();
+  const Placement placement = Place(ModelOn("cpu"), host);
+  ASSERT_EQ(placement.processes.size(), 2u);
+  EXPECT_EQ(placement.processes[0].cores, host.nodes[0]);
+  EXPECT_EQ(placement.processes[1].cores, host.nodes[1]);
+  EXPECT_EQ(placement.cores, 3u) << "half of the seven that the front end leaves";
+}
+
+TEST(PlacementOnNodes, ModelsThatComeOutEvenTakeTheNodesInTurn) {
+  const HostFacts host = HostOfTwoNodes();
+  std::vector<ModelConfig> models(2, ModelOn("cpu"));
+  models[0].name = "b";
+  models[1].name = "a";
+  const std::vector<Placement> two = DecidePlacements(models, host);
+  EXPECT_EQ(two[0].processes, (std::vector<DeviceShare>{{"cpu", 0, host.nodes[1]}}));
+  EXPECT_EQ(two[1].processes, (std::vector<DeviceShare>{{"cpu", 0, host.nodes[0]}}));
+  models.push_back(ModelOn("cpu"));
+  for (const Placement& placement : DecidePlacements(models, host)) {
+    EXPECT_EQ(placement.processes, (std::vector<DeviceShare>{{"cpu", 0}})) << "one node has two";
+  }
+}
+
+TEST(PlacementOnNodes, AProcessThatNeedsMoreCoresThanANodeKeepsToNone) {
+  const HostFacts host = HostOfTwoNodes();
+  ModelConfig model = ModelOn("cpu");
+  model.placement.processes = 1;
+  EXPECT_EQ(Place(model, host).processes, (std::vector<DeviceShare>{{"cpu", 0}}));
+  model.placement = {2, 5, 1};
+  EXPECT_EQ(Place(model, host).processes, (std::vector<DeviceShare>{{"cpu", 0}, {"cpu", 0}}));
+  model.placement = {3, 1, 1};
+  EXPECT_THAT(Place(model, host).processes, Each(DeviceShare{"cpu", 0})) << "one node has two";
+  model.placement = {};
+  model.lane_needs.weight = 2;
+  EXPECT_EQ(Place(model, host).processes, (std::vector<DeviceShare>{{"cpu", 0}})) << "by turns";
+}
+
+TEST(PlacementOnNodes, AProcessOnAGpuKeepsToTheGpusNode) {
+  const HostFacts host = HostOfTwoNodes();
+  EXPECT_EQ(Place(ModelOn("cuda"), host).processes[0].cores, host.nodes[1]);
+  const Placement both = Place(ModelOn("cuda:all"), host);
+  ASSERT_EQ(both.processes.size(), 2u);
+  EXPECT_EQ(both.processes[0].cores, host.nodes[1]);
+  EXPECT_TRUE(both.processes[1].cores.empty()) << "its node is not known";
+  EXPECT_TRUE(Place(ModelOn("cuda:7"), host).processes[0].cores.empty());
+}
+
 }  // namespace
 }  // namespace mpsd

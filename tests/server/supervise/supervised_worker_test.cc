@@ -1,6 +1,7 @@
 #include "server/supervise/supervised_worker.h"
 
 #include "proto/base/backoff_policy.h"
+#include "proto/base/core_binding.h"
 #include "tests/fakes/fake_worker_owner.h"
 #include "tests/server/supervise/supervise_fixture.h"
 
@@ -103,6 +104,16 @@ class SupervisedWorkerTest : public SuperviseFixture {
 };
 
 // ---- the legal steps ----
+
+TEST_F(SupervisedWorkerTest, StartsOnTheCoresOfItsShare) {
+  const std::vector<uint32_t> allowed = CoreBinding::OfThread();
+  if (allowed.empty()) GTEST_SKIP() << "this system binds no threads";
+  const std::vector<uint32_t> last = {allowed.back()};
+  worker_.emplace(&owner_, 0, 0, DeviceShare{"cpu", 0, last}, &services_);
+  worker_->Start();
+  EXPECT_EQ(host_.last_cores(), last);
+  EXPECT_EQ(CoreBinding::OfThread(), allowed) << "the supervisor's thread is free again";
+}
 
 TEST_F(SupervisedWorkerTest, AStartOrdersTheLoad) {
   worker_->Start();

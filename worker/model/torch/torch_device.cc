@@ -151,6 +151,21 @@ std::vector<std::string> DeviceNames() {
   return names;
 }
 
+// By a function of the CUDA runtime, as in RegisterHostMemory().
+std::vector<std::string> CudaAddresses() {
+  std::vector<std::string> addresses;
+  if (!HasCudaDriver()) return addresses;
+  using GetAddress = int (*)(char*, int, int);
+  const int count = CountDevices(c10::DeviceType::CUDA);
+  const auto get = reinterpret_cast<GetAddress>(dlsym(RTLD_DEFAULT, "cudaDeviceGetPCIBusId"));
+  for (int i = 0; i < count; ++i) {
+    char text[64] = "";
+    const bool is_known = get != nullptr && get(text, sizeof(text), i) == 0;
+    addresses.emplace_back(is_known ? text : "");
+  }
+  return addresses;
+}
+
 std::string DevicePassedOver() {
   if (!HasCudaDriver() || CountDevices(c10::DeviceType::CUDA) > 0) return "";
   const absl::Status runtime = LoadRuntime(c10::DeviceType::CUDA);

@@ -36,6 +36,10 @@ absl::StatusOr<c10::Device> PickDevice(const std::string& name);
 // "cpu". Called on the main thread.
 std::vector<std::string> DeviceNames();
 
+// The address on the PCI bus of each CUDA device, such as "0000:1B:00.0"; empty where it is not
+// known. Called on the main thread.
+std::vector<std::string> CudaAddresses();
+
 // The device that "auto" passes over although this machine has its driver, and why: "cuda:
 // libcudnn.so.9: cannot open …". Empty if nothing was passed over. Called on the main thread.
 std::string DevicePassedOver();

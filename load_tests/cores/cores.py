@@ -24,8 +24,10 @@ sys.path.insert(0, str(BENCH))
 import bench_frames  # noqa: E402
 import bench_http  # noqa: E402
 
-LOADS = ((1, 1, 1), (64, 4, 4), (64, 64, 4), (512, 128, 8))  # clients, connections, threads
-LEAN_LOADS = ((1, 1, 1), (64, 4, 4), (64, 64, 8), (512, 128, max(8, os.cpu_count() // 4)))
+CORES = len(os.sched_getaffinity(0))
+LOADS = tuple((clients, connections, min(threads, CORES))
+              for clients, connections, threads in ((1, 1, 1), (64, 4, 4), (64, 64, 4), (512, 128, 8)))
+LEAN_LOADS = (*LOADS[:2], (64, 64, min(8, CORES)), (512, 128, min(max(8, CORES // 4), CORES)))
 SHAPES = ((1, 4), (1, 12), (4, 1), (1, 1))  # pools, workers in each
 LARGE = ((150528, 4), (4194304, 2))  # elements, clients
 
@@ -210,7 +212,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         options.folder = pathlib.Path(folder)
-        print(f"{os.cpu_count()} cores; name×threads, then microseconds and sleeps for each call")
+        print(f"{CORES} cores; name×threads, then microseconds and sleeps for each call")
         echo_rows(options)
         for pools, workers in SHAPES:
             with daemon(options, pools, workers, 256) as (pid, grpc, http):

@@ -38,7 +38,7 @@ test_in() { # FOLDER
     cd ~/mpsd && ./run test && bash cmake/distros/first_request.sh' || return
   in_chroot "$1" "id $user >/dev/null 2>&1 || useradd -s /bin/bash $user
     chown -R $user ~$user && chmod -R a+rwX /var/cache/ccache
-    exec su - $user -c 'export CCACHE_DIR=/var/cache/ccache CCACHE_UMASK=000
+    exec su --whitelist-environment=PIP_CERT - $user -c 'export CCACHE_DIR=/var/cache/ccache CCACHE_UMASK=000
       cd ~/mpsd && ./run test'"
 }
 

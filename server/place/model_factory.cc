@@ -89,9 +89,9 @@ uint32_t HeldRequests() {
   return value != nullptr && absl::SimpleAtoi(value, &requests) ? requests : 0;
 }
 
-std::unique_ptr<const Scheduler> SchedulerOf(const ModelConfig& model, const PoolOptions& options) {
+std::shared_ptr<const Scheduler> SchedulerOf(const ModelConfig& model, const PoolOptions& options) {
   if (!model.sequences.has_value()) return nullptr;
-  return std::make_unique<PinnedScheduler>(options.lane_depth, options.max_delay_ns,
+  return std::make_shared<PinnedScheduler>(options.lane_depth, options.max_delay_ns,
                                            options.preferred_rows);
 }
 
@@ -191,8 +191,8 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   // A sequence has one request at a time in the pool. The queue before the pool counts the others.
   options.held_requests = model.sequences.has_value() ? 0 : HeldRequests();
   options.max_answer_bytes = message_bytes_;
-  auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_,
-                                     SchedulerOf(model, options));
+  options.scheduler = SchedulerOf(model, options);
+  auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_);
 
   SupervisedModel supervised;
   supervised.served = served;

@@ -10,8 +10,6 @@
 #include "server/dispatch/pool_memory.h"
 #include "server/dispatch/pool_parts.h"
 #include "server/dispatch/pool_workers.h"
-#include "server/request/cancelled_by_client.h"
-#include "server/request/no_worker_in_time.h"
 #include "server/request/pool_watcher.h"
 
 namespace mpsd {

@@ -5,7 +5,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "proto/base/failpoint.h"
-#include "server/request/cancelled_by_client.h"
 
 namespace mpsd {
 

@@ -9,7 +9,6 @@
 #include "server/dispatch/pool_carrier.h"
 #include "server/dispatch/pool_parts.h"
 #include "server/lanes/output_sizing.h"
-#include "server/request/no_worker_in_time.h"
 #include "server/request/pool_watcher.h"
 
 namespace mpsd {

@@ -154,10 +154,7 @@ class TestServer {
   ModelDirectory models_;
   MethodTable methods_;
   TestService service_;
-  DoorBounds bounds_{kCalls,
-                     kBufferedBytes,
-                     kMessageBytes,
-                     kBufferedBytes,
+  DoorBounds bounds_{{kCalls, kBufferedBytes, kMessageBytes, kBufferedBytes},
                      [](const std::string&) { return false; },
                      &metrics_};
   NoCompletions completions_;

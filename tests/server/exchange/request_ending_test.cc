@@ -114,8 +114,8 @@ TEST_F(RequestEndingTest, IsASpanOnlyWhereItIsTraced) {
   LogPipe pipe;
   TraceSettings settings;
   settings.rate = 1;
-  auto log = std::make_unique<TraceLog>(pipe.TakeFile(), TraceFormat::kOtlp, nullptr, settings, 1,
-                                        &clock_, &server_);
+  auto log = std::make_unique<TraceLog>(TraceTarget{pipe.TakeFile(), TraceFormat::kOtlp}, settings,
+                                        1, &clock_, &server_);
   RequestObservers observers;
   observers.traces = log.get();
   InferMessage message;
@@ -145,8 +145,7 @@ TEST(Awaited, ARequestIsLateFromItsDeadlineOn) {
 
 TEST_F(RequestEndingTest, TheCallersDecisionCounts) {
   LogPipe pipe;
-  TraceLog log(pipe.TakeFile(), TraceFormat::kLines, nullptr, TraceSettings(), 1, &clock_,
-               &server_);
+  TraceLog log({pipe.TakeFile()}, TraceSettings(), 1, &clock_, &server_);
   RequestObservers observers;
   observers.traces = &log;
   TraceContext context;

@@ -458,9 +458,8 @@ class StepSpansTest : public StepQueueTest {
     int ends[2] = {-1, -1};
     EXPECT_EQ(pipe(ends), 0);
     reader_.Reset(ends[0]);
-    traces_ = std::make_unique<TraceLog>(std::make_unique<LogFile>(UniqueFd(ends[1])),
-                                         TraceFormat::kLines, nullptr, TraceSettings(), 7, &clock_,
-                                         &metrics_);
+    traces_ = std::make_unique<TraceLog>(TraceTarget{std::make_unique<LogFile>(UniqueFd(ends[1]))},
+                                         TraceSettings(), 7, &clock_, &metrics_);
     context_.observers.traces = traces_.get();
   }
 

@@ -16,6 +16,7 @@
 #include "server/door/grpc_method_task.h"
 #include "server/door/grpc_stream_task.h"
 #include "server/door/grpc_web.h"
+#include "server/door/http_gate.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
 #include "server/door/text_page.h"

@@ -15,6 +15,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/fd.h"
 #include "server/steps/graph_members.h"
+#include "server/telemetry/log/trace_log.h"
 #include "tests/fakes/fake_answer_memory.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/recording_reply_sink.h"

@@ -30,18 +30,17 @@
 #include "server/config/config_reader.h"
 #include "server/config/config_warnings.h"
 #include "server/config/limit_keys.h"
-#include "server/control/load_methods.h"
 #include "server/control/model_methods.h"
 #include "server/control/model_states.h"
 #include "server/control/reflection_methods.h"
 #include "server/control/repository_methods.h"
 #include "server/control/setting_methods.h"
-#include "server/control/shared_memory_methods.h"
 #include "server/control/status_methods.h"
 #include "server/daemon_options.h"
 #include "server/doctor/descriptor_needs.h"
 #include "server/door/door_bounds.h"
 #include "server/door/http_door.h"
+#include "server/door/http_gate.h"
 #include "server/embedders/usual_model.h"
 #include "server/entry/method_table.h"
 #include "server/handover/handover.h"
@@ -221,15 +220,15 @@ class Daemon {
         supervisor_(std::make_unique<LocalWorkerHost>(
                         worker_binary, absl::StrCat(config.state_dir, "/", hold->worker_folder()),
                         &logger_),
-                    config.limits.shared_memory_bytes, &plane_, clock_, &logger_,
-                    ClientsMemoryBytes(limits_)),
+                    {config.limits.shared_memory_bytes, ClientsMemoryBytes(limits_)}, &plane_,
+                    clock_, &logger_),
         copies_(CopiesOptions(config, worker_binary), &logger_, &metrics_),
         survey_(std::move(worker_binary), config.cuda_mps, &logger_),
         admission_(&models_, clock_, &texts_, gate_.rates(),
                    {config.limits.text_bytes, config.limits.text_tokens}),
         steps_(&admission_, &models_, &metrics_, clock_, config.limits.step_tensor_bytes),
-        factory_(clock_, &answers_, &kept_answers_, &resources_, &steps_, &sequences_, &supervisor_,
-                 &page_, &survey_, limits_.message_bytes),
+        factory_({clock_, &answers_, &kept_answers_, &resources_, &steps_, &sequences_,
+                  &supervisor_, &page_, &survey_, limits_.message_bytes}),
         source_(std::move(source)),
         reloader_({&factory_, &models_, &metrics_, &logger_, [this] { return ReadAgain(); },
                    [this](const Config& fresh) { Apply(fresh); }, &puller_},
@@ -238,7 +237,8 @@ class Daemon {
                   limits_.message_bytes, limits_.buffered_bytes},
                  &copies_, &metrics_),
         bounds_(
-            limits_.calls, limits_.unread_copy_bytes, limits_.message_bytes, limits_.buffered_bytes,
+            {limits_.calls, limits_.unread_copy_bytes, limits_.message_bytes,
+             limits_.buffered_bytes},
             [this](const std::string& peer) { http_.CutReader(peer); }, &metrics_),
         http_([this](const ThreadRole* thread) { return MakeDoor(thread); }, &completions_,
               &metrics_, clock_),
@@ -383,10 +383,11 @@ absl::Status Daemon::OpenTraces(const TraceConfig& trace) {
   if (*file == nullptr && spans_ == nullptr) return absl::OkStatus();
   TraceSettings settings;
   settings.rate = trace.rate;
-  const TraceFormat format = trace.otlp ? TraceFormat::kOtlp : TraceFormat::kLines;
+  TraceTarget target{*std::move(file), trace.otlp ? TraceFormat::kOtlp : TraceFormat::kLines,
+                     spans_.get()};
   std::random_device seed;
-  traces_ = std::make_unique<TraceLog>(*std::move(file), format, spans_.get(), settings,
-                                       uint64_t{seed()} << 32 | seed(), clock_, &metrics_);
+  traces_ = std::make_unique<TraceLog>(std::move(target), settings, uint64_t{seed()} << 32 | seed(),
+                                       clock_, &metrics_);
   steps_.observers.traces = traces_.get();
   page_.SetExemplars(&traces_->exemplars());
   return absl::OkStatus();

@@ -1,7 +1,6 @@
 // AccessPolicy: decides who may call what.
 #pragma once
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,10 +22,6 @@ enum class Verdict {
   kUnauthenticated,  // the caller is unknown: other credentials may help
   kDenied,           // the caller is known, and none of its rules allows it
 };
-
-// The rules that apply to a caller, by index. Fixed in size, so that a call keeps it without the
-// heap. Valid only for the policy that made it.
-using RuleSet = std::bitset<kMaxAccessRules>;
 
 // A call's headers. Implemented by the gates of each transport. Lives on the stack of the thread
 // that asks the gate.

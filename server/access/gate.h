@@ -15,14 +15,6 @@
 
 namespace mpsd {
 
-// A caller's result from Enter(). A value kept with the call, so that credentials are judged once:
-// for a stream at its beginning, and again when the rules have changed.
-struct Grant {
-  uint64_t version = 0;  // version of the rules; 0: no grant
-  RuleSet rules;
-  uint32_t tenant = 0;  // AccessPolicy::TenantOf()
-};
-
 // Holds the AccessPolicy in force; a reload may replace it while calls arrive. The first thing that
 // a call meets, in step 1 of a request's life: before its message is read or anything is looked up.
 //

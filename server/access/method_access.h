@@ -1,12 +1,14 @@
-// MethodAccess: the list of all callable methods, each with the roles that may call it.
+// MethodAccess: the list of all callable methods, each with the roles that may call it; Grant.
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <string_view>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "proto/base/limits.h"
 
 namespace mpsd {
 
@@ -84,5 +86,17 @@ absl::Span<const MethodAccess> AllMethodAccess();
 // The method of this name. An unlisted name gives a method that no role may call, so that a
 // forgotten method is closed and not open. The referent lives forever. Thread-safe.
 const MethodAccess& AccessOf(absl::string_view name);
+
+// The rules that apply to a caller, by index. Fixed in size, so that a call keeps it without the
+// heap. Valid only for the policy that made it.
+using RuleSet = std::bitset<kMaxAccessRules>;
+
+// A caller's result from Gate::Enter(). A value kept with the call, so that credentials are judged
+// once: for a stream at its beginning, and again when the rules have changed.
+struct Grant {
+  uint64_t version = 0;  // version of the rules; 0: no grant
+  RuleSet rules;
+  uint32_t tenant = 0;  // AccessPolicy::TenantOf()
+};
 
 }  // namespace mpsd

@@ -117,10 +117,6 @@ void Uncount(const InferMessage& message, const Request& request) {
 }  // namespace
 
 Handled Admission::Handle(const InferMessage& message, Request* request) {
-  return HandleNow(message, request);
-}
-
-Handled Admission::HandleNow(const InferMessage& message, Request* request) const {
   Handled handled = Handled::kCopied;
   absl::Status status = Admit(message, request, &handled);
   // A queue that was closed after the look-up has a successor, which accepts the request.
@@ -146,7 +142,7 @@ void Admission::EnterAll(RequestBunch* bunch) {
   if (!bunch->requests.empty()) EnterTogether(bunch);
 }
 
-void Admission::Join(const InferMessage& message, RowQueue* queue, Request* request) const {
+void Admission::Join(const InferMessage& message, RowQueue* queue, Request* request) {
   RequestBunch* const bunch = request->bunch;
   if (bunch->requests.size() == RequestBunch::kMost) EnterTogether(bunch);
   EnteringRequest& entering = bunch->requests.emplace_back();
@@ -155,7 +151,7 @@ void Admission::Join(const InferMessage& message, RowQueue* queue, Request* requ
   entering.message = &message;
 }
 
-void Admission::EnterTogether(RequestBunch* bunch) const {
+void Admission::EnterTogether(RequestBunch* bunch) {
   std::vector<EnteringRequest> requests = std::exchange(bunch->requests, {});
   const auto by_queue = [](const EnteringRequest& one, const EnteringRequest& other) {
     return std::less<>()(one.queue, other.queue);
@@ -171,7 +167,7 @@ void Admission::EnterTogether(RequestBunch* bunch) const {
   bunch->requests = std::move(requests);  // with its memory
 }
 
-void Admission::EnterQueue(absl::Span<EnteringRequest> requests) const {
+void Admission::EnterQueue(absl::Span<EnteringRequest> requests) {
   RowQueue* const queue = requests.front().queue;
   queue->ReserveAll(requests);
   absl::InlinedVector<Request*, RequestBunch::kMost> filled;
@@ -188,7 +184,7 @@ void Admission::EnterQueue(absl::Span<EnteringRequest> requests) const {
 }
 
 // Its queue has refused it, or has a successor, or had no room before the others' batches.
-void Admission::EnterAgain(const EnteringRequest& entering) const {
+void Admission::EnterAgain(const EnteringRequest& entering) {
   Request* const request = entering.request;
   const InferMessage& message = *entering.message;
   if (!absl::IsAborted(entering.status)) {
@@ -196,7 +192,7 @@ void Admission::EnterAgain(const EnteringRequest& entering) const {
   }
   request->bunch = nullptr;
   request->ForgetModel();
-  HandleNow(message, request);
+  Handle(message, request);
 }
 
 void Admission::EncodeTexts(const InferMessage& message, Request* request, TextWaiter* waiter) {
@@ -206,8 +202,7 @@ void Admission::EncodeTexts(const InferMessage& message, Request* request, TextW
   });
 }
 
-absl::Status Admission::Admit(const InferMessage& message, Request* request,
-                              Handled* handled) const {
+absl::Status Admission::Admit(const InferMessage& message, Request* request, Handled* handled) {
   if (absl::Status status = CheckServing(models_->stage, *request); !status.ok()) return status;
   absl::StatusOr<std::shared_ptr<ServedModel>> model =
       FindServed(*models_, message.model, message.version);
@@ -271,7 +266,7 @@ absl::Status Admission::CountRows(Request* request) const {
 }
 
 absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, Request* request,
-                              Handled* handled) const {
+                              Handled* handled) {
   const QueuePolicies& queue = model->facts.queue;
   request->priority = message.priority;
   request->level = queue.LevelOf(message.priority);

@@ -80,15 +80,14 @@ class Admission final : public InferHandler {
  private:
   // Both set `*handled` if it is not kCopied. Admit() finds the generation; Enter() checks the
   // message against it and brings the request into its queue.
-  absl::Status Admit(const InferMessage& message, Request* request, Handled* handled) const;
+  absl::Status Admit(const InferMessage& message, Request* request, Handled* handled);
   absl::Status Enter(const InferMessage& message, ServedModel* model, Request* request,
-                     Handled* handled) const;
-  Handled HandleNow(const InferMessage& message, Request* request) const;
-  void Join(const InferMessage& message, RowQueue* queue, Request* request) const;
-  void EnterTogether(RequestBunch* bunch) const;
+                     Handled* handled);
+  void Join(const InferMessage& message, RowQueue* queue, Request* request);
+  void EnterTogether(RequestBunch* bunch);
   // The requests have one queue.
-  void EnterQueue(absl::Span<EnteringRequest> requests) const;
-  void EnterAgain(const EnteringRequest& entering) const;
+  void EnterQueue(absl::Span<EnteringRequest> requests);
+  void EnterAgain(const EnteringRequest& entering);
   // INVALID_ARGUMENT if the call has too many tokens, with `count` of this request, whose texts may
   // have been encoded before.
   absl::Status CountTokens(const InferMessage& message, const Request& request,

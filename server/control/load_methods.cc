@@ -1,9 +1,9 @@
-#include "server/control/load_methods.h"
-
 #include <algorithm>
 #include <string>
 
 #include "proto/orca.pb.h"
+#include "server/control/model_methods.h"
+#include "server/telemetry/load_sampler.h"
 
 namespace mpsd {
 namespace {

@@ -10,6 +10,8 @@
 
 namespace mpsd {
 
+class LoadSampler;
+
 // These methods read the ModelDirectory and change nothing. Their calls never meet a pool, a worker
 // or the reloader. A task of the door reads the bytes, the gate judges the caller, the MethodTable
 // runs a function below, and the task writes the response. They run on the thread of their call, on
@@ -61,5 +63,12 @@ void AddModelConfigMethod(const ModelDirectory* models, MethodTable* table);
 // referents outlive the table.
 void AddStatisticsMethod(const ModelDirectory* models, const WorkerStatusSource* workers,
                          MethodTable* table);
+
+// Adds StreamCoreMetrics of xds.service.orca.v3.OpenRcaService: load reports for clients that
+// balance. A report comes at once, then one for each interval that the client asks for, or
+// LoadSampler::kSampleNs if that is longer. The streams of all clients share one sample. A client
+// that does not read gets no further reports, and its call ends like any other whose answers are
+// not taken. `sampler` outlives the table.
+void AddLoadMethods(LoadSampler* sampler, MethodTable* table);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// SettingMethods: LogSettings and TraceSetting, which clients may change at run time.
+// SettingMethods: what clients set at run time: LogSettings, TraceSetting and their own memory.
 #pragma once
 
 #include <string>
@@ -9,6 +9,8 @@
 #include "server/telemetry/log/trace_log.h"
 
 namespace mpsd {
+
+class ClientRegions;
 
 // The methods' subjects. All pointers outlive the table.
 struct SettingSubjects {
@@ -48,5 +50,23 @@ struct SettingSubjects {
 // `traces` each trace setting may only be set to the value that it has. Both run on the queue
 // thread of their call and do not block. If two requests coincide, one wins.
 void AddSettingMethods(const SettingSubjects& subjects, MethodTable* table);
+
+// Adds Register, Unregister and Status of system and CUDA shared memory, six methods of the
+// inference service. They only translate: `regions`, which outlives the table, holds the regions,
+// decides what fits, and has every bound.
+//
+//   Register    opens the memory and gives it a name, for the requests of this connection
+//   Unregister  forgets the name, or every name of the kind when it is empty; OK where there is
+//               none. Requests that use the memory keep it open until they have ended
+//   Status      the caller's own regions of the kind; NOT_FOUND for a name that is not registered
+//
+// A client sees only its own connection's regions: CallerInfo::connection is the key. All run on
+// the thread of their call and do not block. Only CudaSharedMemoryRegister is deferred, since a
+// device may take seconds to open memory: the thread `device-copies` answers.
+//
+// If the config allows no regions of a kind (decided here once), that kind's methods answer
+// UNIMPLEMENTED and tell the client to use raw_input_contents. Only an Unregister without a name is
+// OK, since nothing is registered.
+void AddSharedMemoryMethods(ClientRegions* regions, MethodTable* table);
 
 }  // namespace mpsd

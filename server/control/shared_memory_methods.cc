@@ -1,5 +1,3 @@
-#include "server/control/shared_memory_methods.h"
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +6,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/inference.pb.h"
+#include "server/control/setting_methods.h"
+#include "server/regions/client_regions.h"
 
 namespace mpsd {
 namespace {

@@ -8,9 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "proto/base/check.h"
+#include "proto/base/clock.h"
 #include "proto/base/units.h"
-#include "server/dispatch/deadline_note.h"
-#include "server/dispatch/no_lane_in_time.h"
 #include "server/lanes/output_sizing.h"
 #include "server/request/retry_info.h"
 #include "server/schedule/call_rest.h"
@@ -80,14 +79,14 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
   if (batch == nullptr) return condemn("it completed a batch that it does not have");
   const WorkerLink& link = *inflight_->worker(worker).link;
   MPSD_CHECK(batch->life.with_lane() && IsOfEpoch(batch->id, link.epoch()));
-  const int64_t now_ns = clock_->NowNs();
+  const int64_t now_ns = facts_->clock->NowNs();
   uint64_t needed_bytes = 0;
   const absl::Status status =
-      ReadCompletion(port->report->records[slot], Expect(*batch, link, now_ns), model_->spec,
+      ReadCompletion(port->report->records[slot], Expect(*batch, link, now_ns), facts_->model->spec,
                      &batch->completed, &needed_bytes);
   if (!status.ok()) return condemn(std::string(status.message()));
   const bool missed = work->after_timeout && port->WasAnnounced();
-  if (missed) model_->metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
+  if (missed) facts_->model->metrics.timeout_wakeups.fetch_add(1, std::memory_order_relaxed);
   port->completions.Pop();
   ++port->completed;
   batch->life.Go(SlotState::kCompleted);
@@ -97,7 +96,7 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
   if (needed_bytes > 0) {
     RetryWithLargerLease(batch, needed_bytes, link, work);
   } else if (!batch->completed.outputs.empty()) {
-    estimate_->Use(UsedBytes(batch->completed), batch->formed.row_count);
+    forecasts_->estimate.Use(UsedBytes(batch->completed), batch->formed.row_count);
     if (!is_first_of_shape) RefuseLateCalls(batch, took_ns, now_ns, work);
   }
   EndEntries(batch, now_ns, work);
@@ -120,7 +119,7 @@ ExpectedCompletion CompletionIntake::Expect(const InflightBatch& batch, const Wo
 }
 
 void CompletionIntake::CountCompletion(const InflightBatch& batch, uint32_t worker) {
-  ModelMetrics& metrics = model_->metrics;
+  ModelMetrics& metrics = facts_->model->metrics;
   if (batch.completed.part != AnswerPart::kOneOfMany) {
     inflight_->CountAnswered(worker, batch.formed.entries.size());
   }
@@ -133,7 +132,7 @@ int64_t CompletionIntake::NoteTime(InflightTable::Position position, const Infli
                                    int64_t now_ns) {
   const int64_t took_ns = inflight_->NoteRun(position, now_ns);
   if (batch.curve == nullptr || !batch.completed.failure.ok()) return took_ns;
-  slow_workers_->Note(position.lane, batch.formed.row_count, took_ns, batch.curve);
+  forecasts_->slow_workers.Note(position.lane, batch.formed.row_count, took_ns, batch.curve);
   return took_ns;
 }
 
@@ -147,7 +146,7 @@ void CompletionIntake::RefuseLateCalls(InflightBatch* batch, int64_t took_ns, in
     const int64_t late_ns = RestLateNs(*request, *batch, took_ns, now_ns);
     if (late_ns == 0) continue;
     entry.request = nullptr;
-    model_->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);
+    facts_->model->metrics.refused_in_advance.fetch_add(1, std::memory_order_relaxed);
     work->End(request, NoLaneInTime(kNoLaneInTime, late_ns));
   }
 }
@@ -168,25 +167,25 @@ int64_t CompletionIntake::RestLateNs(const Request& request, const InflightBatch
 // parts of them, to requests that have not ended.
 void CompletionIntake::EndEntries(InflightBatch* batch, int64_t now_ns, DeferredWork* work) {
   CompletedBatch& completed = batch->completed;
-  completed.spec = &model_->spec;
-  completed.metrics = &model_->metrics;
+  completed.spec = &facts_->model->spec;
+  completed.metrics = &facts_->model->metrics;
   completed.memory = batch->lease;
   completed.batched_ns = batch->batched_ns;
   completed.entries.swap(batch->formed.entries);
   uint64_t answered = 0;
   for (const BatchEntry& entry : completed.entries) {
     if (completed.part == AnswerPart::kOneOfMany && entry.request != nullptr) {
-      answering_->Add(entry.request, now_ns);
+      answering_.Add(entry.request, now_ns);
       continue;
     }
     queue_->EndRows(entry.place, entry.row_count);
     if (entry.request == nullptr) continue;
-    NoteAnswered(*entry.request, now_ns, margin_);
+    forecasts_->Answered(*entry.request, now_ns);
     work->EndAnswered(entry.request);
     ++answered;
   }
   queue_->ledger()->rate()->Count(answered);
-  returns_->Answered(static_cast<uint32_t>(answered), now_ns);
+  forecasts_->returns.Answered(static_cast<uint32_t>(answered), now_ns);
 }
 
 // The outputs did not fit. The requests go again with a larger lease, or each alone if no lease can
@@ -201,8 +200,8 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
   const bool is_pinned = std::any_of(entries.begin(), entries.end(), [](const BatchEntry& entry) {
     return entry.request != nullptr && entry.request->pin != 0;
   });
-  if (fits || is_pinned) estimate_->Grow(needed_bytes, batch->formed.row_count);
-  if (RetryAfterNs(refusal).has_value()) estimate_->NoteTooLarge(needed_bytes);
+  if (fits || is_pinned) forecasts_->estimate.Grow(needed_bytes, batch->formed.row_count);
+  if (RetryAfterNs(refusal).has_value()) forecasts_->estimate.NoteTooLarge(needed_bytes);
   for (BatchEntry& entry : entries) {
     if (entry.request == nullptr) continue;
     const bool may_run_again = refusal.ok() && entry.request->pin == 0;
@@ -246,15 +245,16 @@ void CompletionIntake::AwaitLargerWorker(Request* request, uint64_t needed_bytes
 
 absl::Status CompletionIntake::RefusalToRetry(const FormedBatch& formed, uint64_t needed_bytes,
                                               bool fits) const {
-  if (KnownOutputBytes(model_->spec, formed.row_count).has_value()) {
+  if (KnownOutputBytes(facts_->model->spec, formed.row_count).has_value()) {
     return absl::InternalError("the model's outputs are larger than its shapes say");
   }
   if (fits || formed.entries.size() > 1) return absl::OkStatus();
-  if (needed_bytes > max_answer_bytes_) {
+  if (needed_bytes > facts_->options.max_answer_bytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(OutputsTake(needed_bytes), ", more than the largest message, limits.message"));
   }
-  if (!estimate_->MayWantLarger(clock_->NowNs())) return NoMemoryForOutputs(needed_bytes);
+  if (!forecasts_->estimate.MayWantLarger(facts_->clock->NowNs()))
+    return NoMemoryForOutputs(needed_bytes);
   return LargerWorkerStarts(needed_bytes);
 }
 

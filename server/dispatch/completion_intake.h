@@ -2,20 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
-#include "proto/base/clock.h"
 #include "server/dispatch/answering_list.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/pool_claims.h"
+#include "server/dispatch/pool_facts.h"
+#include "server/dispatch/pool_forecasts.h"
 #include "server/dispatch/pool_queue.h"
-#include "server/dispatch/slow_workers.h"
 #include "server/lanes/completion_reader.h"
-#include "server/lanes/output_sizing.h"
-#include "server/request/served_model.h"
-#include "server/schedule/admission_margin.h"
-#include "server/schedule/return_forecast.h"
 
 namespace mpsd {
 
@@ -28,7 +23,7 @@ namespace mpsd {
 //   answered in part  (decoupled models) its requests wait in the AnsweringList
 //   needs more room   the lease was too small: its requests join their lines again, the estimate
 //                     grows; refused where the worker has no lease so large, until another worker
-//                     has, and for ever beyond `max_answer_bytes`
+//                     has, and for ever beyond PoolOptions::max_answer_bytes
 //   abandoned         nobody waits for it: its rows end
 //   of no use         it has a request whose call cannot be in time as a whole: the request is
 //                     refused instead, so that the call ends and the rest is not computed
@@ -37,25 +32,21 @@ namespace mpsd {
 class CompletionIntake {
  public:
   // All outlive the intake.
-  CompletionIntake(ServedModel* model, const Clock* clock, PoolQueue* queue,
-                   InflightTable* inflight, PoolClaims* claims, SlowWorkers* slow_workers,
-                   AnsweringList* answering, ReturnForecast* returns, AdmissionMargin* margin,
-                   OutputEstimate* estimate, uint64_t max_answer_bytes)
-      : model_(model),
-        clock_(clock),
+  CompletionIntake(const PoolFacts* facts, PoolQueue* queue, InflightTable* inflight,
+                   PoolClaims* claims, PoolForecasts* forecasts)
+      : facts_(facts),
         queue_(queue),
         inflight_(inflight),
         claims_(claims),
-        slow_workers_(slow_workers),
-        answering_(answering),
-        returns_(returns),
-        margin_(margin),
-        estimate_(estimate),
-        max_answer_bytes_(max_answer_bytes) {}
+        forecasts_(forecasts),
+        answering_(queue) {}
 
   // Take completions of all workers, or of one.
   void Take(DeferredWork* work);
   void TakeOf(uint32_t worker, DeferredWork* work);
+
+  AnsweringList* answering() { return &answering_; }
+  const AnsweringList& answering_list() const { return answering_; }
 
  private:
   bool TakeOne(uint32_t lane, DeferredWork* work);
@@ -73,17 +64,12 @@ class CompletionIntake {
   int64_t RestLateNs(const Request& request, const InflightBatch& batch, int64_t took_ns,
                      int64_t now_ns) const;
 
-  ServedModel* const model_;
-  const Clock* const clock_;
+  const PoolFacts* const facts_;
   PoolQueue* const queue_;
   InflightTable* const inflight_;
   PoolClaims* const claims_;
-  SlowWorkers* const slow_workers_;
-  AnsweringList* const answering_;
-  ReturnForecast* const returns_;
-  AdmissionMargin* const margin_;
-  OutputEstimate* const estimate_;
-  const uint64_t max_answer_bytes_;
+  PoolForecasts* const forecasts_;
+  AnsweringList answering_;
 };
 
 // The ending of a request whose outputs no worker can hold. A larger worker may come, but the

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "proto/base/check.h"
+#include "proto/base/clock.h"
 #include "proto/base/failpoint.h"
-#include "server/dispatch/deadline_note.h"
 #include "server/lanes/batch_record_writer.h"
 #include "server/lanes/output_sizing.h"
 
@@ -19,7 +19,7 @@ constexpr double kUsualShare = 1.0 / 4;
 
 void Dispatcher::Dispatch(DeferredWork* work) {
   if (queue_->ledger()->requests() == 0) return NoteLeft(work);
-  DispatchAt(clock_->NowNs(), work);
+  DispatchAt(facts_->clock->NowNs(), work);
 }
 
 void Dispatcher::NoteLeft(DeferredWork* work) {
@@ -43,7 +43,7 @@ void Dispatcher::DispatchAt(int64_t now_ns, DeferredWork* work) {
 void Dispatcher::CarryOutDecisions(int64_t now_ns, DeferredWork* work) {
   ClearOutputRoom();
   while (true) {
-    const SchedulerDecision decision = scheduler_->Decide(Snapshot(now_ns), now_ns);
+    const SchedulerDecision decision = facts_->options.scheduler->Decide(Snapshot(now_ns), now_ns);
     switch (decision.step) {
       case SchedulerDecision::Step::kWait:
         return work->TickBy(decision.at_ns);
@@ -68,7 +68,7 @@ SchedulerSnapshot Dispatcher::Snapshot(int64_t now_ns) const {
           .workers = inflight_->workers(),
           .max_batch_rows = batcher.max_rows(),
           .usual_batch_rows = static_cast<uint32_t>(usual_rows_ + 0.5),
-          .returns = returns_->Expect(now_ns)};
+          .returns = forecasts_->returns.Expect(now_ns)};
 }
 
 // False if a batch found no output room and others wait for room too. Suspects wait only for their
@@ -96,12 +96,10 @@ void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, Deferre
   const auto given_up =
       std::count_if(dropped_.begin(), dropped_.end(),
                     [&](const Request* request) { return request->deadline_ns > now_ns; });
-  model_->metrics.given_up_requests.fetch_add(static_cast<uint64_t>(given_up),
-                                              std::memory_order_relaxed);
+  facts_->model->metrics.given_up_requests.fetch_add(static_cast<uint64_t>(given_up),
+                                                     std::memory_order_relaxed);
   // A request that is given up is as good as late.
-  for (const Request* request : dropped_) {
-    NoteUnanswered(*request, request->deadline_ns, margin_);
-  }
+  for (const Request* request : dropped_) forecasts_->Left(*request, request->deadline_ns);
   work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
 }
 
@@ -117,7 +115,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   if (!claims_->Take(worker, &claim, work)) return true;
   WorkerLink* link = inflight_->worker(worker).link.get();
   std::unique_ptr<InflightBatch> batch = NewBatch();
-  batch->curve = model_->spec.decoupled ? nullptr : queue_->batcher().curve(decision.line);
+  batch->curve = facts_->model->spec.decoupled ? nullptr : queue_->batcher().curve(decision.line);
   batch->claim = claim;
   queue_->Form(decision.line, MostRows(decision, *link), &batch->formed);
   batch->lease = link->LeaseOutput(LeaseBytes(batch->formed, *link));
@@ -132,7 +130,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   batch->life.Go(SlotState::kLeased);
   batch->id = BatchIdOf(next_batch_++, link->epoch());
   batch->batched_ns = now_ns;
-  NoteWait(batch->formed, now_ns);
+  forecasts_->Started(batch->formed, now_ns);
   usual_rows_ += (batch->formed.row_count - usual_rows_) * kUsualShare;
   // A decoupled model takes one request at a time.
   batch->completed.answer_index = batch->formed.entries.front().request->answers;
@@ -140,28 +138,11 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   return true;
 }
 
-// How long its requests have waited, and how long the first one without its own deadline.
-void Dispatcher::NoteWait(const FormedBatch& formed, int64_t now_ns) {
-  double share = 0;
-  for (const BatchEntry& entry : formed.entries) {
-    const Request& request = *entry.request;
-    share = std::max(share,
-                     Saturation::OfWait(request.arrival_ns, request.answer_deadline_ns(), now_ns));
-  }
-  saturation_->Note(share, now_ns);
-  const auto is_patient = [](const BatchEntry& entry) {
-    return entry.request->patience_ns > 0 && entry.request->answers == 0;
-  };
-  const auto first = std::find_if(formed.entries.begin(), formed.entries.end(), is_patient);
-  if (first == formed.entries.end()) return;
-  standing_->NoteWait(now_ns - first->request->arrival_ns, now_ns);
-}
-
 void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work) {
   const uint32_t slot = inflight_->FreeSlot(lane);
   const uint32_t worker = inflight_->lanes()[lane].worker;
   LanePort* port = inflight_->port(lane);
-  WriteBatchRecord(batch->formed, batch->id, *batch->lease, model_->spec.batches(),
+  WriteBatchRecord(batch->formed, batch->id, *batch->lease, facts_->model->spec.batches(),
                    batch->completed.answer_index, &port->mailbox->records[slot]);
   batch->life.Go(SlotState::kRunning);
   const LatencyCurve* curve = batch->curve;
@@ -179,16 +160,16 @@ void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, Def
 // Requests with a pin run only once, so they fail together if the outputs of their batch do not
 // fit. Their batches are no larger than what certainly fits.
 uint32_t Dispatcher::MostRows(const SchedulerDecision& decision, const WorkerLink& link) const {
-  const uint64_t row_bytes = estimate_->row_bytes();
+  const uint64_t row_bytes = forecasts_->estimate.row_bytes();
   if (row_bytes == 0 || !IsPinned(decision)) return decision.max_rows;
   const uint64_t rows = std::max<uint64_t>(link.outputs().largest_lease_bytes / row_bytes, 1);
   return static_cast<uint32_t>(std::min<uint64_t>(rows, decision.max_rows));
 }
 
 uint64_t Dispatcher::LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const {
-  const std::optional<uint64_t> known = KnownOutputBytes(model_->spec, formed.row_count);
+  const std::optional<uint64_t> known = KnownOutputBytes(facts_->model->spec, formed.row_count);
   if (known.has_value()) return *known;
-  const uint64_t guess = std::max(estimate_->row_bytes() * formed.row_count,
+  const uint64_t guess = std::max(forecasts_->estimate.row_bytes() * formed.row_count,
                                   formed.entries.front().request->output_bytes);
   return std::min(guess, link.outputs().largest_lease_bytes);
 }

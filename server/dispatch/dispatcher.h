@@ -5,18 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "proto/base/clock.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/pool_claims.h"
+#include "server/dispatch/pool_facts.h"
+#include "server/dispatch/pool_forecasts.h"
 #include "server/dispatch/pool_queue.h"
-#include "server/lanes/output_sizing.h"
-#include "server/request/served_model.h"
-#include "server/schedule/admission_margin.h"
-#include "server/schedule/return_forecast.h"
-#include "server/schedule/saturation.h"
 #include "server/schedule/scheduler.h"
-#include "server/schedule/standing_queue.h"
 
 namespace mpsd {
 
@@ -32,23 +27,15 @@ namespace mpsd {
 // worker has none. It also learns of missing resources, before a batch is formed.
 class Dispatcher {
  public:
-  // All outlive the dispatcher. Makes no batch before `held_requests` wait for the first time.
-  Dispatcher(ServedModel* model, const Scheduler* scheduler, const Clock* clock, PoolQueue* queue,
-             InflightTable* inflight, const ReturnForecast* returns, AdmissionMargin* margin,
-             StandingQueue* standing, Saturation* saturation, const OutputEstimate* estimate,
-             PoolClaims* claims, uint32_t held_requests)
-      : model_(model),
-        scheduler_(scheduler),
-        clock_(clock),
+  // All outlive the dispatcher.
+  Dispatcher(const PoolFacts* facts, PoolQueue* queue, InflightTable* inflight, PoolClaims* claims,
+             PoolForecasts* forecasts)
+      : facts_(facts),
         queue_(queue),
         inflight_(inflight),
-        returns_(returns),
-        margin_(margin),
-        standing_(standing),
-        saturation_(saturation),
-        estimate_(estimate),
         claims_(claims),
-        held_requests_(held_requests) {}
+        forecasts_(forecasts),
+        held_requests_(facts->options.held_requests) {}
 
   // Gives batches to lanes until the scheduler has the pool wait, or a line's batch finds no room
   // for its outputs: the next drain or tick then tries again. Reads the clock only if a request
@@ -70,7 +57,6 @@ class Dispatcher {
   void CarryOutDecisions(int64_t now_ns, DeferredWork* work);
   void ClearOutputRoom();
   void Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
-  void NoteWait(const FormedBatch& formed, int64_t now_ns);
   bool RunOrPass(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   bool Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   void Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work);
@@ -79,18 +65,12 @@ class Dispatcher {
   uint64_t LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const;
   std::unique_ptr<InflightBatch> NewBatch();
 
-  ServedModel* const model_;
-  const Scheduler* const scheduler_;
-  const Clock* const clock_;
+  const PoolFacts* const facts_;
   PoolQueue* const queue_;
   InflightTable* const inflight_;
-  const ReturnForecast* const returns_;
-  AdmissionMargin* const margin_;
-  StandingQueue* const standing_;
-  Saturation* const saturation_;
-  const OutputEstimate* const estimate_;
   PoolClaims* const claims_;
-  uint32_t held_requests_;  // 0: none
+  PoolForecasts* const forecasts_;
+  uint32_t held_requests_;  // no batch before this many wait for the first time; 0: none
   uint64_t next_batch_ = 1;
   double usual_rows_ = 1;     // mean rows of recent batches
   bool room_missed_ = false;  // since ClearOutputRoom()

@@ -6,21 +6,19 @@
 #include <memory>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "proto/base/clock.h"
-#include "server/dispatch/pool_carrier.h"
-#include "server/dispatch/pool_keeper.h"
-#include "server/dispatch/pool_memory.h"
-#include "server/dispatch/pool_parts.h"
-#include "server/dispatch/pool_workers.h"
-#include "server/request/completed_batch.h"
-#include "server/request/pool_watcher.h"
+#include "absl/types/span.h"
+#include "server/dispatch/pool_facts.h"
 #include "server/request/request.h"
-#include "server/request/served_model.h"
-#include "server/schedule/scheduler.h"
 
 namespace mpsd {
+
+class CompletionSink;
+class PoolCarrier;
+class PoolMemory;
+class PoolWatcher;
+class PoolWorkers;
+struct PoolParts;
 
 // Takes a request from its rows to its batch, and the batch from its lane to the reply: steps 4 to
 // 7 and 11 of a request's life (see ARCHITECTURE.md). The ServedModel owns the pool, and each
@@ -42,20 +40,19 @@ namespace mpsd {
 // inside. Once inside() is 0 and busy() is false, it may be destroyed.
 class Pool final : public RowQueue {
  public:
-  // `scheduler` decides which batch is next; null means a PredictiveScheduler with these options.
   // All pointers outlive the pool.
   Pool(ServedModel* model, const PoolOptions& options, const Clock* clock, CompletionSink* replies,
-       PoolKeeper* keeper, std::unique_ptr<const Scheduler> scheduler = nullptr);
+       PoolKeeper* keeper);
 
   // REQUIRES: no request is inside, no batch runs.
   ~Pool() override;
 
   // Tells the watcher of lanes and time from now on. It outlives the pool. REQUIRES: called at most
   // once, before another thread knows the pool.
-  void Watch(PoolWatcher* watcher) { parts_.watcher = watcher; }
+  void Watch(PoolWatcher* watcher);
 
-  PoolMemory* memory() { return &memory_; }
-  PoolWorkers* workers() { return &workers_; }
+  PoolMemory* memory() { return memory_.get(); }
+  PoolWorkers* workers() { return workers_.get(); }
 
   // ---- exchange/ and admit/: RowQueue (server/request) has the contracts ---- The order is
   // Reserve() → the caller fills the rows → Commit(). Continue() comes between a decoupled model's
@@ -64,7 +61,7 @@ class Pool final : public RowQueue {
   // A request that finds the queue full behind others gets ABORTED: their batches may make room.
   void ReserveAll(absl::Span<EnteringRequest> requests) override;
   void Commit(Request* request) override { CommitAll({&request, 1}); }
-  void CommitAll(absl::Span<Request* const> requests) override { carrier_.CommitAll(requests); }
+  void CommitAll(absl::Span<Request* const> requests) override;
   void Continue(Request* request) override;
   void Cancel(Request* request) override;
   void Close() override;
@@ -102,29 +99,19 @@ class Pool final : public RowQueue {
   void FailAll(const char* text);
 
   // Requests inside: from Reserve() until their ending is decided.
-  int64_t inside() const { return parts_.inside.get(); }
+  int64_t inside() const;
 
   // Whether a lane has a batch, even if all its requests have ended.
-  bool busy() const {
-    return parts_.model->metrics.running_batches.load(std::memory_order_relaxed) > 0;
-  }
+  bool busy() const;
 
   // PoolParts::CheckInvariants(). Slow: for tests.
-  void CheckInvariants() const { parts_.CheckInvariants(); }
+  void CheckInvariants() const;
 
  private:
-  absl::Status Admit(EnteringRequest* entering, bool others_enter, int64_t* tick_by_ns)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.mu);
-
-  // Ends all requests with a deadline up to `until_ns`. A partly answered one ends once its answer
-  // is taken.
-  void EndExpired(int64_t until_ns, absl::StatusCode code, const char* text, DeferredWork* work)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_.mu);
-
-  PoolParts parts_;
-  PoolCarrier carrier_;
-  PoolMemory memory_;
-  PoolWorkers workers_;
+  const std::unique_ptr<PoolParts> parts_;
+  const std::unique_ptr<PoolCarrier> carrier_;
+  const std::unique_ptr<PoolMemory> memory_;
+  const std::unique_ptr<PoolWorkers> workers_;
 };
 
 }  // namespace mpsd

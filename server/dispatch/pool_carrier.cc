@@ -5,14 +5,13 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "proto/base/failpoint.h"
-#include "server/request/cancelled_by_client.h"
 
 namespace mpsd {
 
 void PoolCarrier::Carry(DeferredWork* work) {
-  if (work->tick_by_ns != DeferredWork::kNoTick) parts_->keeper->WakeBy(work->tick_by_ns);
+  if (work->tick_by_ns != DeferredWork::kNoTick) parts_->facts.keeper->WakeBy(work->tick_by_ns);
   for (const auto& [link, port] : work->wakes) port->bell.Wake();
-  if (work->others_may_run) parts_->keeper->WakePools();
+  if (work->others_may_run) parts_->facts.keeper->WakePools();
   if (!work->completed.empty()) MPSD_FAILPOINT("complete.before_reply");
   for (const std::unique_ptr<InflightBatch>& batch : work->completed) {
     batch->life.Go(SlotState::kReplying);
@@ -23,7 +22,7 @@ void PoolCarrier::Carry(DeferredWork* work) {
   for (auto& [request, status] : work->ended) request->reply.Fail(status);
   Recycle(work);
   for (const auto& [request, targets] : work->fills) {
-    request->filler->Fill(parts_->model->spec, *request, targets);
+    request->filler->Fill(parts_->facts.model->spec, *request, targets);
     CommitAll({&request, 1});
   }
 }
@@ -36,13 +35,13 @@ void PoolCarrier::CommitAll(absl::Span<Request* const> requests) {
   // Nobody else touches the rows yet, so they are read without the mutex.
   for (Request* const request : requests) {
     request->content = SampleContent(*request);
-    if (has_quarantined && quarantine->Holds(HashContent(*request), parts_->clock->NowNs())) {
+    if (has_quarantined && quarantine->Holds(HashContent(*request), parts_->facts.clock->NowNs())) {
       quarantined.push_back(request);
     }
   }
   {
     absl::MutexLock lock(&parts_->mu);
-    const int64_t now_ns = parts_->clock->NowNs();
+    const int64_t now_ns = parts_->facts.clock->NowNs();
     for (Request* const request : requests) {
       Join(request, absl::c_linear_search(quarantined, request), now_ns, &work);
     }
@@ -54,14 +53,14 @@ void PoolCarrier::CommitAll(absl::Span<Request* const> requests) {
 
 void PoolCarrier::Join(Request* request, bool is_quarantined, int64_t now_ns, DeferredWork* work) {
   parts_->queue.Commit(request);
-  parts_->returns.Arrived(now_ns);
+  parts_->forecasts.returns.Arrived(now_ns);
   if (request->cancelled) {
     parts_->queue.Remove(request);
     work->End(request, CancelledByClient());
   } else if (is_quarantined) {
     parts_->queue.Remove(request);
     work->End(request, WorkerLoss::CrashedItsWorker());
-    parts_->model->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
+    parts_->facts.model->metrics.quarantined_requests.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -75,7 +74,7 @@ void PoolCarrier::RememberAnswered(const CompletedBatch& batch) {
 
 void PoolCarrier::RememberStruck(DeferredWork* work) {
   const Request& request = *work->struck;
-  parts_->quarantine.Add(HashContent(request), parts_->clock->NowNs());
+  parts_->quarantine.Add(HashContent(request), parts_->facts.clock->NowNs());
   absl::MutexLock lock(&parts_->mu);
   parts_->loss.EndStruckRows(request);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/base/check.h"
+#include "proto/base/clock.h"
 #include "server/request/device_list.h"
 
 namespace mpsd {
@@ -25,8 +26,8 @@ PoolClaims::OnDevice* PoolClaims::Find(const ResourceClaim* claim) {
 
 void PoolClaims::Attach(uint32_t worker) {
   const std::string& device = inflight_->worker(worker).link->device();
-  if (needs_.empty() || Find(device) != nullptr) return;
-  devices_.push_back({device, table_->Enter(needs_, device, LanesOn(device))});
+  if (facts_->options.lane_needs.empty() || Find(device) != nullptr) return;
+  devices_.push_back({device, table_->Enter(facts_->options.lane_needs, device, LanesOn(device))});
 }
 
 void PoolClaims::Show(const OnDevice& on) {
@@ -43,10 +44,10 @@ void PoolClaims::Show(const OnDevice& on) {
 
 // All the pool's lanes there while none of its workers is missing.
 uint32_t PoolClaims::LanesOn(const std::string& device) const {
-  const std::vector<std::string>& devices = model_->facts.devices;
+  const std::vector<std::string>& devices = facts_->model->facts.devices;
   const auto is_on_it = [&](const std::string& other) { return OneNameOf(other) == device; };
   const auto processes = std::count_if(devices.begin(), devices.end(), is_on_it);
-  return std::max(1U, static_cast<uint32_t>(processes) * model_->facts.lanes);
+  return std::max(1U, static_cast<uint32_t>(processes) * facts_->model->facts.lanes);
 }
 
 void PoolClaims::BeginPass() {
@@ -60,7 +61,7 @@ void PoolClaims::EndPass(DeferredWork* work) {
   for (OnDevice& on : devices_) {
     if (!on.waits || on.asked) continue;
     on.waits = false;
-    on.turns.NoteInVain(clock_->NowNs() - on.waits_since_ns);
+    on.turns.NoteInVain(facts_->clock->NowNs() - on.waits_since_ns);
     Show(on);
     table_->StopWaiting(on.claim);
     TellOthers(work);
@@ -81,8 +82,8 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
     return true;
   }
   if (!on->waits) {
-    model_->metrics.resource_waits.fetch_add(1, std::memory_order_relaxed);
-    on->waits_since_ns = clock_->NowNs();
+    facts_->model->metrics.resource_waits.fetch_add(1, std::memory_order_relaxed);
+    on->waits_since_ns = facts_->clock->NowNs();
   }
   on->waits = on->asked = true;
   Show(*on);
@@ -91,12 +92,13 @@ bool PoolClaims::Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work
 
 void PoolClaims::NoteTurn(OnDevice* on) {
   on->turns_before = on->turns;
-  on->turns.Note(on->waits ? clock_->NowNs() - on->waits_since_ns : 0);
+  on->turns.Note(on->waits ? facts_->clock->NowNs() - on->waits_since_ns : 0);
 }
 
 void PoolClaims::GiveBack(InflightBatch* batch, DeferredWork* work) {
   if (batch->claim == nullptr) return;
-  table_->GiveBack(std::exchange(batch->claim, nullptr), clock_->NowNs() - batch->batched_ns);
+  table_->GiveBack(std::exchange(batch->claim, nullptr),
+                   facts_->clock->NowNs() - batch->batched_ns);
   TellOthers(work);
 }
 

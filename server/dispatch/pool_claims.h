@@ -5,11 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "proto/base/clock.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
-#include "server/request/lane_needs.h"
-#include "server/request/served_model.h"
+#include "server/dispatch/pool_facts.h"
 #include "server/resources/resource_table.h"
 #include "server/schedule/turn_wait.h"
 
@@ -26,10 +24,9 @@ namespace mpsd {
 // admitted that others' turns would make late.
 class PoolClaims {
  public:
-  // All outlive this. `table` may be null if `needs` is empty.
-  PoolClaims(const Clock* clock, ResourceTable* table, const LaneNeeds& needs, ServedModel* model,
-             InflightTable* inflight)
-      : clock_(clock), table_(table), needs_(needs), model_(model), inflight_(inflight) {}
+  // Both outlive this.
+  PoolClaims(const PoolFacts* facts, InflightTable* inflight)
+      : facts_(facts), table_(facts->options.resources), inflight_(inflight) {}
 
   // REQUIRES: no batch holds anything.
   ~PoolClaims();
@@ -68,10 +65,8 @@ class PoolClaims {
   void Show(const OnDevice& on);
   void TellOthers(DeferredWork* work) const;
 
-  const Clock* const clock_;
-  ResourceTable* const table_;
-  const LaneNeeds needs_;
-  ServedModel* const model_;
+  const PoolFacts* const facts_;
+  ResourceTable* const table_;  // null: the pool needs nothing
   InflightTable* const inflight_;
   std::vector<OnDevice> devices_;
 };

@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "proto/base/clock.h"
+#include "server/dispatch/pool_carrier.h"
+#include "server/dispatch/pool_parts.h"
+
 namespace mpsd {
 
 void PoolMemory::Add(OwnedSegment segment, uint32_t number) {
@@ -27,7 +31,7 @@ void PoolMemory::Refuse() {
   {
     absl::MutexLock lock(&parts_->mu);
     PoolQueue& queue = parts_->queue;
-    const int64_t now_ns = parts_->clock->NowNs();
+    const int64_t now_ns = parts_->facts.clock->NowNs();
     queue.growth()->Refused(now_ns);
     queue.TakeWaiting(now_ns, &parts_->taken);
     work.EndAll(&parts_->taken, absl::DeadlineExceededError("Request timeout expired"));

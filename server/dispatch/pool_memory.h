@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "proto/shm/segment.h"
-#include "server/dispatch/pool_carrier.h"
-#include "server/dispatch/pool_parts.h"
+#include "server/batch/slab_table.h"
 
 namespace mpsd {
+
+class PoolCarrier;
+struct PoolParts;
 
 // Owned by a Pool. Called by the supervisor, which makes the segments, hands them to the workers
 // and keeps the budget of all models. Thread-safe. Never maps, makes or unmaps a segment itself,

@@ -4,9 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "server/dispatch/loss_policy.h"
+#include "server/dispatch/pool_carrier.h"
+#include "server/dispatch/pool_parts.h"
 #include "server/lanes/output_sizing.h"
-#include "server/request/no_worker_in_time.h"
+#include "server/request/pool_watcher.h"
 
 namespace mpsd {
 namespace {
@@ -21,11 +24,33 @@ bool WouldRunAgain(const Request& request) {
   return JudgeLoss(loss) != LossVerdict::kWorkerLost;
 }
 
+// Whether these lanes have requests, and each would run again.
+bool CanMove(const InflightTable& inflight, uint32_t first_lane, uint32_t end) {
+  uint32_t waiting = 0;
+  uint32_t movable = 0;
+  for (uint32_t lane = first_lane; lane < end; ++lane) {
+    inflight.ForEachOf(lane, [&](InflightTable::Position, const InflightBatch* batch) {
+      for (const BatchEntry& entry : batch->formed.entries) {
+        if (entry.request == nullptr) continue;
+        ++waiting;
+        movable += WouldRunAgain(*entry.request) ? 1 : 0;
+      }
+    });
+  }
+  return waiting > 0 && movable == waiting;
+}
+
+void NoteWorkers(PoolParts* parts) ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts->mu) {
+  parts->forecasts.slow_workers.Judge();
+  parts->facts.model->ready.store(!parts->inflight.workers().empty());
+  parts->link_gauges.Note(parts->inflight);
+}
+
 }  // namespace
 
 uint64_t PoolWorkers::LargestAnswerBytes() const {
   absl::ReaderMutexLock lock(&parts_->mu);
-  return parts_->estimate.largest_answer_bytes();
+  return parts_->forecasts.estimate.largest_answer_bytes();
 }
 
 WorkerLink::Options PoolWorkers::LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes,
@@ -34,8 +59,8 @@ WorkerLink::Options PoolWorkers::LinkOptions(uint32_t worker, uint32_t epoch, ui
   options.worker = worker;
   options.epoch = epoch;
   options.lanes = lanes;
-  options.outputs = OutputAreaOf(kind, parts_->model->spec, lanes, parts_->options.lane_depth,
-                                 LargestAnswerBytes());
+  options.outputs = OutputAreaOf(kind, parts_->facts.model->spec, lanes,
+                                 parts_->facts.options.lane_depth, LargestAnswerBytes());
   return options;
 }
 
@@ -44,14 +69,14 @@ bool PoolWorkers::IsTooSmall(uint32_t worker) const {
   const std::optional<uint32_t> index = parts_->inflight.Find(worker);
   if (!index.has_value()) return false;
   return parts_->inflight.worker(*index).link->outputs().largest_lease_bytes <
-         parts_->estimate.largest_answer_bytes();
+         parts_->forecasts.estimate.largest_answer_bytes();
 }
 
 void PoolWorkers::KeepSize(int64_t until_ns) {
   DeferredWork work(&parts_->inside);
   {
     absl::MutexLock lock(&parts_->mu);
-    parts_->estimate.ForgetTooLarge(until_ns);
+    parts_->forecasts.estimate.ForgetTooLarge(until_ns);
     parts_->queue.TakeHeld(INT64_MAX, &parts_->taken);
     for (Request* request : parts_->taken) {
       work.End(request, NoMemoryForOutputs(request->output_bytes));
@@ -70,7 +95,7 @@ void PoolWorkers::Attach(std::shared_ptr<WorkerLink> link) {
     parts_->inflight.Attach(std::move(link));
     parts_->queue.ReturnHeld(largest_lease_bytes);
     parts_->claims.Attach(static_cast<uint32_t>(parts_->inflight.workers().size()) - 1);
-    NoteWorkers();
+    NoteWorkers(parts_);
     parts_->dispatcher.Dispatch(&work);
   }
   carrier_->Carry(&work);
@@ -116,24 +141,8 @@ WorkerProgress PoolWorkers::Progress(uint32_t worker) const {
     progress.lanes.push_back({parts_->inflight.lanes()[lane].batches, port.completed,
                               port.report->heartbeat.load(std::memory_order_relaxed)});
   }
-  progress.can_move = CanMove(view.first_lane, end);
+  progress.can_move = CanMove(parts_->inflight, view.first_lane, end);
   return progress;
-}
-
-// Whether these lanes have requests, and each would run again.
-bool PoolWorkers::CanMove(uint32_t first_lane, uint32_t end) const {
-  uint32_t waiting = 0;
-  uint32_t movable = 0;
-  for (uint32_t lane = first_lane; lane < end; ++lane) {
-    parts_->inflight.ForEachOf(lane, [&](InflightTable::Position, const InflightBatch* batch) {
-      for (const BatchEntry& entry : batch->formed.entries) {
-        if (entry.request == nullptr) continue;
-        ++waiting;
-        movable += WouldRunAgain(*entry.request) ? 1 : 0;
-      }
-    });
-  }
-  return waiting > 0 && movable == waiting;
 }
 
 void PoolWorkers::ExpectAt(int64_t when_ns) {
@@ -143,7 +152,7 @@ void PoolWorkers::ExpectAt(int64_t when_ns) {
     parts_->worker_expected_ns = when_ns;
     if (parts_->inflight.workers().empty() && when_ns != INT64_MIN) {
       parts_->queue.TakeExpired(when_ns, &parts_->taken);
-      work.EndAll(&parts_->taken, NoWorkerInTime(parts_->model->name));
+      work.EndAll(&parts_->taken, NoWorkerInTime(parts_->facts.model->name));
       parts_->queue.NoteSlabs();
     }
   }
@@ -165,19 +174,13 @@ Conviction PoolWorkers::Detach(uint32_t worker, WorkerEnd end) {
     link->Detach();
     pins = link->Pins();
     parts_->link_gauges.AddPast(link);
-    NoteWorkers();
+    NoteWorkers(parts_);
     parts_->dispatcher.Dispatch(&work);
     parts_->queue.NoteSlabs();
   }
   if (parts_->watcher != nullptr) parts_->watcher->LanesLeft(pins);
   carrier_->Carry(&work);
   return conviction;
-}
-
-void PoolWorkers::NoteWorkers() {
-  parts_->slow_workers.Judge();
-  parts_->model->ready.store(!parts_->inflight.workers().empty());
-  parts_->link_gauges.Note(parts_->inflight);
 }
 
 }  // namespace mpsd

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "absl/base/thread_annotations.h"
-#include "server/dispatch/pool_carrier.h"
-#include "server/dispatch/pool_parts.h"
 #include "server/lanes/worker_link.h"
 #include "server/lanes/worker_progress.h"
 
 namespace mpsd {
+
+class PoolCarrier;
+struct PoolParts;
 
 // Owned by a Pool. Called by the supervisor, which starts, watches and ends the processes.
 // Thread-safe. A worker is named by its number within the model (WorkerLink::worker()); a replacing
@@ -69,8 +69,6 @@ class PoolWorkers {
 
  private:
   uint64_t LargestAnswerBytes() const;
-  bool CanMove(uint32_t first_lane, uint32_t end) const ABSL_SHARED_LOCKS_REQUIRED(parts_->mu);
-  void NoteWorkers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts_->mu);
 
   PoolParts* const parts_;
   PoolCarrier* const carrier_;

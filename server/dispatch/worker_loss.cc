@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "proto/base/check.h"
+#include "proto/base/clock.h"
+#include "server/request/served_model.h"
+
 namespace mpsd {
 
 absl::Status WorkerLoss::CrashedItsWorker() {
@@ -50,7 +53,7 @@ Conviction WorkerLoss::Take(InflightBatch* batch, WorkerEnd end, bool only_batch
       case LossVerdict::kAgainSuspect:
         request->suspect = verdict == LossVerdict::kAgainSuspect;
         queue_->Return(request);
-        model_->metrics.dispatched_again.fetch_add(1, std::memory_order_relaxed);
+        facts_->model->metrics.dispatched_again.fetch_add(1, std::memory_order_relaxed);
         break;
     }
   }
@@ -65,7 +68,7 @@ LossVerdict WorkerLoss::Judge(Request* request, WorkerEnd end, bool was_alone) {
   bool has_crashed_before = request->crashes > 0;
   if (crashed) ++request->crashes;
   // Counts even if another request has brought the same content.
-  if (crashed && was_alone && quarantine_->NoteDeath(request->content, clock_->NowNs())) {
+  if (crashed && was_alone && quarantine_->NoteDeath(request->content, facts_->clock->NowNs())) {
     has_crashed_before = true;
   }
   return JudgeLoss({end, was_alone, request->suspect, has_crashed_before, request->dispatches,
@@ -85,7 +88,7 @@ Conviction WorkerLoss::Strike(Request* request, DeferredWork* work) {
   work->struck = request;
   struck_rows_ += request->rows;
   queue_->TakeEqual(*request, &equal_);
-  model_->metrics.quarantined_requests.fetch_add(equal_.size(), std::memory_order_relaxed);
+  facts_->model->metrics.quarantined_requests.fetch_add(equal_.size(), std::memory_order_relaxed);
   work->EndAll(&equal_, CrashedItsWorker());
   return Conviction::kContent;
 }

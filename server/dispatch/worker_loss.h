@@ -5,15 +5,14 @@
 #include <memory>
 #include <vector>
 
-#include "proto/base/clock.h"
 #include "server/dispatch/deferred_work.h"
 #include "server/dispatch/inflight_table.h"
 #include "server/dispatch/loss_policy.h"
 #include "server/dispatch/pool_claims.h"
+#include "server/dispatch/pool_facts.h"
 #include "server/dispatch/pool_queue.h"
 #include "server/dispatch/quarantine.h"
 #include "server/lanes/worker_progress.h"
-#include "server/request/served_model.h"
 
 namespace mpsd {
 
@@ -34,10 +33,9 @@ namespace mpsd {
 class WorkerLoss {
  public:
   // All outlive this.
-  WorkerLoss(ServedModel* model, const Clock* clock, PoolQueue* queue, InflightTable* inflight,
-             PoolClaims* claims, Quarantine* quarantine)
-      : model_(model),
-        clock_(clock),
+  WorkerLoss(const PoolFacts* facts, PoolQueue* queue, InflightTable* inflight, PoolClaims* claims,
+             Quarantine* quarantine)
+      : facts_(facts),
         queue_(queue),
         inflight_(inflight),
         claims_(claims),
@@ -63,8 +61,7 @@ class WorkerLoss {
   LossVerdict Judge(Request* request, WorkerEnd end, bool was_alone);
   Conviction Strike(Request* request, DeferredWork* work);
 
-  ServedModel* const model_;
-  const Clock* const clock_;
+  const PoolFacts* const facts_;
   PoolQueue* const queue_;
   InflightTable* const inflight_;
   PoolClaims* const claims_;

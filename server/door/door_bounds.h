@@ -16,14 +16,20 @@ namespace mpsd {
 // One ledger of open calls for each kind of call, so that lasting streams and watches keep no other
 // call out. Owned by the daemon; outlives the calls. Thread-safe.
 struct DoorBounds {
-  DoorBounds(uint32_t calls, uint64_t unread_copy_bytes, uint64_t message_bytes,
-             uint64_t buffered_bytes, UnreadCopies::Cut cut, ServerMetrics* metrics)
-      : infer_calls(calls, &metrics->refused_calls),
-        stream_calls(calls, &metrics->refused_calls),
-        other_calls(calls, &metrics->refused_calls),
-        unread(unread_copy_bytes, std::move(cut)),
-        inflated(buffered_bytes, message_bytes),
-        inflate_bounds{message_bytes, &inflated} {}
+  struct Limits {
+    uint32_t calls = 0;  // open at once, for each kind
+    uint64_t unread_copy_bytes = 0;
+    uint64_t message_bytes = 0;
+    uint64_t buffered_bytes = 0;
+  };
+
+  DoorBounds(const Limits& limits, UnreadCopies::Cut cut, ServerMetrics* metrics)
+      : infer_calls(limits.calls, &metrics->refused_calls),
+        stream_calls(limits.calls, &metrics->refused_calls),
+        other_calls(limits.calls, &metrics->refused_calls),
+        unread(limits.unread_copy_bytes, std::move(cut)),
+        inflated(limits.buffered_bytes, limits.message_bytes),
+        inflate_bounds{limits.message_bytes, &inflated} {}
 
   OpenCalls infer_calls;
   OpenCalls stream_calls;

@@ -6,22 +6,24 @@
 #include <vector>
 
 #include "proto/base/limits.h"
-#include "proto/base/task_threads.h"
-#include "server/door/http_gate.h"
-#include "server/door/method_watchers.h"
-#include "server/entry/method_table.h"
+#include "server/access/method_access.h"
 #include "server/entry/open_calls.h"
 #include "server/exchange/infer_exchange.h"
 #include "server/inflate/inflate_bounds.h"
-#include "server/page/status_page.h"
-#include "server/request/served_model.h"
-#include "server/telemetry/http/health_source.h"
-#include "server/telemetry/load_sampler.h"
-#include "server/telemetry/metrics_page.h"
 #include "server/wire/status_map.h"
-#include "server/wire/unread_copies.h"
 
 namespace mpsd {
+
+class HealthSource;
+class HttpGate;
+class LoadSampler;
+class MethodTable;
+class MethodWatchers;
+class MetricsPage;
+class ModelDirectory;
+class StatusPage;
+class TaskThreads;
+class UnreadCopies;
 
 // The daemon makes one for each HttpDoor, with everything except the thread, the front page and the
 // watchers, which HttpDoor fills in. A door's tasks point to its copy. Constant once requests

@@ -10,6 +10,7 @@
 #include "proto/base/thread_role.h"
 #include "server/door/door_context.h"
 #include "server/door/grpc_messages.h"
+#include "server/door/grpc_method_task.h"
 #include "server/door/message_inflation.h"
 #include "server/door/method_watchers.h"
 #include "server/http/http_call.h"
@@ -30,15 +31,7 @@ namespace mpsd {
 // Lives on its connection's thread. Owns itself.
 class GrpcLastingTask final : public HttpTask, public MethodWatcher {
  public:
-  // The call's facts that the door has checked.
-  struct Entry {
-    const MethodTable::Method* method = nullptr;  // this and the next outlive the task
-    const MethodAccess* access = nullptr;
-    BodyCoding coding = BodyCoding::kPlain;
-    int64_t end_ns = 0;  // GrpcEnd()
-    OpenCalls::Place place;
-    Grant grant;
-  };
+  using Entry = GrpcMethodTask::Entry;
 
   // The context outlives the task.
   GrpcLastingTask(const DoorContext* context, HttpCall* call, Entry entry);

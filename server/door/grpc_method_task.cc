@@ -14,9 +14,9 @@ void GrpcMethodTask::Serve(BodyEnd body) {
   absl::StatusOr<std::string> bytes = GrpcBodyOf(kind_, call_);
   if (!bytes.ok()) return Answer(bytes.status(), "");
   body_ = *std::move(bytes);
-  const absl::StatusOr<GrpcMessage> message = GrpcMessageOf(body_, coding_);
+  const absl::StatusOr<GrpcMessage> message = GrpcMessageOf(body_, entry_.coding);
   if (!message.ok()) return Answer(message.status(), "");
-  if (message->is_compressed) return inflation_.Begin(coding_, message->bytes, call_);
+  if (message->is_compressed) return inflation_.Begin(entry_.coding, message->bytes, call_);
   Call(message->bytes);
 }
 
@@ -30,18 +30,19 @@ void GrpcMethodTask::Resumed() {
 }
 
 void GrpcMethodTask::Call(absl::string_view request) {
-  absl::Status status = CheckMethodRequest(*context_, *call_, *access_, request, &grant_);
+  absl::Status status =
+      CheckMethodRequest(*context_, *call_, *entry_.access, request, &entry_.grant);
   if (!status.ok()) return Answer(status, "");
   const CallerInfo caller{call_->peer(), call_->connection()};
-  if (method_->kind == MethodTable::Kind::kDeferred) {
+  if (entry_.method->kind == MethodTable::Kind::kDeferred) {
     // The task lives until the reply; afterwards nothing of it is touched.
-    return method_->deferred(caller, request,
-                             [this](const absl::Status& ending, const std::string& response) {
-                               Answer(ending, response);
-                             });
+    return entry_.method->deferred(caller, request,
+                                   [this](const absl::Status& ending, const std::string& response) {
+                                     Answer(ending, response);
+                                   });
   }
   std::string response;
-  status = method_->unary(caller, request, &response);
+  status = entry_.method->unary(caller, request, &response);
   Answer(status, response);
 }
 

@@ -1,12 +1,14 @@
 // GrpcMethodTask: one call of gRPC or gRPC-Web that does not infer.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "server/door/door_context.h"
 #include "server/door/grpc_form.h"
 #include "server/door/message_inflation.h"
+#include "server/entry/method_table.h"
 #include "server/http/http_call.h"
 #include "server/route/body_coding.h"
 
@@ -20,17 +22,22 @@ namespace mpsd {
 // Lives on its connection's thread, except for the answer of a deferred method. Owns itself.
 class GrpcMethodTask final : public HttpTask {
  public:
-  // Context, method and access outlive the task.
-  GrpcMethodTask(const DoorContext* context, HttpCall* call, const MethodTable::Method* method,
-                 const MethodAccess* access, BodyCoding coding, OpenCalls::Place place, Grant grant)
+  // The call's facts that the door has checked.
+  struct Entry {
+    const MethodTable::Method* method = nullptr;  // this and the next outlive the task
+    const MethodAccess* access = nullptr;
+    BodyCoding coding = BodyCoding::kPlain;
+    int64_t end_ns = 0;  // GrpcEnd(), for a GrpcLastingTask
+    OpenCalls::Place place;
+    Grant grant;
+  };
+
+  // The context outlives the task.
+  GrpcMethodTask(const DoorContext* context, HttpCall* call, Entry entry)
       : context_(context),
         call_(call),
         kind_(GrpcKindOf(*call)),
-        method_(method),
-        access_(access),
-        coding_(coding),
-        place_(std::move(place)),
-        grant_(std::move(grant)),
+        entry_(std::move(entry)),
         inflation_(context->inflaters, context->inflate_bounds) {
     context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   }
@@ -53,11 +60,7 @@ class GrpcMethodTask final : public HttpTask {
   const DoorContext* const context_;
   HttpCall* const call_;
   const GrpcKind kind_;
-  const MethodTable::Method* const method_;
-  const MethodAccess* const access_;
-  const BodyCoding coding_;
-  const OpenCalls::Place place_;
-  Grant grant_;
+  Entry entry_;
   std::string body_;  // as it came, or the plain request
   MessageInflation inflation_;
 };

@@ -5,6 +5,7 @@
 #include "proto/base/check.h"
 #include "server/access/method_access.h"
 #include "server/door/grpc_form.h"
+#include "server/door/http_gate.h"
 #include "server/door/unread_room.h"
 #include "server/request/served_model.h"
 #include "server/wire/reply_wire.h"

@@ -16,6 +16,7 @@
 #include "server/door/grpc_method_task.h"
 #include "server/door/grpc_stream_task.h"
 #include "server/door/grpc_web.h"
+#include "server/door/http_gate.h"
 #include "server/door/method_bodies.h"
 #include "server/door/method_task.h"
 #include "server/door/text_page.h"
@@ -245,26 +246,27 @@ absl::StatusOr<int64_t> HttpDoor::EndOf(const HttpCall& call) const {
 absl::StatusOr<HttpTask*> HttpDoor::BeginMethod(HttpCall* call, GrpcKind kind) {
   const absl::string_view name = call->request().path;
   const MethodAccess& access = AccessOf(name);
-  OpenCalls::Place place;
-  Grant grant;
-  absl::Status status = context_.open_other_calls->Enter(call->peer(), &place);
-  place.BelongToNone();
-  if (status.ok()) status = context_.gate->Enter(*call, access, &grant);
+  GrpcMethodTask::Entry entry;
+  absl::Status status = context_.open_other_calls->Enter(call->peer(), &entry.place);
+  entry.place.BelongToNone();
+  if (status.ok()) status = context_.gate->Enter(*call, access, &entry.grant);
   if (!status.ok()) return status;
-  const MethodTable::Method* const method = context_.methods->Find(name);
-  if (method == nullptr) return absl::UnimplementedError(absl::StrCat("unknown method ", name));
-  const bool lasts = method->kind == MethodTable::Kind::kWatched ||
-                     method->kind == MethodTable::Kind::kConversation;
+  entry.access = &access;
+  entry.method = context_.methods->Find(name);
+  if (entry.method == nullptr) {
+    return absl::UnimplementedError(absl::StrCat("unknown method ", name));
+  }
+  const bool lasts = entry.method->kind == MethodTable::Kind::kWatched ||
+                     entry.method->kind == MethodTable::Kind::kConversation;
   if (lasts && kind != GrpcKind::kOwn) return NoLastingCallOfPages();
   const absl::StatusOr<BodyCoding> coding = GrpcCoding(call, context_.inflaters != nullptr);
   if (!coding.ok()) return coding.status();
-  if (lasts) {
-    const absl::StatusOr<int64_t> end_ns = EndOf(*call);
-    if (!end_ns.ok()) return end_ns.status();
-    return new GrpcLastingTask(&context_, call,
-                               {method, &access, *coding, *end_ns, std::move(place), grant});
-  }
-  return new GrpcMethodTask(&context_, call, method, &access, *coding, std::move(place), grant);
+  entry.coding = *coding;
+  if (!lasts) return new GrpcMethodTask(&context_, call, std::move(entry));
+  const absl::StatusOr<int64_t> end_ns = EndOf(*call);
+  if (!end_ns.ok()) return end_ns.status();
+  entry.end_ns = *end_ns;
+  return new GrpcLastingTask(&context_, call, std::move(entry));
 }
 
 HttpTask* HttpDoor::CallMethod(HttpCall* call, const Route& route, const Grant& grant) {

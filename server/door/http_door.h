@@ -12,6 +12,7 @@
 #include "server/door/infer_task.h"
 #include "server/door/method_watchers.h"
 #include "server/http/http_call.h"
+#include "server/page/status_page.h"
 #include "server/route/route.h"
 
 namespace mpsd {

@@ -10,6 +10,7 @@
 #include "server/door/body_fault.h"
 #include "server/door/call_trace.h"
 #include "server/door/error_reply.h"
+#include "server/door/http_gate.h"
 #include "server/door/unread_room.h"
 #include "server/request/retry_info.h"
 #include "server/request/served_model.h"
@@ -249,6 +250,11 @@ absl::Status InferTask::CheckJson(size_t bytes) {
 absl::Status InferTask::MayUse(absl::string_view model) {
   thread_->Check();
   return context_->gate->MayUse(*call_, kModelInferAccess, model, &grant_);
+}
+
+bool InferTask::Sees(absl::string_view model) const {
+  thread_->Check();
+  return context_->gate->Sees(kModelInferAccess, model, grant_);
 }
 
 void InferTask::DropPayloads() {

@@ -113,10 +113,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
   // The part of ExchangeTransport that a task of several requests needs for each.
   absl::Status MayUse(absl::string_view model) override;
   // The same without telling anybody of a refusal.
-  bool Sees(absl::string_view model) const {
-    thread_->Check();
-    return context_->gate->Sees(kModelInferAccess, model, grant_);
-  }
+  bool Sees(absl::string_view model) const;
   uint32_t Tenant() override {
     thread_->Check();
     return grant_.tenant;

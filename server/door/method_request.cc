@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "server/door/http_gate.h"
 #include "server/door/method_task.h"
 #include "server/wire/named_model.h"
 

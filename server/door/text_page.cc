@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "proto/base/limits.h"
 #include "server/door/error_reply.h"
+#include "server/door/http_gate.h"
 #include "server/door/text_task.h"
 #include "server/embedders/ollama_json.h"
 #include "server/embedders/text_error.h"

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "proto/base/limits.h"
 #include "server/request/retry_info.h"
+#include "server/wire/unread_copies.h"
 
 namespace mpsd {
 namespace {

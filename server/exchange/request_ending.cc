@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "proto/base/string_views.h"
+#include "server/telemetry/log/request_log.h"
+#include "server/telemetry/log/trace_log.h"
 
 namespace mpsd {
 
@@ -16,6 +18,11 @@ std::unique_ptr<const RequestSpan> RequestObservers::BeginSpan(absl::string_view
   if (!context.text.empty()) sampled = context.sampled;
   if (!traces->Wants(model, sampled)) return nullptr;
   return std::make_unique<RequestSpan>(traces->Begin(context.trace_id(), context.parent_id()));
+}
+
+std::unique_ptr<const RequestSpan> RequestObservers::BeginStep(const RequestSpan& whole,
+                                                               const std::string& step) const {
+  return std::make_unique<RequestSpan>(traces->BeginStep(whole, step));
 }
 
 void CountEnding(const Request& request, absl::StatusCode code, ServerMetrics* server,

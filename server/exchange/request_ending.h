@@ -4,18 +4,20 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "proto/base/clock.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
-#include "server/telemetry/log/request_log.h"
-#include "server/telemetry/log/trace_log.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/request_span.h"
 #include "server/wire/trace_context.h"
 
 namespace mpsd {
+
+class RequestLog;
+class TraceLog;
 
 // A request ends once (Reply). The exchange calls CountEnding() and TellEnding() before the
 // transport sends the ending, so that a client with an answer finds it in the statistics of its
@@ -32,6 +34,9 @@ struct RequestObservers {
   // Called once, after the request was read, because it counts towards the rate.
   std::unique_ptr<const RequestSpan> BeginSpan(absl::string_view model,
                                                const TraceContext& context) const;
+  // The same for a step of the traced request `whole`.
+  std::unique_ptr<const RequestSpan> BeginStep(const RequestSpan& whole,
+                                               const std::string& step) const;
 };
 
 // DEADLINE_EXCEEDED from the request's deadline on. Called before a message is read, and again

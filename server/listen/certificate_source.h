@@ -49,8 +49,6 @@ class CertificateSource {
   // Versions begin with 1, so 0 always gets the contents.
   std::shared_ptr<const CertificateTexts> Next(uint64_t* version) ABSL_LOCKS_EXCLUDED(mu_);
 
-  bool asks_clients() const { return !files_.client_ca.empty(); }
-
  private:
   // Tell whether the files have changed.
   struct Stamps {

@@ -2,7 +2,6 @@
 
 #include "proto/base/check.h"
 #include "server/parts/parted_run.h"
-#include "server/request/cancelled_by_client.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {

@@ -89,9 +89,9 @@ uint32_t HeldRequests() {
   return value != nullptr && absl::SimpleAtoi(value, &requests) ? requests : 0;
 }
 
-std::unique_ptr<const Scheduler> SchedulerOf(const ModelConfig& model, const PoolOptions& options) {
+std::shared_ptr<const Scheduler> SchedulerOf(const ModelConfig& model, const PoolOptions& options) {
   if (!model.sequences.has_value()) return nullptr;
-  return std::make_unique<PinnedScheduler>(options.lane_depth, options.max_delay_ns,
+  return std::make_shared<PinnedScheduler>(options.lane_depth, options.max_delay_ns,
                                            options.preferred_rows);
 }
 
@@ -145,20 +145,20 @@ std::unique_ptr<RequestQueue> ModelFactory::QueueOf(const ModelConfig& model,
   if (model.sequences.has_value()) {
     Pool* const watched = pool.get();
     auto queue = std::make_unique<SequenceQueue>(served, std::move(pool), model.queue_bytes,
-                                                 sequences_, HeldRequests());
+                                                 parts_.sequences, HeldRequests());
     watched->Watch(queue.get());
     return queue;
   }
   if (model.max_request_rows == 0) return pool;
-  return std::make_unique<PartedQueue>(std::move(pool), &steps_->copies);
+  return std::make_unique<PartedQueue>(std::move(pool), &parts_.steps->copies);
 }
 
 std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
                                                  absl::Span<const ModelConfig> others,
                                                  std::shared_ptr<ModelMetrics> counters) {
   if (model.has_steps()) {
-    auto whole = MakeStepModel(model, std::move(counters), steps_);
-    page_->AddModel(whole->shared_metrics);
+    auto whole = MakeStepModel(model, std::move(counters), parts_.steps);
+    parts_.page->AddModel(whole->shared_metrics);
     return whole;
   }
   auto served = std::make_shared<ServedModel>(std::move(counters));
@@ -169,16 +169,17 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->labels = model.labels;
   if (!model.text.tokenizer.empty()) served->texts = TextEncoder::Load(model.text);
   if (model.response_cache != CacheScope::kOff) {
-    served->cache = std::make_unique<ModelCache>(answers_, model.response_cache, clock_);
+    served->cache =
+        std::make_unique<ModelCache>(parts_.answers, model.response_cache, parts_.clock);
   }
-  const Placement placement = PlacementOf(model, others, survey_);
+  const Placement placement = PlacementOf(model, others, parts_.survey);
   served->facts = FactsOf(model, placement);
-  served->facts.answer_bytes_max = message_bytes_;
+  served->facts.answer_bytes_max = parts_.message_bytes;
   PoolOptions options;
   // A batch that waits in a lane would hold what others could use.
   options.lane_depth = model.lane_needs.empty() ? placement.lane_depth : 1;
   options.lane_needs = model.lane_needs;
-  options.resources = resources_;
+  options.resources = parts_.resources;
   options.max_delay_ns = model.batching.max_delay_ns;
   options.preferred_rows = model.batching.preferred_sizes;
   options.queue_target_ns = model.queue_target_ns;
@@ -190,9 +191,10 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   options.queue_bytes = model.queue_bytes;
   // A sequence has one request at a time in the pool. The queue before the pool counts the others.
   options.held_requests = model.sequences.has_value() ? 0 : HeldRequests();
-  options.max_answer_bytes = message_bytes_;
-  auto pool = std::make_unique<Pool>(served.get(), options, clock_, replies_, supervisor_,
-                                     SchedulerOf(model, options));
+  options.max_answer_bytes = parts_.message_bytes;
+  options.scheduler = SchedulerOf(model, options);
+  auto pool = std::make_unique<Pool>(served.get(), options, parts_.clock, parts_.replies,
+                                     parts_.supervisor);
 
   SupervisedModel supervised;
   supervised.served = served;
@@ -202,7 +204,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   served->facts.kept_files = static_cast<uint32_t>(supervised.files.size());
   supervised.processes = placement.processes;
   supervised.first_segment_bytes =
-      [bounds = ArrivalBounds{model.queue.requests(), model.queue_bytes, message_bytes_,
+      [bounds = ArrivalBounds{model.queue.requests(), model.queue_bytes, parts_.message_bytes,
                               platform::PageBytes()}](const ModelSpec& spec) {
         return SlabSegmentBytes(spec, bounds);
       };
@@ -214,8 +216,8 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
   supervised.limits = LimitsOf(model.supervision);
   served->pool = pool.get();
   served->queue = QueueOf(model, served.get(), std::move(pool));
-  page_->AddModel(served->shared_metrics);
-  supervisor_->Add(std::move(supervised));
+  parts_.page->AddModel(served->shared_metrics);
+  parts_.supervisor->Add(std::move(supervised));
   return served;
 }
 
@@ -223,18 +225,18 @@ absl::Status ModelFactory::WaitUntilServing(const ServedModel& model,
                                             const std::function<bool()>& give_up) {
   // Known at once, while its workers still load.
   if (absl::Status status = TextsFault(model); !status.ok()) return status;
-  if (model.members == nullptr) return supervisor_->WaitUntilServing(model, give_up);
+  if (model.members == nullptr) return parts_.supervisor->WaitUntilServing(model, give_up);
   const auto fault = [this](const ServedModel& member) { return Fault(member); };
-  return WaitForMembers(model, *steps_->models, fault, give_up);
+  return WaitForMembers(model, *parts_.steps->models, fault, give_up);
 }
 
 absl::Status ModelFactory::Fault(const ServedModel& model) const {
-  if (model.members == nullptr) return supervisor_->Fault(model);
+  if (model.members == nullptr) return parts_.supervisor->Fault(model);
   return model.members->Check(MemberNeed::kReady);
 }
 
 void ModelFactory::Retire(const std::shared_ptr<ServedModel>& model) {
-  if (model->members == nullptr) return supervisor_->Retire(model);
+  if (model->members == nullptr) return parts_.supervisor->Retire(model);
   model->queue->Close();
 }
 

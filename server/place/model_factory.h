@@ -22,6 +22,20 @@
 
 namespace mpsd {
 
+// A factory's connections. The referents outlive it.
+struct ModelFactoryParts {
+  const Clock* clock = nullptr;
+  CompletionSink* replies = nullptr;
+  ResponseCache* answers = nullptr;
+  ResourceTable* resources = nullptr;
+  StepContext* steps = nullptr;
+  SequenceContext* sequences = nullptr;
+  Supervisor* supervisor = nullptr;
+  MetricsPage* page = nullptr;
+  HostSurvey* survey = nullptr;
+  uint64_t message_bytes = 0;  // the largest message of a client, which bounds open dims
+};
+
 // Where each part of a ModelConfig goes:
 //
 //   path, format, spec, parameters, sandbox, warmup,  LoadOrder            the worker
@@ -42,26 +56,12 @@ namespace mpsd {
 // The daemon's GenerationMaker. The reloader calls it, on main at the start and then on the thread
 // `reloader`; never on a request's path. Owns nothing that it makes. The caller gets the
 // generation, which owns its pool; the supervisor has it until its last worker is gone; the page
-// holds its counters weakly. Owned by the daemon; the referents outlive it. Thread-safe.
+// holds its counters weakly. Owned by the daemon. Thread-safe.
 // WaitUntilServing() blocks, the first Start() too (see HostSurvey), and each Start() while it
 // reads a tokenizer.
 class ModelFactory final : public GenerationMaker {
  public:
-  // `message_bytes`: the largest message of a client, which bounds open dims.
-  ModelFactory(const Clock* clock, CompletionSink* replies, ResponseCache* answers,
-               ResourceTable* resources, StepContext* steps, SequenceContext* sequences,
-               Supervisor* supervisor, MetricsPage* page, HostSurvey* survey,
-               uint64_t message_bytes)
-      : clock_(clock),
-        replies_(replies),
-        answers_(answers),
-        resources_(resources),
-        steps_(steps),
-        sequences_(sequences),
-        supervisor_(supervisor),
-        page_(page),
-        survey_(survey),
-        message_bytes_(message_bytes) {}
+  explicit ModelFactory(const ModelFactoryParts& parts) : parts_(parts) {}
 
   // Cannot fail: workers find out that a model cannot be loaded, and WaitUntilServing() says so.
   // That also says why a tokenizer of the config or folder does not work; such a model is never
@@ -79,16 +79,7 @@ class ModelFactory final : public GenerationMaker {
   std::unique_ptr<RequestQueue> QueueOf(const ModelConfig& model, const ServedModel* served,
                                         std::unique_ptr<Pool> pool) const;
 
-  const Clock* const clock_;
-  CompletionSink* const replies_;
-  ResponseCache* const answers_;
-  ResourceTable* const resources_;
-  StepContext* const steps_;
-  SequenceContext* const sequences_;
-  Supervisor* const supervisor_;
-  MetricsPage* const page_;
-  HostSurvey* const survey_;
-  const uint64_t message_bytes_;
+  const ModelFactoryParts parts_;
 };
 
 }  // namespace mpsd

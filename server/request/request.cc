@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace mpsd {
 
 void Request::ForgetModel() {
@@ -72,7 +74,6 @@ void Request::Reset() {
   MPSD_CHECK(!reply.owed());
   state = RequestState::kNew;
   ForgetModel();
-  queue = nullptr;
   tenant = 0;
   rules_version = 0;
   is_counted = false;
@@ -83,25 +84,19 @@ void Request::Reset() {
   span.reset();
   arrival_ns = 0;
   patience_ns = 0;
-  deadline_ns = 0;
-  cancelled = false;
-  is_tried = false;
-  is_unforeseen = false;
-  suspect = false;
-  delayed = false;
-  dispatches = 0;
-  crashes = 0;
-  answers = 0;
-  given_up = absl::OkStatus();
-  place = {};
+  RequestTicket fresh;
   rows_at.clear();
-  content = 0;
-  times = {};
-  sums = {};
-  is_answered = false;
-  queued_bytes = 0;
-  output_bytes = 0;
-  charged_ns = 0;
+  fresh.rows_at.swap(rows_at);  // whose memory stays
+  static_cast<RequestTicket&>(*this) = std::move(fresh);
+  static_cast<RequestOutcome&>(*this) = {};
+}
+
+absl::Status CancelledByClient() { return absl::CancelledError("the client cancelled the call"); }
+
+absl::Status NoWorkerInTime(absl::string_view model) {
+  return absl::UnavailableError(
+      absl::StrCat("Request for model '", model,
+                   "' is not at ready state: no worker can serve it before the deadline"));
 }
 
 }  // namespace mpsd

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "proto/base/check.h"
 #include "proto/base/datatype.h"
@@ -108,18 +110,9 @@ constexpr bool MayGo(RequestState from, RequestState to) {
   return false;
 }
 
-// One inference of a call: a unary call has one, a stream many. Lies in its exchange and is used
-// again for the next inference. The exchange fills in the times, admission the rest; a RequestQueue
-// has it from Reserve() until its reply is given. Fields are grouped by writer. Thread-compatible.
-//
-// Invariants:
-// 1. `reply` is given exactly once, and nothing touches the request afterwards.
-// 2. `state` changes only in Go(), by the table of RequestState.
-// 3. From Reserve() until the reply is given, `model` and all inputs are constant.
-struct Request {
-  // Written by the exchange and admit/ before Reserve(), constant afterwards.
+// A request as it was asked: written by the exchange and admit/ before Reserve(), then constant.
+struct RequestAsked {
   std::shared_ptr<ServedModel> model;  // keeps the queue, the spec and the counters alive
-  RequestQueue* queue = nullptr;       // set once Reserve() succeeded
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
   uint32_t rows_behind = 0;  // rows that the same call asks for after this request
@@ -146,9 +139,11 @@ struct Request {
   const SequenceMark* sequence = nullptr;   // in the message; null: the model has no sequences
   uint64_t pin = 0;                         // the lane's, and at the end of `key`; 0: any
   std::unique_ptr<const RequestSpan> span;  // null: not traced
-  Reply reply;
+};
 
-  // Guarded by the queue's mutex from Reserve() on.
+// Its ticket: guarded by the queue's mutex from Reserve() on.
+struct RequestTicket {
+  RequestQueue* queue = nullptr;  // set once Reserve() succeeded
   int64_t deadline_ns = 0;        // for the wait in the queue, then for the answer
   int64_t final_deadline_ns = 0;  // the answer's, during the wait; 0: deadline_ns is both
   RequestState state = RequestState::kNew;
@@ -166,12 +161,28 @@ struct Request {
   absl::InlinedVector<char*, 4> rows_at;  // first row of each input, while rows are live
   absl::Span<char> rest;                  // in the rows: where a payload's end goes that arrives
   uint64_t content = 0;                   // SampleContent(), once the rows are filled
-  StageTimes times;                       // written before the reply is given
-  StageSums sums;                         // written before the reply is given
-  bool is_answered = false;   // written before the reply; the statistics count it as answered
-  uint64_t queued_bytes = 0;  // counted against the queue's limit
-  uint64_t output_bytes = 0;  // size of its answer, once no lease could hold it
-  int64_t charged_ns = 0;     // lane time charged to its tenant for its batch
+  uint64_t queued_bytes = 0;              // counted against the queue's limit
+  uint64_t output_bytes = 0;              // size of its answer, once no lease could hold it
+  int64_t charged_ns = 0;                 // lane time charged to its tenant for its batch
+};
+
+// Its outcome: written before the reply is given.
+struct RequestOutcome {
+  StageTimes times;
+  StageSums sums;
+  bool is_answered = false;  // the statistics count it as answered
+};
+
+// One inference of a call: a unary call has one, a stream many. Lies in its exchange and is used
+// again for the next inference. A RequestQueue has it from Reserve() until its reply is given.
+// Thread-compatible.
+//
+// Invariants:
+// 1. `reply` is given exactly once, and nothing touches the request afterwards.
+// 2. `state` changes only in Go(), by the table of RequestState.
+// 3. From Reserve() until the reply is given, `model` and all inputs are constant.
+struct Request : RequestAsked, RequestTicket, RequestOutcome {
+  Reply reply;
 
   // An answer has come or was taken: the next one has its full time, unless the client gave the
   // deadline. REQUIRES: no list orders the request by its deadline.
@@ -223,6 +234,10 @@ struct Request {
   // Prepares the object for the next request. REQUIRES: no reply is owed.
   void Reset();
 };
+
+// How a request ends that its client has given up, or that no worker can serve before its deadline.
+absl::Status CancelledByClient();
+absl::Status NoWorkerInTime(absl::string_view model);
 
 // Where to copy a reserved request's rows.
 struct RowTargets {

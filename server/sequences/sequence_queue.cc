@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
-#include "server/request/cancelled_by_client.h"
 
 namespace mpsd {
 namespace {

@@ -7,7 +7,6 @@
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
 #include "server/request/infer_message.h"
-#include "server/request/no_worker_in_time.h"
 #include "server/request/retry_info.h"
 
 namespace mpsd {

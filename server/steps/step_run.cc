@@ -124,7 +124,7 @@ void StepRun::Fill(uint32_t step, StepRequest* target) {
 std::unique_ptr<const RequestSpan> StepRun::BeginSpan(uint32_t step) const {
   if (whole_->span == nullptr) return nullptr;
   const std::string name = absl::StrCat("steps[", step, "] ", graph_->steps()[step].model);
-  return std::make_unique<RequestSpan>(context_->observers.traces->BeginStep(*whole_->span, name));
+  return context_->observers.BeginStep(*whole_->span, name);
 }
 
 void StepRun::InputsRead(uint32_t step) {

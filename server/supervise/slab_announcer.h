@@ -16,6 +16,8 @@
 #include "proto/base/limits.h"
 #include "proto/link/messages.h"
 #include "server/dispatch/pool.h"
+#include "server/dispatch/pool_memory.h"
+#include "server/lanes/worker_link.h"
 #include "server/supervise/memory_budget.h"
 
 namespace mpsd {

@@ -16,6 +16,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/thread_role.h"
 #include "server/dispatch/pool.h"
+#include "server/dispatch/pool_keeper.h"
 #include "server/plane/plane.h"
 #include "server/plane/worker_bells.h"
 #include "server/supervise/memory_budget.h"

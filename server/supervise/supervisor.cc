@@ -15,12 +15,12 @@ constexpr int64_t kStopLookNs = 5 * kNsPerMs;
 
 }  // namespace
 
-Supervisor::Supervisor(std::unique_ptr<WorkerHost> host, uint64_t shared_memory_bytes, Plane* plane,
-                       const Clock* clock, Logger* logger, uint64_t clients_bytes)
+Supervisor::Supervisor(std::unique_ptr<WorkerHost> host, const MemoryLimits& memory, Plane* plane,
+                       const Clock* clock, Logger* logger)
     : host_(std::move(host)),
       board_(clock),
       completions_(plane, clock),
-      budget_(shared_memory_bytes, clients_bytes) {
+      budget_(memory.shared_bytes, memory.clients_bytes) {
   services_.plane = plane;
   services_.keeper = this;
   services_.clock = clock;

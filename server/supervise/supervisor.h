@@ -49,10 +49,14 @@ namespace mpsd {
 // Thread-safe, except that main calls Start() and Stop().
 class Supervisor final : public PoolKeeper, public WorkerStatusSource {
  public:
-  // `shared_memory_bytes` is the limit for all models together; 0: as much as the host has. Plane,
-  // clock and logger outlive the supervisor.
-  Supervisor(std::unique_ptr<WorkerHost> host, uint64_t shared_memory_bytes, Plane* plane,
-             const Clock* clock, Logger* logger, uint64_t clients_bytes = 0);
+  struct MemoryLimits {
+    uint64_t shared_bytes = 0;   // for all models together; 0: as much as the host has
+    uint64_t clients_bytes = 0;  // see MemoryBudget
+  };
+
+  // Plane, clock and logger outlive the supervisor.
+  Supervisor(std::unique_ptr<WorkerHost> host, const MemoryLimits& memory, Plane* plane,
+             const Clock* clock, Logger* logger);
   ~Supervisor() override;
 
   // Starts the model's workers as soon as the thread runs. REQUIRES: `model.served` was not added

@@ -14,6 +14,8 @@
 
 #include "proto/base/check.h"
 #include "server/dispatch/pool.h"
+#include "server/dispatch/pool_memory.h"
+#include "server/dispatch/pool_workers.h"
 #include "server/reply/answer_step.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"

@@ -20,16 +20,16 @@ std::string Hex(uint64_t value) { return absl::StrCat(absl::Hex(value, absl::kZe
 
 }  // namespace
 
-TraceLog::TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, SpanSink* sink,
-                   const TraceSettings& settings, uint64_t seed, const Clock* clock,
-                   ServerMetrics* metrics)
-    : format_(format),
+TraceLog::TraceLog(TraceTarget target, const TraceSettings& settings, uint64_t seed,
+                   const Clock* clock, ServerMetrics* metrics)
+    : format_(target.format),
       configured_(settings),
       clock_(clock),
-      lines_(file == nullptr ? nullptr
-                             : std::make_unique<LineQueue>(std::move(file), "mpsd-traces",
-                                                           &metrics->lost_traces)),
-      sink_(sink),
+      lines_(target.file == nullptr
+                 ? nullptr
+                 : std::make_unique<LineQueue>(std::move(target.file), "mpsd-traces",
+                                               &metrics->lost_traces)),
+      sink_(target.sink),
       ids_(seed),
       on_(settings.on && settings.count != 0),
       all_({settings, 0}) {

@@ -43,6 +43,13 @@ enum class TraceFormat {
   kOtlp,   // a line of OTLP in JSON for each request or step, for OpenTelemetry's collectors
 };
 
+// Where traces go: to one of the two, or to both.
+struct TraceTarget {
+  std::unique_ptr<LogFile> file;
+  TraceFormat format = TraceFormat::kLines;  // the file's
+  SpanSink* sink = nullptr;                  // outlives the log
+};
+
 // Which requests are traced. The config gives the first settings. The TraceSetting method may
 // replace them at run time, for all models together or for one.
 struct TraceSettings {
@@ -62,10 +69,9 @@ struct TraceSettings {
 // by the daemon, outlives the HttpServer. Thread-safe.
 class TraceLog {
  public:
-  // `file` and `sink` may be null; the sink outlives the log. The ids follow from `seed`: two
-  // daemons need different seeds. REQUIRES: settings.rate > 0, and a file or a sink.
-  TraceLog(std::unique_ptr<LogFile> file, TraceFormat format, SpanSink* sink,
-           const TraceSettings& settings, uint64_t seed, const Clock* clock,
+  // The ids follow from `seed`: two daemons need different seeds. REQUIRES: settings.rate > 0, and
+  // a file or a sink.
+  TraceLog(TraceTarget target, const TraceSettings& settings, uint64_t seed, const Clock* clock,
            ServerMetrics* metrics);
 
   // Whether to trace the next request to the model. `sampled` is its caller's decision (the flag of

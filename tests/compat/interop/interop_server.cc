@@ -19,7 +19,9 @@
 #include "proto/base/clock.h"
 #include "server/door/door_bounds.h"
 #include "server/door/http_door.h"
+#include "server/door/http_gate.h"
 #include "server/http/http_server.h"
+#include "server/request/served_model.h"
 #include "test_call.h"
 #include "test_service.h"
 #include "tests/fakes/no_completions.h"
@@ -154,10 +156,7 @@ class TestServer {
   ModelDirectory models_;
   MethodTable methods_;
   TestService service_;
-  DoorBounds bounds_{kCalls,
-                     kBufferedBytes,
-                     kMessageBytes,
-                     kBufferedBytes,
+  DoorBounds bounds_{{kCalls, kBufferedBytes, kMessageBytes, kBufferedBytes},
                      [](const std::string&) { return false; },
                      &metrics_};
   NoCompletions completions_;

@@ -5,6 +5,8 @@
 #include <array>
 
 #include "server/dispatch/pool.h"
+#include "server/dispatch/pool_memory.h"
+#include "server/dispatch/pool_workers.h"
 #include "server/reply/answer_step.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_pool_keeper.h"

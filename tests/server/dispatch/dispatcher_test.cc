@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "server/schedule/scheduler.h"
 #include "tests/server/dispatch/pool_fixture.h"
 
 namespace mpsd {
@@ -26,12 +27,10 @@ class ScriptedScheduler final : public Scheduler {
 class DispatcherTest : public PoolFixture {
  protected:
   DispatcherTest() {
-    auto scheduler = std::make_unique<ScriptedScheduler>();
-    scheduler_ = scheduler.get();
     PoolOptions options;
     options.lane_depth = 2;
-    pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_,
-                                   std::move(scheduler));
+    options.scheduler = scheduler_;
+    pool_ = std::make_unique<Pool>(&model_, options, &clock_, &replies_, &keeper_);
     pool_->memory()->Add(OwnedSegment::Create(SegmentKind::kSlabs, 4 << 20, 0).value());
   }
 
@@ -47,7 +46,7 @@ class DispatcherTest : public PoolFixture {
     pool_->CheckInvariants();
   }
 
-  ScriptedScheduler* scheduler_ = nullptr;
+  const std::shared_ptr<ScriptedScheduler> scheduler_ = std::make_shared<ScriptedScheduler>();
 };
 
 TEST_F(DispatcherTest, NothingRunsUntilItIsDecided) {

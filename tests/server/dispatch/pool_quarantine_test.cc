@@ -1,6 +1,7 @@
 // The fate of requests with the same content as one that crashed its worker.
 #include <gmock/gmock.h>
 
+#include "server/dispatch/quarantine.h"
 #include "tests/server/dispatch/pool_fixture.h"
 
 namespace mpsd {

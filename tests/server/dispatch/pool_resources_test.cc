@@ -1,6 +1,7 @@
 // Two pools whose lanes need resources that they share.
 #include <gmock/gmock.h>
 
+#include "server/resources/resource_table.h"
 #include "tests/server/dispatch/pool_fixture.h"
 
 namespace mpsd {

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "server/dispatch/slow_workers.h"
 #include "server/schedule/lane_choice.h"
 #include "tests/server/dispatch/pool_fixture.h"
 

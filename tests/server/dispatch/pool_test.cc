@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "proto/shm/doorbell.h"
+#include "server/request/pool_watcher.h"
+#include "server/schedule/replica_forecast.h"
+#include "server/schedule/saturation.h"
 #include "tests/server/dispatch/pool_fixture.h"
 
 namespace mpsd {

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "server/telemetry/log/request_log.h"
+#include "server/telemetry/log/trace_log.h"
 #include "server/wire/trace_context.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_infer_handler.h"
@@ -114,8 +116,8 @@ TEST_F(RequestEndingTest, IsASpanOnlyWhereItIsTraced) {
   LogPipe pipe;
   TraceSettings settings;
   settings.rate = 1;
-  auto log = std::make_unique<TraceLog>(pipe.TakeFile(), TraceFormat::kOtlp, nullptr, settings, 1,
-                                        &clock_, &server_);
+  auto log = std::make_unique<TraceLog>(TraceTarget{pipe.TakeFile(), TraceFormat::kOtlp}, settings,
+                                        1, &clock_, &server_);
   RequestObservers observers;
   observers.traces = log.get();
   InferMessage message;
@@ -145,8 +147,7 @@ TEST(Awaited, ARequestIsLateFromItsDeadlineOn) {
 
 TEST_F(RequestEndingTest, TheCallersDecisionCounts) {
   LogPipe pipe;
-  TraceLog log(pipe.TakeFile(), TraceFormat::kLines, nullptr, TraceSettings(), 1, &clock_,
-               &server_);
+  TraceLog log({pipe.TakeFile()}, TraceSettings(), 1, &clock_, &server_);
   RequestObservers observers;
   observers.traces = &log;
   TraceContext context;

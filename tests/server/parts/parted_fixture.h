@@ -15,7 +15,6 @@
 
 #include "server/admit/row_writer.h"
 #include "server/parts/parted_queue.h"
-#include "server/request/cancelled_by_client.h"
 #include "server/request/served_model.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/recording_reply_sink.h"

@@ -12,7 +12,6 @@
 #include "absl/synchronization/mutex.h"
 #include "server/admit/row_writer.h"
 #include "server/parts/parted_queue.h"
-#include "server/request/cancelled_by_client.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "server/request/cancelled_by_client.h"
 #include "server/request/served_model.h"
 #include "server/sequences/sequence_queue.h"
 #include "tests/fakes/fake_clock.h"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
-#include "server/request/cancelled_by_client.h"
 #include "server/request/served_model.h"
 #include "server/sequences/sequence_queue.h"
 #include "tests/server/sequences/copying_filler.h"

@@ -15,6 +15,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/fd.h"
 #include "server/steps/graph_members.h"
+#include "server/telemetry/log/trace_log.h"
 #include "tests/fakes/fake_answer_memory.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/recording_reply_sink.h"
@@ -458,9 +459,8 @@ class StepSpansTest : public StepQueueTest {
     int ends[2] = {-1, -1};
     EXPECT_EQ(pipe(ends), 0);
     reader_.Reset(ends[0]);
-    traces_ = std::make_unique<TraceLog>(std::make_unique<LogFile>(UniqueFd(ends[1])),
-                                         TraceFormat::kLines, nullptr, TraceSettings(), 7, &clock_,
-                                         &metrics_);
+    traces_ = std::make_unique<TraceLog>(TraceTarget{std::make_unique<LogFile>(UniqueFd(ends[1]))},
+                                         TraceSettings(), 7, &clock_, &metrics_);
     context_.observers.traces = traces_.get();
   }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/dispatch/pool_workers.h"
 #include "server/reply/answer_step.h"
 #include "server/supervise/supervise_services.h"
 #include "server/supervise/supervised_model.h"

@@ -15,7 +15,8 @@ class SupervisorTest : public SuperviseFixture {
   SupervisorTest() {
     auto host = std::make_unique<FakeWorkerHost>(&clock_);
     its_host_ = host.get();
-    supervisor_.emplace(std::move(host), 256 << 20, &plane_, &clock_, &logger_);
+    supervisor_.emplace(std::move(host), Supervisor::MemoryLimits{256 << 20}, &plane_, &clock_,
+                        &logger_);
   }
 
   void TearDown() override {

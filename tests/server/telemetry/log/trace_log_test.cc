@@ -40,8 +40,8 @@ class TraceLogTest : public testing::Test {
 
   void Make(TraceFormat format, const TraceSettings& settings = {}) {
     auto file = std::make_unique<LogFile>(std::move(write_end_));
-    log_ =
-        std::make_unique<TraceLog>(std::move(file), format, sink_, settings, 7, &clock_, &metrics_);
+    log_ = std::make_unique<TraceLog>(TraceTarget{std::move(file), format, sink_}, settings, 7,
+                                      &clock_, &metrics_);
   }
 
   void Write(const RequestSpan& span) {
@@ -177,8 +177,8 @@ TEST_F(TraceLogTest, ASinkGetsWhatTheFileGets) {
 
 TEST_F(TraceLogTest, ThereMayBeNoFile) {
   KeepingSink sink;
-  log_ = std::make_unique<TraceLog>(nullptr, TraceFormat::kLines, &sink, TraceSettings(), 7,
-                                    &clock_, &metrics_);
+  log_ = std::make_unique<TraceLog>(TraceTarget{.sink = &sink}, TraceSettings(), 7, &clock_,
+                                    &metrics_);
   Write();
   Write();
   EXPECT_THAT(sink.requests, SizeIs(2));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -17,19 +16,25 @@ namespace {
 
 constexpr absl::string_view kLineBreak = "\r\n";
 constexpr absl::string_view kColon = ": ";
+constexpr size_t kUsualHeadBytes = 512;
 // Behind a piece of this size more are likely to come with the same read, which has so many bytes.
 constexpr size_t kLargePieceBytes = 8 << 10;
 constexpr size_t kPieceRoomBytes = 64 << 10;
 
-nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value) {
+// Rarely on the heap.
+using Headers = absl::InlinedVector<nghttp2_nv, 8>;
+
+// `kept`: flags for what outlives the stream, in lower case.
+nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value,
+                    uint8_t kept = NGHTTP2_NV_FLAG_NONE) {
   const auto bytes = [](absl::string_view text) {
     return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
   };
-  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
+  return {bytes(name), bytes(value), name.size(), value.size(), kept};
 }
 
 // Adds the lines of `lines`, whose names become lower case as HTTP/2 wants them.
-void AddLines(std::string* lines, std::vector<nghttp2_nv>* headers) {
+void AddLines(std::string* lines, Headers* headers) {
   size_t begin = 0;
   while (begin < lines->size()) {
     const size_t end = lines->find(kLineBreak.data(), begin);
@@ -56,14 +61,12 @@ Http2Stream::Http2Stream(Http2Connection* connection, const ConnectionContext* c
     : connection_(connection),
       context_(context),
       id_(id),
-      expires_ns_(After(context->clock->NowNs(), context->options->head_ns)) {}
+      expires_ns_(After(connection->heard_ns(), context->options->head_ns)) {}
 
 Http2Stream::~Http2Stream() { MPSD_CHECK(task_ == nullptr && taken_bytes_ == 0); }
 
-void Http2Stream::Enter(Phase phase, int64_t time_ns) {
+void Http2Stream::Enter(Phase phase, int64_t expires_ns) {
   phase_ = phase;
-  const int64_t expires_ns =
-      time_ns == INT64_MAX ? INT64_MAX : After(context_->clock->NowNs(), time_ns);
   expires_ns_ = std::min(expires_ns, until_ns_);
 }
 
@@ -100,11 +103,13 @@ void Http2Stream::AddHeader(absl::string_view name, absl::string_view value) {
   if (phase_ != Phase::kHead || head_is_large_) return;
   std::string& head = request_.head;
   constexpr size_t kLineBytes = 4;  // a line of HTTP/1.1 has these besides
-  const size_t bytes = name.size() + value.size() + kLineBytes;
-  head_is_large_ = head.size() + bytes > context_->options->head_bytes;
+  const size_t bytes = head.size() + name.size() + value.size() + kLineBytes * (lines_.size() + 1);
+  head_is_large_ = bytes > context_->options->head_bytes;
   if (head_is_large_) return;
-  lines_.push_back({head.size(), name.size(), value.size()});
-  absl::StrAppend(&head, name, kColon, value, kLineBreak);
+  if (lines_.empty()) head.reserve(kUsualHeadBytes);
+  lines_.push_back({static_cast<uint32_t>(head.size()), static_cast<uint32_t>(name.size()),
+                    static_cast<uint32_t>(value.size())});
+  head.append(name.data(), name.size()).append(value.data(), value.size());
 }
 
 absl::string_view Http2Stream::NameOf(const Line& line) const {
@@ -112,8 +117,7 @@ absl::string_view Http2Stream::NameOf(const Line& line) const {
 }
 
 absl::string_view Http2Stream::ValueOf(const Line& line) const {
-  return absl::string_view(request_.head)
-      .substr(line.begin + line.name_bytes + kColon.size(), line.value_bytes);
+  return absl::string_view(request_.head).substr(line.begin + line.name_bytes, line.value_bytes);
 }
 
 // nghttp2 has checked the form of the head. An ":authority" counts as the Host.
@@ -142,7 +146,7 @@ void Http2Stream::HeadIsThere(bool has_body) {
   owes_reply_ = has_begun_ = true;
   connection_->RequestBegins();
   if (fault.status != 0) return Refuse(fault);
-  Enter(Phase::kBody, context_->options->body_ns);
+  Enter(Phase::kBody, After(connection_->heard_ns(), context_->options->body_ns));
   task_ = context_->handler->Arrived(this);
   if (task_ == nullptr) return Enter(Phase::kServing, INT64_MAX);  // the reply is there already
   if (connection_->ends_soon()) task_->EndSoon();
@@ -320,7 +324,7 @@ void Http2Stream::BeginPart() {
   part_out_ = true;
   written_ = 0;
   if (reply_.body.empty()) connection_->PartIsTaken(id_);
-  Enter(Phase::kWriting, context_->options->answer_ns);
+  Enter(Phase::kWriting, After(context_->clock->NowNs(), context_->options->answer_ns));
   if (reply_.taken_by_ns > 0) expires_ns_ = std::min(reply_.taken_by_ns, until_ns_);
   if (std::exchange(has_parts_, true)) {
     nghttp2_session_resume_data(connection_->session(), id_);
@@ -336,7 +340,7 @@ void Http2Stream::BeginReply() {
   if (is_closed_) return connection_->StreamIsOver(id_);
   written_ = 0;
   until_ns_ = INT64_MAX;
-  Enter(Phase::kWriting, context_->options->answer_ns);
+  Enter(Phase::kWriting, After(context_->clock->NowNs(), context_->options->answer_ns));
   if (has_parts_ && reply_.body.empty() && !reply_.trailers.empty()) {
     SubmitTrailers();
   } else if (has_parts_) {
@@ -350,7 +354,7 @@ void Http2Stream::BeginReply() {
 // Trailers need no window, and end the stream even in the middle of a part.
 void Http2Stream::SubmitTrailers() {
   reply_.trailers += more_trailers_;
-  std::vector<nghttp2_nv> trailers;
+  Headers trailers;
   AddLines(&reply_.trailers, &trailers);
   nghttp2_submit_trailer(connection_->session(), id_, trailers.data(), trailers.size());
 }
@@ -359,13 +363,17 @@ void Http2Stream::SubmitTrailers() {
 void Http2Stream::Submit(bool has_length) {
   context_->metrics->http_replies.Add(reply_.status);
   const std::string status = absl::StrCat(reply_.status);
-  const std::string length = absl::StrCat(reply_.body_bytes());
+  std::string length;
   const bool has_more = reply_.body_bytes() > 0 || !reply_.trailers.empty();
   std::string lines = absl::StrCat(reply_.headers, more_headers_);
-  std::vector<nghttp2_nv> headers = {HeaderOf(":status", status),
-                                     HeaderOf("content-type", reply_.content_type)};
+  Headers headers = {HeaderOf(":status", status, NGHTTP2_NV_FLAG_NO_COPY_NAME),
+                     HeaderOf("content-type", reply_.content_type,
+                              NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE)};
   if (has_length && !has_more) lines += more_trailers_;
-  if (has_length && reply_.tells_length) headers.push_back(HeaderOf("content-length", length));
+  if (has_length && reply_.tells_length) {
+    length = absl::StrCat(reply_.body_bytes());
+    headers.push_back(HeaderOf("content-length", length, NGHTTP2_NV_FLAG_NO_COPY_NAME));
+  }
   AddLines(&lines, &headers);
   nghttp2_data_provider rest{};
   rest.source.ptr = this;

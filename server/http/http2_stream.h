@@ -64,7 +64,6 @@ class Http2Stream final : public HttpCall, private Replying {
   // Tells the task of pieces that it has not taken yet.
   void TellGrown();
 
-  // The server stops.
   void EndSoon();
 
   // nghttp2 knows the stream no more, or the connection has ended.
@@ -76,10 +75,8 @@ class Http2Stream final : public HttpCall, private Replying {
   // Appends what was taken so.
   void Write(size_t bytes, WriteBatch* out);
 
-  // All bytes of the part are written.
   void PartIsWritten();
 
-  // Whether a request has begun.
   bool has_begun() const { return has_begun_; }
 
   // The request is over: the task is told. The stream is destroyed next.
@@ -111,13 +108,13 @@ class Http2Stream final : public HttpCall, private Replying {
 
   // A header, by its place in HttpRequest::head.
   struct Line {
-    size_t begin = 0;
-    size_t name_bytes = 0;
-    size_t value_bytes = 0;
+    uint32_t begin = 0;
+    uint32_t name_bytes = 0;
+    uint32_t value_bytes = 0;
   };
 
   void ReplyIsThere() override { gives_part_ ? BeginPart() : BeginReply(); }
-  void Enter(Phase phase, int64_t time_ns);
+  void Enter(Phase phase, int64_t expires_ns);
   absl::string_view NameOf(const Line& line) const;
   absl::string_view ValueOf(const Line& line) const;
   HttpFault ReadHead();
@@ -142,7 +139,7 @@ class Http2Stream final : public HttpCall, private Replying {
 
   Phase phase_ = Phase::kHead;
   int64_t expires_ns_;                   // the phase
-  absl::InlinedVector<Line, 16> lines_;  // the head, with the pseudo headers
+  absl::InlinedVector<Line, 12> lines_;  // the head, with the pseudo headers
   bool head_is_large_ = false;           // more than the server takes
   uint64_t announced_bytes_ = 0;         // the length of the body; 0: nobody knows
   HttpRequest request_;                  // constant while a task has it

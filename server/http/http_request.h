@@ -16,6 +16,11 @@ namespace mpsd {
 struct HttpHeader {
   absl::string_view name;
   absl::string_view value;  // without blanks around it
+
+  // Most names differ in length.
+  bool Has(absl::string_view other) const {
+    return name.size() == other.size() && absl::EqualsIgnoreCase(name, other);
+  }
 };
 
 // A handler's view of a request, filled by the HttpParser. Nothing is decoded, and only the form is
@@ -33,9 +38,9 @@ struct HttpRequest {
 
   std::string head;  // request line and headers
   absl::string_view method;
-  absl::string_view path;                       // "/v2/models/a%20b"; for an absolute URI its path
-  absl::string_view query;                      // after the "?"
-  absl::InlinedVector<HttpHeader, 16> headers;  // in the client's order
+  absl::string_view path;                      // "/v2/models/a%20b"; for an absolute URI its path
+  absl::string_view query;                     // after the "?"
+  absl::InlinedVector<HttpHeader, 8> headers;  // in the client's order
   HttpBody body;
 
   // The value of the first header with this name in any case; empty if there is none. Readers
@@ -43,14 +48,14 @@ struct HttpRequest {
   // bytes, the caller refuses a CountOf() above 1. Both look at each header.
   absl::string_view Header(absl::string_view name) const {
     for (const HttpHeader& header : headers) {
-      if (absl::EqualsIgnoreCase(header.name, name)) return header.value;
+      if (header.Has(name)) return header.value;
     }
     return {};
   }
 
   size_t CountOf(absl::string_view name) const {
     size_t count = 0;
-    for (const HttpHeader& header : headers) count += absl::EqualsIgnoreCase(header.name, name);
+    for (const HttpHeader& header : headers) count += header.Has(name);
     return count;
   }
 

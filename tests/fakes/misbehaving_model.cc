@@ -63,6 +63,8 @@ absl::StatusOr<FolderPlan> PlanOfFolder(const std::string&) {
 std::string RuntimeName() { return "misbehaving"; }
 std::string LoadedRuntimeKindName() { return "misbehaving"; }
 std::string LoadedRuntimePath() { return ""; }
+std::vector<std::string> GpuAddresses() { return {}; }
+
 std::vector<std::string> UsableDevices() { return {"cpu"}; }
 
 std::string PassedOver() { return ""; }

@@ -125,7 +125,8 @@ TEST_F(GatherTest, GivesRowsWithoutBytesAPlace) {
   batch_.inputs[0] = {DataType::kInt32, {0}, 0};
   AddRun(0, 1);
   AddRun(3, 1);
-  const InputTensor& input = gather_.Inputs(batch_)[0];
+  const absl::Span<const InputTensor> inputs = gather_.Inputs(batch_);
+  const InputTensor& input = inputs[0];
   EXPECT_NE(input.data, nullptr);
   EXPECT_EQ(input.bytes, 0u);
   EXPECT_EQ(input.dims, (Dims{2, 0}));

@@ -10,13 +10,15 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/hub/disk_hint.h"
 #include "proto/base/check.h"
 #include "proto/base/platform.h"
 
 namespace mpsd::hub {
 namespace {
 
-constexpr size_t kMostPieces = 8;
+constexpr size_t kMostPieces = 32;
+constexpr uint64_t kDiskBytes = 8 << 20;  // told to the disk at once
 constexpr size_t kReadBytes = 1 << 20;
 
 absl::Status DiskFault(const char* what) {
@@ -52,8 +54,15 @@ std::string ContentHash::Finish() {
   return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), size));
 }
 
-BlobWriter::BlobWriter(int fd, uint64_t from, const std::string& id, uint64_t bytes)
-    : fd_(fd), from_(from), hash_(id, bytes), offset_(from), thread_([this] { Work(); }) {}
+BlobWriter::BlobWriter(int fd, uint64_t from, const std::string& id, uint64_t bytes,
+                       PiecePool* pool)
+    : fd_(fd),
+      from_(from),
+      pool_(pool),
+      offset_(from),
+      disk_offset_(from),
+      hash_(id, bytes),
+      thread_([this] { Work(); }) {}
 
 BlobWriter::~BlobWriter() {
   {
@@ -66,6 +75,7 @@ BlobWriter::~BlobWriter() {
 bool BlobWriter::HasRoom() const { return pieces_.size() < kMostPieces || !status_.ok(); }
 
 absl::Status BlobWriter::Add(std::string piece) {
+  if (absl::Status status = Write(piece); !status.ok()) return status;
   absl::MutexLock lock(&mu_);
   mu_.Await(absl::Condition(this, &BlobWriter::HasRoom));
   if (status_.ok()) pieces_.push_back(std::move(piece));
@@ -96,34 +106,39 @@ absl::Status BlobWriter::HashBegin() {
   return absl::OkStatus();
 }
 
-absl::Status BlobWriter::Write(const std::string& piece) {
-  for (size_t at = 0; at < piece.size();) {
-    const ssize_t count =
-        pwrite(fd_, piece.data() + at, piece.size() - at, static_cast<off_t>(offset_));
+absl::Status BlobWriter::Write(absl::string_view piece) {
+  while (!piece.empty()) {
+    const ssize_t count = pwrite(fd_, piece.data(), piece.size(), static_cast<off_t>(offset_));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return DiskFault("write");
-    at += static_cast<size_t>(count);
+    piece.remove_prefix(static_cast<size_t>(count));
     offset_ += static_cast<uint64_t>(count);
   }
-  hash_.Add(piece);
+  if (offset_ - disk_offset_ >= kDiskBytes) {
+    BeginToStore(fd_, disk_offset_, offset_ - disk_offset_);
+    disk_offset_ = offset_;
+  }
   return absl::OkStatus();
 }
 
 void BlobWriter::Work() {
-  platform::NameThread("hub-write");
-  absl::Status status = HashBegin();
+  platform::NameThread("hub-hash");
+  if (const absl::Status status = HashBegin(); !status.ok()) {
+    absl::MutexLock lock(&mu_);
+    status_ = status;
+    return;
+  }
   while (true) {
     std::string piece;
     {
       absl::MutexLock lock(&mu_);
-      status_.Update(status);
-      if (!status_.ok()) return;
       mu_.Await(absl::Condition(this, &BlobWriter::HasWorkOrEnds));
       if (pieces_.empty()) return;
       piece = std::move(pieces_.front());
       pieces_.pop_front();
     }
-    status = Write(piece);
+    hash_.Add(piece);
+    pool_->Put(std::move(piece));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "client/hub/piece_pool.h"
 
 struct evp_md_ctx_st;
 
@@ -37,27 +38,28 @@ class ContentHash {
   evp_md_ctx_st* const context_;
 };
 
-// Stands between the network and the disk: its thread `hub-write` writes and hashes one piece while
-// the next arrives. Owned by one transfer, which alone calls it.
+// Stands between the network and the disk. The caller writes a piece, and the thread `hub-hash`
+// hashes it while the next arrives: a hash costs as much as all the rest, and cannot be shared
+// among cores. Owned by one transfer, which alone calls it.
 // Thread-compatible.
 class BlobWriter {
  public:
-  // Continues a file that has `from` bytes already, which are hashed first. `fd` is borrowed, and
-  // `id` is the one that the whole of `bytes` bytes should have.
-  BlobWriter(int fd, uint64_t from, const std::string& id, uint64_t bytes);
+  // Continues a file that has `from` bytes already, which are hashed first. `fd` and `pool` are
+  // borrowed, and `id` is the one that the whole of `bytes` bytes should have.
+  BlobWriter(int fd, uint64_t from, const std::string& id, uint64_t bytes, PiecePool* pool);
   ~BlobWriter();
 
-  // Waits while several pieces are still to be written. An error is that of an earlier piece, such
-  // as DATA_LOSS for a full disk.
+  // Writes the piece, whose memory then goes to the pool. Waits while many pieces are still to be
+  // hashed. DATA_LOSS for a full disk, for example.
   absl::Status Add(std::string piece);
 
-  // Returns once all pieces are written: the id of the content. REQUIRES: called once, and last.
+  // The id of the content. REQUIRES: called once, and last.
   absl::StatusOr<std::string> Finish();
 
  private:
   void Work();
   absl::Status HashBegin();
-  absl::Status Write(const std::string& piece);
+  absl::Status Write(absl::string_view piece);
   bool HasWorkOrEnds() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return !pieces_.empty() || ends_;
   }
@@ -65,8 +67,10 @@ class BlobWriter {
 
   const int fd_;
   const uint64_t from_;
-  ContentHash hash_;  // owned by the thread until it has ended
-  uint64_t offset_;   // likewise
+  PiecePool* const pool_;
+  uint64_t offset_;       // where the next piece goes
+  uint64_t disk_offset_;  // the disk has begun to write what lies before
+  ContentHash hash_;      // owned by the thread until it has ended
   absl::Mutex mu_;
   std::deque<std::string> pieces_ ABSL_GUARDED_BY(mu_);
   bool ends_ ABSL_GUARDED_BY(mu_) = false;

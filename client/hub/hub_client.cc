@@ -155,8 +155,9 @@ std::string Encoded(absl::string_view text, absl::string_view kept) {
 
 }  // namespace
 
-HubClient::HubClient(HubSettings settings, std::function<void(const std::string&)> say)
-    : settings_(std::move(settings)), say_(std::move(say)) {
+HubClient::HubClient(HubSettings settings, PiecePool* pool,
+                     std::function<void(const std::string&)> say)
+    : settings_(std::move(settings)), pool_(pool), say_(std::move(say)) {
   static std::once_flag once;
   std::call_once(once, [] { MPSD_CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); });
 }
@@ -171,11 +172,13 @@ absl::StatusOr<HubListing> HubClient::List(const HubName& name) {
   Window window(name.Repository(), /*waits_for_hub=*/false, say_);
   window.Add(std::make_unique<HubTransfer>(
       settings_, url,
-      HubTransfer::Part{0, kMostListingBytes, /*is_exact=*/false, /*is_whole=*/true}));
+      HubTransfer::Part{0, kMostListingBytes, /*is_exact=*/false, /*is_whole=*/true}, pool_));
   while (!window.front_is_whole()) {
     if (absl::Status status = window.Run(); !status.ok()) return status;
   }
-  return ReadListing(window.front().Take());
+  std::string listing;
+  while (window.front().HasPiece()) absl::StrAppend(&listing, window.front().Take());
+  return ReadListing(listing);
 }
 
 absl::Status HubClient::Fetch(const HubName& name, const std::string& commit, const HubFile& file,
@@ -194,18 +197,16 @@ absl::Status HubClient::Fetch(const HubName& name, const std::string& commit, co
     while (window.size() < kConnections && next < file.bytes) {
       const uint64_t bytes = std::min(part_bytes, file.bytes - next);
       window.Add(std::make_unique<HubTransfer>(
-          settings_, url, HubTransfer::Part{next, bytes, /*is_exact=*/true, is_whole}));
+          settings_, url, HubTransfer::Part{next, bytes, /*is_exact=*/true, is_whole}, pool_));
       next += bytes;
     }
     if (absl::Status status = window.Run(); !status.ok()) return status;
     arrived(left + window.arrived());
-    for (bool is_whole_part = true; is_whole_part && window.size() > 0;) {
-      std::string piece = window.front().Take();
-      is_whole_part = window.front_is_whole();
-      if (!piece.empty()) {
-        if (absl::Status status = take(std::move(piece)); !status.ok()) return status;
+    while (window.size() > 0) {
+      while (window.front().HasPiece()) {
+        if (absl::Status status = take(window.front().Take()); !status.ok()) return status;
       }
-      if (!is_whole_part) continue;
+      if (!window.front_is_whole()) break;
       left += window.front().arrived();
       window.PopFront();
     }

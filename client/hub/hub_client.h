@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "client/hub/hub_listing.h"
 #include "client/hub/hub_settings.h"
+#include "client/hub/piece_pool.h"
 #include "proto/files/hub_name.h"
 
 namespace mpsd::hub {
@@ -29,7 +30,8 @@ namespace mpsd::hub {
 class HubClient {
  public:
   // `say` gets a line for a person where a wait is longer than a second.
-  HubClient(HubSettings settings, std::function<void(const std::string&)> say);
+  // `pool` is borrowed.
+  HubClient(HubSettings settings, PiecePool* pool, std::function<void(const std::string&)> say);
   ~HubClient();
 
   // The files of the model at its revision. A hub that cannot be connected is not tried again: a
@@ -48,6 +50,7 @@ class HubClient {
 
  private:
   const HubSettings settings_;
+  PiecePool* const pool_;
   const std::function<void(const std::string&)> say_;
 };
 

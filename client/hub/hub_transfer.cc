@@ -15,7 +15,6 @@ namespace {
 constexpr long kMostRedirects = 5;
 constexpr long kConnectTimeoutS = 30;
 constexpr long kStallS = 30;  // without a byte
-constexpr uint64_t kMostRoomBytes = 8 << 20;
 constexpr long kOk = 200;
 constexpr long kPartial = 206;
 constexpr long kUnauthorized = 401;
@@ -43,11 +42,13 @@ bool IsLasting(CURLcode result) {
 
 }  // namespace
 
-HubTransfer::HubTransfer(const HubSettings& settings, std::string url, const Part& part)
+HubTransfer::HubTransfer(const HubSettings& settings, std::string url, const Part& part,
+                         PiecePool* pool)
     : url_(std::move(url)),
       part_(part),
       has_token_(!settings.token.empty()),
-      handle_(curl_easy_init()) {
+      handle_(curl_easy_init()),
+      pool_(pool) {
   MPSD_CHECK(handle_ != nullptr);
   const char* const schemes =
       absl::StartsWith(settings.endpoint, "https:") ? "https" : "http,https";
@@ -61,7 +62,7 @@ HubTransfer::HubTransfer(const HubSettings& settings, std::string url, const Par
   Set(handle_, CURLOPT_CONNECTTIMEOUT, kConnectTimeoutS);
   Set(handle_, CURLOPT_LOW_SPEED_LIMIT, 1L);
   Set(handle_, CURLOPT_LOW_SPEED_TIME, kStallS);
-  Set(handle_, CURLOPT_BUFFERSIZE, 512L << 10);
+  Set(handle_, CURLOPT_BUFFERSIZE, static_cast<long>(kPieceBytes));
   Set(handle_, CURLOPT_WRITEFUNCTION, &HubTransfer::OnBody);
   Set(handle_, CURLOPT_WRITEDATA, static_cast<void*>(this));
   Set(handle_, CURLOPT_HEADERFUNCTION, &HubTransfer::OnHeader);
@@ -92,7 +93,11 @@ void HubTransfer::Prepare() {
   Set(handle_, CURLOPT_RANGE, range.c_str());
 }
 
-std::string HubTransfer::Take() { return std::exchange(body_, {}); }
+std::string HubTransfer::Take() {
+  std::string piece = std::move(pieces_.front());
+  pieces_.pop_front();
+  return piece;
+}
 
 bool HubTransfer::Accept(absl::string_view piece) {
   const long status = StatusOf(handle_);
@@ -100,10 +105,14 @@ bool HubTransfer::Accept(absl::string_view piece) {
   ignores_range_ = status == kOk && names_range_;
   is_too_large_ = arrived_ + piece.size() > part_.bytes_max;
   if (ignores_range_ || is_too_large_) return false;
-  // Room for the rest of the part at once: a string that grows copies what it has.
-  if (body_.empty()) body_.reserve(std::min(part_.bytes_max - arrived_, kMostRoomBytes));
-  absl::StrAppend(&body_, piece);
   arrived_ += piece.size();
+  while (!piece.empty()) {
+    if (pieces_.empty() || pieces_.back().size() == kPieceBytes) pieces_.push_back(pool_->Get());
+    std::string& last = pieces_.back();
+    const size_t bytes = std::min(piece.size(), kPieceBytes - last.size());
+    last.append(piece.data(), bytes);
+    piece.remove_prefix(bytes);
+  }
   went_forward_ = true;
   return true;
 }

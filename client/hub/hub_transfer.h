@@ -4,12 +4,14 @@
 #include <curl/curl.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "client/hub/hub_settings.h"
+#include "client/hub/piece_pool.h"
 
 namespace mpsd::hub {
 
@@ -32,7 +34,8 @@ class HubTransfer {
     bool is_whole = false;   // the file has nothing else, so the first try names no range
   };
 
-  HubTransfer(const HubSettings& settings, std::string url, const Part& part);
+  // `pool` is borrowed.
+  HubTransfer(const HubSettings& settings, std::string url, const Part& part, PiecePool* pool);
   HubTransfer(const HubTransfer&) = delete;
   ~HubTransfer();
 
@@ -49,7 +52,10 @@ class HubTransfer {
   bool went_forward() const { return went_forward_; }       // the last run brought bytes
   uint64_t arrived() const { return arrived_; }             // bytes so far, taken ones too
 
-  // Takes what has arrived and was not taken yet.
+  // Whether some of what has arrived was not taken yet.
+  bool HasPiece() const { return !pieces_.empty(); }
+
+  // Takes the next piece of that. REQUIRES: HasPiece().
   std::string Take();
 
  private:
@@ -64,7 +70,8 @@ class HubTransfer {
   const bool has_token_;
   CURL* const handle_;
   curl_slist* headers_ = nullptr;
-  std::string body_;
+  PiecePool* const pool_;
+  std::deque<std::string> pieces_;
   uint64_t arrived_ = 0;
   std::string error_code_;  // the hub's own, such as "GatedRepo"
   int64_t retry_after_s_ = 0;

@@ -18,6 +18,7 @@
 #include "client/hub/hub_cache.h"
 #include "client/hub/hub_client.h"
 #include "client/hub/hub_listing.h"
+#include "client/hub/piece_pool.h"
 #include "proto/base/fd.h"
 #include "proto/base/units.h"
 
@@ -58,7 +59,7 @@ class PullRun {
  public:
   PullRun(const HubSettings& settings, const HubName& name, const PullWatch& watch, Wanted wanted)
       : cache_(settings.cache),
-        client_(settings, watch.say),
+        client_(settings, &pool_, watch.say),
         name_(name),
         watch_(watch),
         wanted_(wanted) {}
@@ -156,7 +157,7 @@ class PullRun {
 
   // INVALID_ARGUMENT where the content has another id.
   absl::Status FetchFrom(const HubFile& file, int fd, uint64_t from, bool in_parts) {
-    BlobWriter writer(fd, from, file.id, file.bytes);
+    BlobWriter writer(fd, from, file.id, file.bytes, &pool_);
     const auto take = [this, &writer](std::string piece) {
       model_.fetched += piece.size();
       return writer.Add(std::move(piece));
@@ -177,6 +178,7 @@ class PullRun {
   }
 
   const HubCache cache_;
+  PiecePool pool_;
   HubClient client_;
   const HubName name_;
   const PullWatch& watch_;

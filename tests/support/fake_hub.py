@@ -1,4 +1,5 @@
 """A hub of models on this host, which speaks the protocol of Hugging Face's and fails as it is told."""
+import functools
 import hashlib
 import http.server
 import json
@@ -10,6 +11,11 @@ COMMIT = "1" * 40
 
 def git_id(content):
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+@functools.lru_cache(maxsize=16)  # a large file is listed once for each pull
+def large_id(content):
+    return hashlib.sha256(content).hexdigest()
 
 
 class FakeHub:
@@ -69,8 +75,8 @@ class FakeHub:
 
     def entry(self, path):
         content = self.files[path]
-        said = {"id": hashlib.sha256(content).hexdigest() if self.is_large(path) else git_id(content),
-                "path": path, "size": len(content), **self.listed.get(path, {})}
+        content_id = large_id(content) if self.is_large(path) else git_id(content)
+        said = {"id": content_id, "path": path, "size": len(content), **self.listed.get(path, {})}
         entry = {"rfilename": said["path"], "size": said["size"], "blobId": said["id"]}
         if self.is_large(path):
             entry["lfs"] = {"sha256": said["id"], "size": said["size"], "pointerSize": 1}
@@ -143,7 +149,7 @@ class FakeHub:
             return request.end_headers()
         if isinstance(fault, int):
             return self.refuse(request, fault, "GatedRepo" if fault == 403 else "")
-        whole = self.files[path]
+        whole = memoryview(self.files[path])  # parts of it are no copies
         wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("Range") or "")
         if wanted and self.ranges:
             first, last = int(wanted[1]), int(wanted[2] or len(whole) - 1)

@@ -23,7 +23,7 @@ SIZES = {"hidden_size": 64, "dim": 64, "num_hidden_layers": 2, "n_layers": 2, "h
          "num_attention_heads": 4, "n_heads": 4, "num_key_value_heads": 2, "hidden_dim": 64,
          "intermediate_size": 64, "max_position_embeddings": 514, "type_vocab_size": 1,
          "vocab_size": 30000, "sliding_window": 64, "n_embd": 64, "n_layer": 2, "n_head": 4,
-         "n_inner": 64, "n_positions": 512, "layer_norm_epsilon": 1e-12, "rotary_emb_base": 1000}
+         "n_inner": 64, "n_positions": 512, "layer_norm_epsilon": 1e-12, "rotary_emb_base": 1000, "rope_theta": 1000}
 
 
 def config_of(facts):

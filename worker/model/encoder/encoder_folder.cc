@@ -8,7 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "worker/model/encoder/encoder_names.h"
 #include "worker/model/encoder/weights/mapped_file.h"
+#include "worker/model/encoder/weights/weight_files.h"
 
 namespace mpsd {
 namespace {
@@ -98,12 +100,17 @@ absl::Status ReadYesOrNo(EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
+// Whether a folder whose files do not tell holds a reranker.
+bool IsReranker(const ModelFolder& source, ModelTask task) {
+  const bool is_named = absl::StrContains(absl::AsciiStrToLower(source.Name()), "reranker");
+  return task == ModelTask::kRerank || (task == ModelTask::kAuto && is_named);
+}
+
 // A folder without modules.json.
 absl::Status ReadWithoutSteps(const ModelFolder& source, ModelTask task, EncoderFolder* folder) {
   if (folder->config.head != HeadKind::kTraining) return absl::OkStatus();
-  const bool is_named = absl::StrContains(absl::AsciiStrToLower(source.Name()), "reranker");
-  const bool is_told = task == ModelTask::kRerank || (task == ModelTask::kAuto && is_named);
-  if (is_told && folder->config.family == EncoderFamily::kQwen3) return ReadYesOrNo(folder);
+  const bool is_chat = folder->config.family == EncoderFamily::kQwen3;
+  if (is_chat && IsReranker(source, task)) return ReadYesOrNo(folder);
   return absl::InvalidArgumentError(
       "config.json: 'architectures' names a head for words, which mpsd does not serve; an "
       "embedder has a modules.json beside it");
@@ -213,6 +220,14 @@ std::string TailText(const EncoderFolder& folder) {
   return text;
 }
 
+// How many labels the weights of a classifier have; 0 if they do not tell.
+int64_t LabelsOf(const StoredTensors& weights, EncoderFamily family) {
+  const auto found = weights.find(absl::StrCat(NamesOf(family).head_output, ".weight"));
+  if (found == weights.end() || found->second.shape.size() != 2) return 0;
+  const int64_t rows = found->second.shape[0];
+  return rows <= static_cast<int64_t>(kMaxLabels) ? rows : 0;
+}
+
 std::string LabelsText(const EncoderConfig& config) {
   const size_t shown = std::min(config.labels.size(), kShownLabels);
   return absl::StrCat(config.labels.size(), " (",
@@ -230,9 +245,13 @@ int64_t EncoderFolder::width() const {
   return config.hidden_size;
 }
 
-absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source, ModelTask task) {
+absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source, ModelTask task,
+                                                int64_t labels) {
   EncoderFolder folder;
-  absl::StatusOr<EncoderConfig> config = ReadAs(source, kEncoderConfig, ParseEncoderConfig);
+  if (labels == 0) labels = IsReranker(source, task) ? 1 : kUsualLabels;
+  absl::StatusOr<EncoderConfig> config =
+      ReadAs(source, kEncoderConfig,
+             [labels](absl::string_view text) { return ParseEncoderConfig(text, labels); });
   if (!config.ok()) return config.status();
   folder.config = *std::move(config);
   absl::Status status = ReadSentenceFiles(source, task, &folder);
@@ -241,6 +260,14 @@ absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source, Model
   status = ReadMaxTokens(source, &folder);
   if (!status.ok()) return status;
   return folder;
+}
+
+absl::StatusOr<EncoderFolder> ReadFolderAndWeights(const ModelFolder& source, ModelTask task) {
+  absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(source, task);
+  if (!folder.ok() || !folder->is_classifier() || folder->config.labels_are_told) return folder;
+  const absl::StatusOr<WeightFiles> weights = WeightFiles::Open(source);
+  if (!weights.ok()) return folder;
+  return ReadEncoderFolder(source, task, LabelsOf(weights->tensors(), folder->config.family));
 }
 
 absl::StatusOr<ModelSpec> EncoderSpec(const LoadOrder& order, const EncoderFolder& folder) {

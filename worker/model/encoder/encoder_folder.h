@@ -64,10 +64,19 @@ struct EncoderFolder {
 // Qwen3-Reranker was published without modules.json, as a chat model. Such a folder is a reranker
 // if `task` says so, or if its own name or the model's at the hub has the word "reranker".
 //
+// A classifier whose config.json tells no number of labels has `labels` of them. If that is 0, a
+// reranker by its name or the task has one, and any other two.
+//
 // INVALID_ARGUMENT names the file, and what in it is missing, malformed or unknown.
 // NOT_FOUND and PERMISSION_DENIED name a file that is missing or cannot be read.
 absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source,
-                                                ModelTask task = ModelTask::kAuto);
+                                                ModelTask task = ModelTask::kAuto,
+                                                int64_t labels = 0);
+
+// The same, but the weights tell the number of labels where config.json does not. If they cannot be
+// read, they tell nothing: whoever loads them meets the fault.
+absl::StatusOr<EncoderFolder> ReadFolderAndWeights(const ModelFolder& source,
+                                                   ModelTask task = ModelTask::kAuto);
 
 // The spec of such a folder: rows of tokens, padded to 16, 32, 64, … up to the longest row, at most
 // 32 rows a batch. The order may give other padding or another batch size. INVALID_ARGUMENT if the

@@ -233,7 +233,7 @@ absl::StatusOr<Products> ProductsOf(Precision precision, at::ScalarType type,
 absl::Status MakeModel(const LoadOrder& order, std::unique_ptr<TorchRuntime> runtime,
                        std::unique_ptr<Model>* model) {
   const ModelFolder source(order.path, order.handed);
-  absl::StatusOr<EncoderFolder> folder = ReadEncoderFolder(source, order.spec.task);
+  absl::StatusOr<EncoderFolder> folder = ReadFolderAndWeights(source, order.spec.task);
   if (!folder.ok()) return folder.status();
   absl::StatusOr<ModelSpec> spec = EncoderSpec(order, *folder);
   if (!spec.ok()) return spec.status();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "tests/worker/model/encoder/weights/checkpoint_file.h"
 
 namespace mpsd {
 namespace {
@@ -164,6 +165,52 @@ TEST_F(EncoderFolderTest, AClassifierHasScoresAndNoPooling) {
   EXPECT_EQ(TensorText(spec.outputs[1]), "scores:FP32[1]");
   WriteSteps("");
   EXPECT_THAT(Error(), HasSubstr("a pooling beside a classifier's head"));
+}
+
+// A folder whose config.json says nothing of labels.
+class UntoldLabelsTest : public EncoderFolderTest {
+ protected:
+  UntoldLabelsTest() { WriteConfig(R"("architectures": ["BertForSequenceClassification"])"); }
+
+  void WriteWeight(const std::string& name, int rows) const {
+    const std::string header = absl::StrCat(R"({")", name, R"(": {"dtype": "F16", "shape": [)",
+                                            rows, R"(, 1], "data_offsets": [0, )", 2 * rows, "]}}");
+    Write("model.safetensors",
+          BytesOf<uint64_t>(header.size()) + header + std::string(2 * rows, '\0'));
+  }
+  int64_t Labels(ModelTask task = ModelTask::kAuto) const {
+    return ReadFolderAndWeights(folder_, task)->width();
+  }
+};
+
+TEST_F(UntoldLabelsTest, AreThoseOfTheWeights) {
+  WriteWeight("classifier.weight", 1);
+  EXPECT_EQ(Labels(), 1);
+  EXPECT_EQ(ReadFolderAndWeights(folder_)->config.score, Activation::kSigmoid);
+  EXPECT_EQ(ReadEncoderFolder(folder_)->width(), 2) << "the weights were not asked";
+  WriteWeight("classifier.weight", 3);
+  EXPECT_EQ(Labels(), 3);
+  EXPECT_EQ(Labels(ModelTask::kRerank), 3);
+  EXPECT_EQ(ReadFolderAndWeights(folder_)->config.score, Activation::kSoftmax);
+}
+
+TEST_F(UntoldLabelsTest, AreTheUsualOnesIfTheWeightsDoNotTell) {
+  EXPECT_EQ(Labels(), 2);
+  EXPECT_EQ(Labels(ModelTask::kRerank), 1);
+  WriteWeight("classifier.bias", 3);
+  EXPECT_EQ(Labels(), 2);
+  WriteWeight("classifier.weight", 10'001);
+  EXPECT_EQ(Labels(), 2) << "more than there may be";
+  const std::string named = folder_ + "/models--A--my-Reranker/snapshots/1";
+  std::filesystem::create_directories(named);
+  std::filesystem::copy(folder_ + "/config.json", named + "/config.json");
+  EXPECT_EQ(ReadFolderAndWeights(named)->width(), 1);
+}
+
+TEST_F(UntoldLabelsTest, AreNotAskedForIfTheConfigTells) {
+  WriteConfig(R"("architectures": ["BertForSequenceClassification"], "num_labels": 4)");
+  WriteWeight("classifier.weight", 3);
+  EXPECT_EQ(Labels(), 4);
 }
 
 TEST_F(EncoderFolderTest, ARerankerOfSentenceTransformers) {

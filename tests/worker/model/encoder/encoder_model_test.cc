@@ -200,6 +200,8 @@ INSTANTIATE_TEST_SUITE_P(All, EncoderFamilies,
 // A folder for tests to spoil.
 class EncoderModel : public testing::Test {
  protected:
+  explicit EncoderModel(const std::string& family = "bert_mean") : family_(family) {}
+
   std::string Read(const std::string& name) const {
     std::ifstream file(folder_ + "/" + name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -218,7 +220,7 @@ class EncoderModel : public testing::Test {
     return model.ok() ? "it loaded" : std::string(model.status().message());
   }
 
-  const FamilyFolder family_{"bert_mean"};
+  const FamilyFolder family_;
   const std::string folder_ = family_.path();
 };
 
@@ -301,6 +303,19 @@ TEST_F(EncoderModel, TellsTheLabelsOfAClassifier) {
   const auto embedder = Load(folder_);
   ASSERT_TRUE(embedder.ok()) << embedder.status();
   EXPECT_TRUE((*embedder)->labels().empty());
+}
+
+class RerankerModel : public EncoderModel {
+ protected:
+  RerankerModel() : EncoderModel("gte_reranker") {}
+};
+
+TEST_F(RerankerModel, HasTheLabelsOfItsWeightsWhereItsConfigTellsNone) {
+  Replace("config.json", "\"id2label\"", "\"names\"");
+  const auto model = Load(folder_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->labels(), std::vector<std::string>{"LABEL_0"});
+  EXPECT_EQ(TensorText((*model)->spec().outputs[1]), "scores:FP32[1]");
 }
 
 TEST_F(EncoderModel, NamesTheTensorThatWouldBeLost) {

@@ -17,12 +17,22 @@ namespace {
 
 using Json = nlohmann::json;
 
-absl::Status ReadLabels(const Json& json, EncoderConfig* config) {
-  const Json* found = Find(json, "id2label");
-  if (found == nullptr) {  // as in transformers, two labels if the file names none
-    config->labels = {"LABEL_0", "LABEL_1"};
-    return absl::OkStatus();
+// The names that transformers gives to labels without one.
+absl::Status NumberLabels(const Json& json, int64_t usual, EncoderConfig* config) {
+  int64_t count = usual;
+  config->labels_are_told = Find(json, "num_labels") != nullptr;
+  if (config->labels_are_told) {
+    const absl::Status status = ReadNumber(json, "num_labels", 1, kMaxLabels, &count);
+    if (!status.ok()) return status;
   }
+  for (int64_t i = 0; i < count; ++i) config->labels.push_back(absl::StrCat("LABEL_", i));
+  return absl::OkStatus();
+}
+
+absl::Status ReadLabels(const Json& json, int64_t usual, EncoderConfig* config) {
+  const Json* found = Find(json, "id2label");
+  if (found == nullptr) return NumberLabels(json, usual, config);
+  config->labels_are_told = true;
   if (!found->is_object() || found->empty() || found->size() > kMaxLabels) {
     return Refused(absl::StrCat("'id2label' must be an object with 1 to ", kMaxLabels, " labels"));
   }
@@ -66,8 +76,8 @@ absl::Status ReadScore(const Json& json, EncoderConfig* config) {
 
 // Reads `labels` and `score` from a config.json with such a head. INVALID_ARGUMENT names the wrong
 // key. Pure.
-absl::Status ReadClassifierConfig(const Json& json, EncoderConfig* config) {
-  absl::Status status = ReadLabels(json, config);
+absl::Status ReadClassifierConfig(const Json& json, int64_t usual_labels, EncoderConfig* config) {
+  absl::Status status = ReadLabels(json, usual_labels, config);
   if (!status.ok()) return status;
   return ReadScore(json, config);
 }
@@ -139,7 +149,7 @@ absl::Status ReadFamilyKeys(const Json& json, EncoderConfig* config) {
 
 }  // namespace
 
-absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view text) {
+absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view text, int64_t usual_labels) {
   const absl::StatusOr<Json> parsed = ParseSettings(text);
   if (!parsed.ok()) return parsed.status();
   const Json& json = *parsed;
@@ -155,7 +165,9 @@ absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view text) {
   config.head = *head;
   if (status = ReadSizes(json, KeysOf(json, *family), &config); !status.ok()) return status;
   if (status = ReadFamilyKeys(json, &config); !status.ok()) return status;
-  if (config.head == HeadKind::kClassifier) status = ReadClassifierConfig(json, &config);
+  if (config.head == HeadKind::kClassifier) {
+    status = ReadClassifierConfig(json, usual_labels, &config);
+  }
   if (!status.ok()) return status;
   return config;
 }

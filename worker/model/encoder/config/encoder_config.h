@@ -97,18 +97,24 @@ struct EncoderConfig {
   RotaryConfig rotary;                          // if the family has rotations
   DecoderConfig decoder;                        // kQwen3 and kGemma3 only
   std::vector<std::string> labels;              // id2label, by number; only for scores
+  bool labels_are_told = false;                 // by id2label or num_labels
   Activation score = Activation::kIdentity;     // turns a classifier's logits into scores
 
   // The most tokens in a row.
   int64_t max_tokens() const { return position_count - first_position; }
 };
 
+// A classifier's labels if nothing tells how many it has: transformers' default.
+inline constexpr int64_t kUsualLabels = 2;
+
 // Parses `json`, the text of a config.json. Unknown keys are ignored, except keys that change the
 // answer: these are refused. They are the folder's own code (auto_map), a quantization, a decoder,
 // relative position embeddings, pruned heads, and family settings that we do not compute. Code with
-// which the family was published is allowed, because it is not needed. INVALID_ARGUMENT names the
-// wrong key. The text is untrusted. Pure.
-absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json);
+// which the family was published is allowed, because it is not needed. A classifier has
+// `usual_labels` labels if the text tells no number. INVALID_ARGUMENT names the wrong key. The text
+// is untrusted. Pure.
+absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json,
+                                                 int64_t usual_labels = kUsualLabels);
 
 // The family's word in config.json: "xlm-roberta".
 absl::string_view NameOf(EncoderFamily family);

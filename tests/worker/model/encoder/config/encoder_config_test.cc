@@ -194,6 +194,23 @@ TEST(EncoderConfig, ReadsAClassifiersLabelsByNumber) {
   EXPECT_EQ(ErrorWith(long_one), "it parsed");
 }
 
+TEST(EncoderConfig, NumbersTheLabelsThatHaveNoNames) {
+  json head = {{"architectures", {"BertForSequenceClassification"}}};
+  EXPECT_THAT(With(head)->labels, ElementsAre("LABEL_0", "LABEL_1"));
+  EXPECT_FALSE(With(head)->labels_are_told);
+  head["num_labels"] = 1;
+  EXPECT_THAT(With(head)->labels, ElementsAre("LABEL_0"));
+  EXPECT_TRUE(With(head)->labels_are_told);
+  EXPECT_EQ(With(head)->score, Activation::kSigmoid);
+  for (const json& wrong : {json(0), json(10'001), json("1")}) {
+    head["num_labels"] = wrong;
+    EXPECT_THAT(ErrorWith(head), HasSubstr("'num_labels'")) << wrong;
+  }
+  head["id2label"] = {{"0", "a"}};
+  EXPECT_THAT(With(head)->labels, ElementsAre("a"));
+  EXPECT_TRUE(With(head)->labels_are_told);
+}
+
 TEST(EncoderConfig, ScoresAsTheConfigSays) {
   const json head = {{"architectures", {"BertForSequenceClassification"}},
                      {"id2label", {{"0", "LABEL_0"}}}};

@@ -1,0 +1,46 @@
+// PiecePool: memory for the pieces of a file that is fetched.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+
+namespace mpsd::hub {
+
+// As much as a processor's own cache holds of a piece that several threads read.
+inline constexpr size_t kPieceBytes = 256 << 10;
+
+// Keeps the memory of pieces that are done for those to come: fresh memory costs a fetch as much as
+// a copy. Owned by a pull, used by its transfers and its writer. Thread-safe.
+class PiecePool {
+ public:
+  // An empty piece with room for kPieceBytes.
+  std::string Get() {
+    std::string piece;
+    {
+      absl::MutexLock lock(&mu_);
+      if (!spare_.empty()) {
+        piece = std::move(spare_.back());
+        spare_.pop_back();
+      }
+    }
+    piece.clear();
+    piece.reserve(kPieceBytes);
+    return piece;
+  }
+
+  void Put(std::string piece) {
+    absl::MutexLock lock(&mu_);
+    spare_.push_back(std::move(piece));
+  }
+
+ private:
+  absl::Mutex mu_;
+  std::vector<std::string> spare_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace mpsd::hub

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/files/whole_file.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd::cli {
 namespace {
@@ -22,8 +22,8 @@ TEST(TextInput, EachLineIsAText) {
 }
 
 TEST(TextInput, TheLinesOfAFileComeBehindTheWords) {
-  const std::string path = testing::TempDir() + "/texts";
-  ASSERT_TRUE(WriteWholeFile(path, "b\nc\n").ok());
+  const WorkFolder folder;
+  const std::string path = folder.Write("texts", "b\nc\n");
   EXPECT_THAT(*ReadTexts({"a"}, path), ElementsAre("a", "b", "c"));
   EXPECT_THAT(*ReadTexts({"a"}, ""), ElementsAre("a"));
   EXPECT_EQ(ReadTexts({}, path + ".none").status().code(), absl::StatusCode::kNotFound);

@@ -15,6 +15,7 @@
 #include "proto/files/whole_file.h"
 #include "tests/client/full_output.h"
 #include "tests/fakes/fake_web_server.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd::cli {
 namespace {
@@ -208,10 +209,10 @@ TEST_F(TextVerbsTest, NothingIsWaitedForThatDoesNotLoadOrNotForTooLong) {
 }
 
 TEST_F(TextVerbsTest, ALongFileGoesInSeveralRequestsInOrder) {
-  const std::string path = testing::TempDir() + "/lines";
+  const WorkFolder folder;
   std::string lines;
   for (size_t i = 0; i < 2 * kMostRequestRows; ++i) lines += "b\n";
-  ASSERT_TRUE(WriteWholeFile(path, lines + "a\n").ok());
+  const std::string path = folder.Write("lines", lines + "a\n");
   TextOptions options;
   options.file = path;
   options.npy = true;
@@ -293,10 +294,10 @@ TEST_F(TextVerbsTest, RefusesOptionsBeforeItAsks) {
   EXPECT_EQ(Run(RunEmbed, options), kExitUsage);
   EXPECT_THAT(err_.str(), HasSubstr("mpsd: --wait: "));
   options = {};
-  options.file = testing::TempDir() + "/no/file";
+  const WorkFolder folder;
+  options.file = folder.PathOf("no/file");
   EXPECT_EQ(Run(RunEmbed, options), kExitNoInput);
-  options.file = testing::TempDir() + "/empty";
-  ASSERT_TRUE(WriteWholeFile(options.file, "").ok());
+  options.file = folder.Write("empty");
   EXPECT_EQ(Run(RunEmbed, options), kExitNoInput);
   EXPECT_TRUE(server_.Requests().empty());
 }
@@ -309,7 +310,7 @@ TEST_F(TextVerbsTest, SaysWhatKeepsItFromTheServerAndFromItsFile) {
   EXPECT_THAT(err_.str(), HasSubstr("--server takes HOST:PORT or a URL and not 'unix:"));
   options.server.address = FakeWebServer().url();
   EXPECT_EQ(RunEmbed(options, Console{out_, err_}), kExitNotReachable);
-  options.output_file = testing::TempDir() + "/no/folder";
+  options.output_file = WorkFolder().PathOf("no/folder");
   EXPECT_EQ(Run(RunEmbed, options), kExitCannotWrite);
 }
 

@@ -25,6 +25,15 @@ ConfigFiles::~ConfigFiles() {
 }
 
 void ConfigFiles::Write(const std::string& name, std::string_view text) const {
+  WriteWithMode(name, text, 0644);  // whatever the user's umask is
+}
+
+void ConfigFiles::WriteSecret(const std::string& name, std::string_view text) const {
+  WriteWithMode(name, text, 0600);
+}
+
+void ConfigFiles::WriteWithMode(const std::string& name, std::string_view text,
+                                uint32_t mode) const {
   const std::filesystem::path path = std::filesystem::path(folder_) / name;
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
@@ -32,13 +41,7 @@ void ConfigFiles::Write(const std::string& name, std::string_view text) const {
   std::ofstream stream(path, std::ios::binary);
   stream << text;
   MPSD_CHECK(stream.good());
-}
-
-void ConfigFiles::WriteSecret(const std::string& name, std::string_view text) const {
-  Write(name, text);
-  std::error_code error;
-  std::filesystem::permissions(std::filesystem::path(folder_) / name, std::filesystem::perms(0600),
-                               error);
+  std::filesystem::permissions(path, std::filesystem::perms(mode), error);
   MPSD_CHECK(!error);
 }
 

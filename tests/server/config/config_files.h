@@ -1,6 +1,7 @@
 // ConfigFiles: a temporary folder for a config and the files that it names.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ class ConfigFiles {
   const std::string& folder() const { return folder_; }
 
  private:
+  void WriteWithMode(const std::string& name, std::string_view text, uint32_t mode) const;
+
   std::string folder_;
 };
 

@@ -1,13 +1,12 @@
 #include "server/reload/hub_puller.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include <fstream>
 #include <string>
 
 #include "absl/synchronization/notification.h"
 #include "proto/base/clock.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
@@ -16,11 +15,9 @@ class HubPullerTest : public testing::Test {
  protected:
   // Starts a puller whose program is a shell script.
   void Start(const std::string& script) {
-    const std::string path = testing::TempDir() + "hub_puller_test.sh";
-    std::ofstream(path) << "#!/bin/sh\n" << script;
-    chmod(path.c_str(), 0700);
     puller_.Want({"ORG/NAME"});
-    puller_.Start(path, {[this] { Moved(); }, [this] { pulled_.Notify(); }});
+    puller_.Start(folder_.Script("pull.sh", script),
+                  {[this] { Moved(); }, [this] { pulled_.Notify(); }});
   }
 
   void Moved() {
@@ -36,6 +33,7 @@ class HubPullerTest : public testing::Test {
     mu_.Await(absl::Condition(&is_there));
   }
 
+  const WorkFolder folder_;
   ServerMetrics metrics_;
   Logger logger_{*LogFile::Open("/dev/null"), LogLevel::kInfo, Clock::Real(), &metrics_};
   absl::Notification pulled_;
@@ -58,7 +56,7 @@ echo "{\"event\": \"done\", \"path\": \"/there/$3\", \"bytes\": 4194304}")");
 }
 
 TEST_F(HubPullerTest, AFaultIsToldAndAReloadTriesAgain) {
-  const std::string flag = testing::TempDir() + "hub_puller_test.flag";
+  const std::string flag = folder_.PathOf("flag");
   Start("if mkdir " + flag + R"(; then echo "mpsd: it is gated"; exit 1; fi
 rmdir )" +
         flag + R"(; echo "{\"event\": \"done\", \"path\": \"/there\", \"bytes\": 1}")");

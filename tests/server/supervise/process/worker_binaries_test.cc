@@ -1,27 +1,24 @@
 #include <sys/stat.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "gtest/gtest.h"
 #include "server/supervise/process/local_worker_host.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
 
 class WorkerBinariesTest : public testing::Test {
  protected:
-  WorkerBinariesTest() { std::filesystem::create_directories(folder_); }
-  ~WorkerBinariesTest() override { std::filesystem::remove_all(folder_); }
-
   void Put(const std::string& path, mode_t mode) {
     std::ofstream(path) << "#!/bin/sh\n";
     chmod(path.c_str(), mode);
   }
 
-  const std::string folder_ = testing::TempDir() + "/worker_binaries_test";
-  const std::string worker_ = folder_ + "/mpsd-worker";
-  const std::string synthetic_ = folder_ + "/mpsd-worker-synthetic";
+  const WorkFolder folder_;
+  const std::string worker_ = folder_.PathOf("mpsd-worker");
+  const std::string synthetic_ = folder_.PathOf("mpsd-worker-synthetic");
 };
 
 TEST_F(WorkerBinariesTest, ASyntheticModelHasAProgramOfItsOwn) {

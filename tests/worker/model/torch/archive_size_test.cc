@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <string>
 
 #include "caffe2/serialize/inline_container.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd {
 namespace {
@@ -15,8 +15,6 @@ using testing::HasSubstr;
 
 class ArchiveSize : public testing::Test {
  protected:
-  void TearDown() override { std::remove(path_.c_str()); }
-
   // Records of zeros, each of so many bytes.
   absl::Status Check(uint64_t bytes, int records, bool compressed) {
     const std::string zeros(bytes, '\0');
@@ -28,7 +26,8 @@ class ArchiveSize : public testing::Test {
     return CheckArchiveSize(path_);
   }
 
-  const std::string path_ = testing::TempDir() + "mpsd_archive_size.pt";
+  const WorkFolder folder_;
+  const std::string path_ = folder_.PathOf("archive.pt");
 };
 
 TEST_F(ArchiveSize, ManyRecordsThatUnpackToFarMoreTogetherAreRefused) {

@@ -30,6 +30,8 @@ end_debian() { # FOLDER VERSION COMPRESSION PACKAGES...
   rm -f "$folder"/*.deb
   (
     cd "$folder"
+    # As dpkg-buildpackage tells of Rules-Requires-Root: any user makes files that root will own.
+    export DEB_RULES_REQUIRES_ROOT=no
     dh_installdocs "${packages[@]}"
     dh_installchangelogs "${packages[@]}"
     dh_lintian "${packages[@]}"

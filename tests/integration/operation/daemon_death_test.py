@@ -39,7 +39,8 @@ class Killed(unittest.TestCase):
             wait_until(lambda: load.answered() > 50, 30, "some answers")
             first.wait_all_serving()
             ours = procfs.memory_files(first.pid)
-            self.assertGreaterEqual(len(ours), 5, "slabs, and two segments a worker")
+            if os.geteuid() == 0:  # nobody else may look into the daemon
+                self.assertGreaterEqual(len(ours), 5, "slabs, and two segments a worker")
             self.assertEqual(len(first.workers()), 2)
             first.kill()
             wait_until(lambda: not first.workers(), 30, "the end of the workers")

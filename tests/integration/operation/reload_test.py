@@ -45,7 +45,9 @@ def pids(daemon, model):
 
 def settle(daemon, workers):
     """Waits until the old generations' workers are gone."""
-    wait_until(lambda: len(daemon.workers()) == workers, 30, f"{workers} workers")
+    def count():
+        return sum(len(model["workers"]) for model in daemon.ps().values())
+    wait_until(lambda: count() == workers, 30, f"{workers} workers")
 
 
 class Reload(unittest.TestCase):

@@ -1,13 +1,19 @@
 #include "server/rest/infer_reply.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/base/datatype.h"
+#include "proto/base/limits.h"
 #include "server/rest/json_text.h"
 #include "server/rest/tensor_json.h"
 
 namespace mpsd {
 namespace {
+
+// Room for the JSON. Small tensors are put behind it.
+constexpr size_t kUsualJsonBytes = 256;
 
 void PutParameters(const ReplyHead& head, std::string* json) {
   absl::string_view separator = R"(,"parameters":{)";
@@ -75,6 +81,9 @@ absl::Status WriteInferReply(const ReplyHead& head, const Answer& answer, const 
   reply->json.clear();
   reply->binary.clear();
   reply->binary_bytes = 0;
+  size_t bytes = kUsualJsonBytes;
+  for (const AnswerOutput& output : answer.outputs) bytes += output.bytes.size();
+  reply->json.reserve(std::min(bytes, kCopiedReplyBytes));
   PutHead(head, &reply->json);
   absl::StrAppend(&reply->json, R"(,"outputs":[)");
   for (const AnswerOutput& output : answer.outputs) {

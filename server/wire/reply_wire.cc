@@ -9,6 +9,9 @@
 namespace mpsd {
 namespace {
 
+// Room for all but the contents.
+constexpr size_t kUsualHeadBytes = 256;
+
 // Writes one of parameters:4 {key:1 value:2}. `value` is the serialized value.
 void PutParameter(absl::string_view key, absl::string_view value, std::string* out) {
   std::string entry;
@@ -77,10 +80,14 @@ void PutContentsHead(const AnswerOutput& output, std::string* out) {
   PutVarint(output.bytes.size(), out);
 }
 
+bool IsSplice(const AnswerOutput& output, const Splices* splices) {
+  return splices != nullptr && output.bytes.size() > kCopiedReplyBytes;
+}
+
 void AppendContents(const Answer& answer, std::string* out, Splices* splices) {
   for (const AnswerOutput& output : answer.outputs) {
     PutContentsHead(output, out);
-    if (splices != nullptr && output.bytes.size() > kCopiedReplyBytes) {
+    if (IsSplice(output, splices)) {
       splices->Add(out->size(), output.bytes);
     } else {
       out->append(output.bytes.data(), output.bytes.size());
@@ -91,6 +98,11 @@ void AppendContents(const Answer& answer, std::string* out, Splices* splices) {
 }  // namespace
 
 void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out, Splices* splices) {
+  size_t bytes = kUsualHeadBytes;
+  for (const AnswerOutput& output : answer.outputs) {
+    if (!IsSplice(output, splices)) bytes += output.bytes.size();
+  }
+  out->reserve(out->size() + bytes);
   PutHead(head, answer, out);
   AppendContents(answer, out, splices);
 }

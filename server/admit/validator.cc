@@ -19,20 +19,12 @@ namespace {
 // The message's input for each input of the spec, in the spec's order.
 using InputOrder = absl::InlinedVector<const InputMessage*, 4>;
 
-// Makes one model's refusals.
-class Refusals {
- public:
-  explicit Refusals(const ServedModel& model) : for_model_(" for model '" + model.name + "'") {}
+template <typename... Words>
+absl::Status Invalid(const Words&... words) {
+  return absl::InvalidArgumentError(absl::StrCat(words...));
+}
 
-  template <typename... Words>
-  absl::Status operator()(const Words&... words) const {
-    return absl::InvalidArgumentError(absl::StrCat(words...));
-  }
-  const std::string& for_model() const { return for_model_; }
-
- private:
-  std::string for_model_;
-};
+std::string ForModel(const ServedModel& model) { return " for model '" + model.name + "'"; }
 
 std::string Quoted(const std::vector<absl::string_view>& names) {
   return absl::StrCat("[",
@@ -123,27 +115,26 @@ std::string ExpectedShape(const TensorSpec& tensor, bool batches) {
 
 absl::Status CheckShape(const InputMessage& input, const TensorSpec& tensor,
                         const ServedModel& model, Request* request) {
-  const Refusals refuse(model);
   if (input.dims.size() > kMaxRank + 1) {
-    return refuse("input '", tensor.name, "' has more than ", kMaxRank, " dimensions",
-                  refuse.for_model());
+    return Invalid("input '", tensor.name, "' has more than ", kMaxRank, " dimensions",
+                   ForModel(model));
   }
   if (std::find(input.dims.begin(), input.dims.end(), -1) != input.dims.end()) {
-    return refuse("All input dimensions should be specified for input '", tensor.name,
-                  "' for model '", model.name, "', got ", ShapeText(input.dims));
+    return Invalid("All input dimensions should be specified for input '", tensor.name,
+                   "' for model '", model.name, "', got ", ShapeText(input.dims));
   }
   absl::Span<const int64_t> dims = input.dims;
   if (model.spec.batches()) {
     if (dims.empty()) {
-      return refuse("input '", tensor.name, "' has no shape but model requires batch dimension",
-                    " for '", model.name, "'");
+      return Invalid("input '", tensor.name, "' has no shape but model requires batch dimension",
+                     " for '", model.name, "'");
     }
     dims.remove_prefix(1);
   }
   if (!ShapeFits(tensor.told_dims(), dims) || (model.spec.batches() && input.dims[0] < 1)) {
-    return refuse("unexpected shape for input '", tensor.name, "'", refuse.for_model(),
-                  ". Expected ", ExpectedShape(tensor, model.spec.batches()), ", got ",
-                  ShapeText(input.dims), ".");
+    return Invalid("unexpected shape for input '", tensor.name, "'", ForModel(model), ". Expected ",
+                   ExpectedShape(tensor, model.spec.batches()), ", got ", ShapeText(input.dims),
+                   ".");
   }
   RequestInput& parsed = request->inputs.emplace_back();
   parsed.datatype = tensor.datatype;
@@ -177,11 +168,10 @@ absl::Status CheckBatch(const InputMessage& input, const TensorSpec& tensor,
 
 absl::Status CheckBytes(const InputMessage& input, const TensorSpec& tensor,
                         const ServedModel& model, absl::string_view id, RequestInput* parsed) {
-  const Refusals refuse(model);
-  if (input.has_typed && !input.typed_error.empty()) return refuse(input.typed_error);
+  if (input.has_typed && !input.typed_error.empty()) return Invalid(input.typed_error);
   if (!input.has_data) {
-    return refuse("unable to find data for input tensor '", tensor.name, "' for model '",
-                  model.name, "' in request.");
+    return Invalid("unable to find data for input tensor '", tensor.name, "' for model '",
+                   model.name, "' in request.");
   }
   if (tensor.datatype == DataType::kBytes) {
     parsed->tensor_bytes = input.payload.bytes;
@@ -190,12 +180,11 @@ absl::Status CheckBytes(const InputMessage& input, const TensorSpec& tensor,
   const std::optional<uint64_t> bytes = TensorBytes(tensor.datatype, input.dims);
   if (!bytes.has_value()) {
     return WithId(
-        refuse("input '", tensor.name, "' is larger than any tensor can be", refuse.for_model()),
-        id);
+        Invalid("input '", tensor.name, "' is larger than any tensor can be", ForModel(model)), id);
   }
   if (input.payload.bytes != *bytes) {
-    return WithId(refuse("input byte size mismatch for input '", tensor.name, "'",
-                         refuse.for_model(), ". Expected ", *bytes, ", got ", input.payload.bytes),
+    return WithId(Invalid("input byte size mismatch for input '", tensor.name, "'", ForModel(model),
+                          ". Expected ", *bytes, ", got ", input.payload.bytes),
                   id);
   }
   return absl::OkStatus();

@@ -16,6 +16,11 @@ namespace mpsd {
 struct HttpHeader {
   absl::string_view name;
   absl::string_view value;  // without blanks around it
+
+  // Most names differ in length.
+  bool Has(absl::string_view other) const {
+    return name.size() == other.size() && absl::EqualsIgnoreCase(name, other);
+  }
 };
 
 // A handler's view of a request, filled by the HttpParser. Nothing is decoded, and only the form is
@@ -43,14 +48,14 @@ struct HttpRequest {
   // bytes, the caller refuses a CountOf() above 1. Both look at each header.
   absl::string_view Header(absl::string_view name) const {
     for (const HttpHeader& header : headers) {
-      if (absl::EqualsIgnoreCase(header.name, name)) return header.value;
+      if (header.Has(name)) return header.value;
     }
     return {};
   }
 
   size_t CountOf(absl::string_view name) const {
     size_t count = 0;
-    for (const HttpHeader& header : headers) count += absl::EqualsIgnoreCase(header.name, name);
+    for (const HttpHeader& header : headers) count += header.Has(name);
     return count;
   }
 

@@ -16,6 +16,7 @@ namespace mpsd {
 namespace {
 
 constexpr absl::string_view kLineBreak = "\r\n";
+constexpr size_t kUsualHeadBytes = 512;
 constexpr absl::string_view kColon = ": ";
 // Behind a piece of this size more are likely to come with the same read, which has so many bytes.
 constexpr size_t kLargePieceBytes = 8 << 10;
@@ -100,11 +101,13 @@ void Http2Stream::AddHeader(absl::string_view name, absl::string_view value) {
   if (phase_ != Phase::kHead || head_is_large_) return;
   std::string& head = request_.head;
   constexpr size_t kLineBytes = 4;  // a line of HTTP/1.1 has these besides
-  const size_t bytes = name.size() + value.size() + kLineBytes;
-  head_is_large_ = head.size() + bytes > context_->options->head_bytes;
+  const size_t bytes = head.size() + name.size() + value.size() + kLineBytes * (lines_.size() + 1);
+  head_is_large_ = bytes > context_->options->head_bytes;
   if (head_is_large_) return;
-  lines_.push_back({head.size(), name.size(), value.size()});
-  absl::StrAppend(&head, name, kColon, value, kLineBreak);
+  if (lines_.empty()) head.reserve(kUsualHeadBytes);
+  lines_.push_back({static_cast<uint32_t>(head.size()), static_cast<uint32_t>(name.size()),
+                    static_cast<uint32_t>(value.size())});
+  head.append(name.data(), name.size()).append(value.data(), value.size());
 }
 
 absl::string_view Http2Stream::NameOf(const Line& line) const {
@@ -112,8 +115,7 @@ absl::string_view Http2Stream::NameOf(const Line& line) const {
 }
 
 absl::string_view Http2Stream::ValueOf(const Line& line) const {
-  return absl::string_view(request_.head)
-      .substr(line.begin + line.name_bytes + kColon.size(), line.value_bytes);
+  return absl::string_view(request_.head).substr(line.begin + line.name_bytes, line.value_bytes);
 }
 
 // nghttp2 has checked the form of the head. An ":authority" counts as the Host.

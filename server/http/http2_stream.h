@@ -111,9 +111,9 @@ class Http2Stream final : public HttpCall, private Replying {
 
   // A header, by its place in HttpRequest::head.
   struct Line {
-    size_t begin = 0;
-    size_t name_bytes = 0;
-    size_t value_bytes = 0;
+    uint32_t begin = 0;
+    uint32_t name_bytes = 0;
+    uint32_t value_bytes = 0;
   };
 
   void ReplyIsThere() override { gives_part_ ? BeginPart() : BeginReply(); }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -16,21 +15,26 @@ namespace mpsd {
 namespace {
 
 constexpr absl::string_view kLineBreak = "\r\n";
-constexpr size_t kUsualHeadBytes = 512;
 constexpr absl::string_view kColon = ": ";
+constexpr size_t kUsualHeadBytes = 512;
 // Behind a piece of this size more are likely to come with the same read, which has so many bytes.
 constexpr size_t kLargePieceBytes = 8 << 10;
 constexpr size_t kPieceRoomBytes = 64 << 10;
 
-nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value) {
+// Rarely on the heap.
+using Headers = absl::InlinedVector<nghttp2_nv, 8>;
+
+// `kept`: flags for what outlives the stream, in lower case.
+nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value,
+                    uint8_t kept = NGHTTP2_NV_FLAG_NONE) {
   const auto bytes = [](absl::string_view text) {
     return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
   };
-  return {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE};
+  return {bytes(name), bytes(value), name.size(), value.size(), kept};
 }
 
 // Adds the lines of `lines`, whose names become lower case as HTTP/2 wants them.
-void AddLines(std::string* lines, std::vector<nghttp2_nv>* headers) {
+void AddLines(std::string* lines, Headers* headers) {
   size_t begin = 0;
   while (begin < lines->size()) {
     const size_t end = lines->find(kLineBreak.data(), begin);
@@ -352,7 +356,7 @@ void Http2Stream::BeginReply() {
 // Trailers need no window, and end the stream even in the middle of a part.
 void Http2Stream::SubmitTrailers() {
   reply_.trailers += more_trailers_;
-  std::vector<nghttp2_nv> trailers;
+  Headers trailers;
   AddLines(&reply_.trailers, &trailers);
   nghttp2_submit_trailer(connection_->session(), id_, trailers.data(), trailers.size());
 }
@@ -361,13 +365,17 @@ void Http2Stream::SubmitTrailers() {
 void Http2Stream::Submit(bool has_length) {
   context_->metrics->http_replies.Add(reply_.status);
   const std::string status = absl::StrCat(reply_.status);
-  const std::string length = absl::StrCat(reply_.body_bytes());
+  std::string length;
   const bool has_more = reply_.body_bytes() > 0 || !reply_.trailers.empty();
   std::string lines = absl::StrCat(reply_.headers, more_headers_);
-  std::vector<nghttp2_nv> headers = {HeaderOf(":status", status),
-                                     HeaderOf("content-type", reply_.content_type)};
+  Headers headers = {HeaderOf(":status", status, NGHTTP2_NV_FLAG_NO_COPY_NAME),
+                     HeaderOf("content-type", reply_.content_type,
+                              NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE)};
   if (has_length && !has_more) lines += more_trailers_;
-  if (has_length && reply_.tells_length) headers.push_back(HeaderOf("content-length", length));
+  if (has_length && reply_.tells_length) {
+    length = absl::StrCat(reply_.body_bytes());
+    headers.push_back(HeaderOf("content-length", length, NGHTTP2_NV_FLAG_NO_COPY_NAME));
+  }
   AddLines(&lines, &headers);
   nghttp2_data_provider rest{};
   rest.source.ptr = this;

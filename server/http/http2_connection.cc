@@ -66,15 +66,17 @@ struct Http2Events {
   static int HeadBegins(nghttp2_session* session, const nghttp2_frame* frame, void* user) {
     const bool is_request =
         frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST;
+    Http2Stream*& stream = ConnectionOf(user)->in_head_;
+    stream = is_request ? ConnectionOf(user)->BeginStream(frame->hd.stream_id) : nullptr;
     if (!is_request) return 0;
-    Http2Stream* const stream = ConnectionOf(user)->BeginStream(frame->hd.stream_id);
     nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, stream);
     return 0;
   }
 
-  static int Header(nghttp2_session* session, const nghttp2_frame* frame, const uint8_t* name,
-                    size_t name_bytes, const uint8_t* value, size_t value_bytes, uint8_t, void*) {
-    Http2Stream* const stream = StreamOf(session, frame->hd.stream_id);
+  // No other frame stands between the parts of a head.
+  static int Header(nghttp2_session*, const nghttp2_frame*, const uint8_t* name, size_t name_bytes,
+                    const uint8_t* value, size_t value_bytes, uint8_t, void* user) {
+    Http2Stream* const stream = ConnectionOf(user)->in_head_;
     if (stream != nullptr) stream->AddHeader(Text(name, name_bytes), Text(value, value_bytes));
     return 0;
   }
@@ -285,6 +287,7 @@ void Http2Connection::StreamIsOver(int32_t id) {
   MPSD_CHECK(found != streams_.end());
   const std::unique_ptr<Http2Stream> over = std::move(found->second);
   streams_.erase(found);
+  if (in_head_ == over.get()) in_head_ = nullptr;
   over->End();
   const int64_t now_ns = context_->clock->NowNs();
   if (over->has_begun()) client_.use->EndCall(now_ns);

@@ -142,6 +142,7 @@ class Http2Connection final : public Connection,
   bool flushes_ = false;        // FlushNow() is on its way
   uint64_t requests_ = 0;       // that have begun
 
+  Http2Stream* in_head_ = nullptr;  // gets the headers that come
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;
   int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;     // no stream is there
   int64_t write_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;    // a write is out

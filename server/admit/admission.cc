@@ -261,9 +261,9 @@ absl::Status Admission::Encode(const InferMessage& message, Request* request,
   return absl::OkStatus();
 }
 
-absl::Status Admission::CountRows(Request* request) const {
+absl::Status Admission::CountRows(int64_t now_ns, Request* request) const {
   if (request->is_step || request->is_counted) return absl::OkStatus();
-  const int64_t wait_ns = rates_->Take(request->tenant, request->rows, clock_->NowNs());
+  const int64_t wait_ns = rates_->Take(request->tenant, request->rows, now_ns);
   request->is_counted = wait_ns == 0;
   if (request->is_counted) return absl::OkStatus();
   return WithRetryAfter(absl::ResourceExhaustedError("the rate of the caller's rows is exceeded"),
@@ -277,7 +277,8 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   request->level = queue.LevelOf(message.priority);
   if (model->facts.sequences.has_value()) request->sequence = &message.sequence;
   ApplyPolicy(queue.levels[request->level], message, request);
-  if (request->expiry_ns() <= clock_->NowNs()) {
+  const int64_t now_ns = clock_->NowNs();
+  if (request->expiry_ns() <= now_ns) {
     return absl::DeadlineExceededError("Request timeout expired");
   }
   const bool has_texts = HasTexts(message, *model);
@@ -292,7 +293,7 @@ absl::Status Admission::Enter(const InferMessage& message, ServedModel* model, R
   }
   if (!status.ok()) return status;
   status = Validate(has_texts ? request->tokens->message : message, *model, request);
-  if (status.ok()) status = WithId(CountRows(request), message.id);
+  if (status.ok()) status = WithId(CountRows(now_ns, request), message.id);
   if (!status.ok()) return status;
   // A request with a kept answer has ended, and may be in use for the next call.
   const bool may_be_kept =

@@ -95,7 +95,7 @@ class Admission final : public InferHandler {
                            uint64_t count) const;
   // RESOURCE_EXHAUSTED if the tenant has used up its rows. Steps of a request, and a request that
   // another generation takes, were counted before.
-  absl::Status CountRows(Request* request) const;
+  absl::Status CountRows(int64_t now_ns, Request* request) const;
   // Encodes a request's texts with its model's tokenizer.
   absl::Status Encode(const InferMessage& message, Request* request,
                       absl::FunctionRef<absl::Status()> go_on) const;

@@ -342,6 +342,7 @@ bool Http2Connection::IsFlooded(Flood flood) {
 // From now on the client is silent.
 void Http2Connection::Heard(int64_t now_ns) {
   was_asked_ = false;
+  heard_ns_ = now_ns;
   const int64_t keepalive_ns = context_->options->keepalive_ns;
   silence_ends_ns_ = keepalive_ns > 0 ? After(now_ns, keepalive_ns) : INT64_MAX;
 }

@@ -63,6 +63,12 @@ class Http2Connection final : public Connection,
   ConnectionId id();
   nghttp2_session* session() const { return session_; }
 
+  // When the latest bytes came.
+  int64_t heard_ns() const {
+    thread_->Check();
+    return heard_ns_;
+  }
+
   // Runs `todo` on the connection's thread, soon. Any thread may call this.
   void Post(std::function<void()> todo);
 
@@ -72,7 +78,6 @@ class Http2Connection final : public Connection,
   // Writes what is ready, if no write is out. Called by the thread after Flush().
   void FlushNow();
 
-  // A stream has begun a request.
   void RequestBegins();
 
   // The server stops, so that no stream lasts.
@@ -137,17 +142,18 @@ class Http2Connection final : public Connection,
   nghttp2_session* session_ = nullptr;
   FrameMeter meter_ ABSL_GUARDED_BY(thread_);
   absl::flat_hash_map<int32_t, std::unique_ptr<Http2Stream>> streams_;
+  Http2Stream* in_head_ = nullptr;  // gets the headers that come
   std::vector<int32_t> taken_parts_;
   std::vector<int32_t> grown_;  // streams with new pieces
   bool flushes_ = false;        // FlushNow() is on its way
   uint64_t requests_ = 0;       // that have begun
 
-  Http2Stream* in_head_ = nullptr;  // gets the headers that come
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;
   int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;     // no stream is there
   int64_t write_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;    // a write is out
   int64_t silence_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // the client's
-  bool was_asked_ ABSL_GUARDED_BY(thread_) = false;               // by a PING, in this silence
+  int64_t heard_ns_ ABSL_GUARDED_BY(thread_) = 0;
+  bool was_asked_ ABSL_GUARDED_BY(thread_) = false;  // by a PING, in this silence
   bool reading_ ABSL_GUARDED_BY(thread_) = false;
   bool writing_ ABSL_GUARDED_BY(thread_) = false;
   bool ends_ ABSL_GUARDED_BY(thread_) = false;    // after a request

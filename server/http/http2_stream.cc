@@ -61,14 +61,12 @@ Http2Stream::Http2Stream(Http2Connection* connection, const ConnectionContext* c
     : connection_(connection),
       context_(context),
       id_(id),
-      expires_ns_(After(context->clock->NowNs(), context->options->head_ns)) {}
+      expires_ns_(After(connection->heard_ns(), context->options->head_ns)) {}
 
 Http2Stream::~Http2Stream() { MPSD_CHECK(task_ == nullptr && taken_bytes_ == 0); }
 
-void Http2Stream::Enter(Phase phase, int64_t time_ns) {
+void Http2Stream::Enter(Phase phase, int64_t expires_ns) {
   phase_ = phase;
-  const int64_t expires_ns =
-      time_ns == INT64_MAX ? INT64_MAX : After(context_->clock->NowNs(), time_ns);
   expires_ns_ = std::min(expires_ns, until_ns_);
 }
 
@@ -148,7 +146,7 @@ void Http2Stream::HeadIsThere(bool has_body) {
   owes_reply_ = has_begun_ = true;
   connection_->RequestBegins();
   if (fault.status != 0) return Refuse(fault);
-  Enter(Phase::kBody, context_->options->body_ns);
+  Enter(Phase::kBody, After(connection_->heard_ns(), context_->options->body_ns));
   task_ = context_->handler->Arrived(this);
   if (task_ == nullptr) return Enter(Phase::kServing, INT64_MAX);  // the reply is there already
   if (connection_->ends_soon()) task_->EndSoon();
@@ -326,7 +324,7 @@ void Http2Stream::BeginPart() {
   part_out_ = true;
   written_ = 0;
   if (reply_.body.empty()) connection_->PartIsTaken(id_);
-  Enter(Phase::kWriting, context_->options->answer_ns);
+  Enter(Phase::kWriting, After(context_->clock->NowNs(), context_->options->answer_ns));
   if (reply_.taken_by_ns > 0) expires_ns_ = std::min(reply_.taken_by_ns, until_ns_);
   if (std::exchange(has_parts_, true)) {
     nghttp2_session_resume_data(connection_->session(), id_);
@@ -342,7 +340,7 @@ void Http2Stream::BeginReply() {
   if (is_closed_) return connection_->StreamIsOver(id_);
   written_ = 0;
   until_ns_ = INT64_MAX;
-  Enter(Phase::kWriting, context_->options->answer_ns);
+  Enter(Phase::kWriting, After(context_->clock->NowNs(), context_->options->answer_ns));
   if (has_parts_ && reply_.body.empty() && !reply_.trailers.empty()) {
     SubmitTrailers();
   } else if (has_parts_) {

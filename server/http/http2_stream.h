@@ -64,7 +64,6 @@ class Http2Stream final : public HttpCall, private Replying {
   // Tells the task of pieces that it has not taken yet.
   void TellGrown();
 
-  // The server stops.
   void EndSoon();
 
   // nghttp2 knows the stream no more, or the connection has ended.
@@ -76,10 +75,8 @@ class Http2Stream final : public HttpCall, private Replying {
   // Appends what was taken so.
   void Write(size_t bytes, WriteBatch* out);
 
-  // All bytes of the part are written.
   void PartIsWritten();
 
-  // Whether a request has begun.
   bool has_begun() const { return has_begun_; }
 
   // The request is over: the task is told. The stream is destroyed next.
@@ -117,7 +114,7 @@ class Http2Stream final : public HttpCall, private Replying {
   };
 
   void ReplyIsThere() override { gives_part_ ? BeginPart() : BeginReply(); }
-  void Enter(Phase phase, int64_t time_ns);
+  void Enter(Phase phase, int64_t expires_ns);
   absl::string_view NameOf(const Line& line) const;
   absl::string_view ValueOf(const Line& line) const;
   HttpFault ReadHead();

@@ -139,7 +139,7 @@ class Http2Stream final : public HttpCall, private Replying {
 
   Phase phase_ = Phase::kHead;
   int64_t expires_ns_;                   // the phase
-  absl::InlinedVector<Line, 16> lines_;  // the head, with the pseudo headers
+  absl::InlinedVector<Line, 12> lines_;  // the head, with the pseudo headers
   bool head_is_large_ = false;           // more than the server takes
   uint64_t announced_bytes_ = 0;         // the length of the body; 0: nobody knows
   HttpRequest request_;                  // constant while a task has it

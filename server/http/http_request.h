@@ -38,9 +38,9 @@ struct HttpRequest {
 
   std::string head;  // request line and headers
   absl::string_view method;
-  absl::string_view path;                       // "/v2/models/a%20b"; for an absolute URI its path
-  absl::string_view query;                      // after the "?"
-  absl::InlinedVector<HttpHeader, 16> headers;  // in the client's order
+  absl::string_view path;                      // "/v2/models/a%20b"; for an absolute URI its path
+  absl::string_view query;                     // after the "?"
+  absl::InlinedVector<HttpHeader, 8> headers;  // in the client's order
   HttpBody body;
 
   // The value of the first header with this name in any case; empty if there is none. Readers

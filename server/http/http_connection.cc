@@ -146,10 +146,11 @@ void HttpConnection::AwaitInput() {
 void HttpConnection::InputIsReadable(bool failed) {
   thread_->Check();
   if (failed || phase_ == Phase::kEnded) return DidRead(failed, 0, /*into_body=*/false);
-  RoomForInput();
+  char* const buffer = context_->read_buffer->data();
   boost::system::error_code error;
-  const size_t bytes = client_.stream->ReadNow(asio::buffer(input_), &error);
+  const size_t bytes = client_.stream->ReadNow(asio::buffer(buffer, kInputBytes), &error);
   if (error == asio::error::would_block) error.clear();
+  input_.assign(buffer, buffer + bytes);
   DidRead(!!error, bytes, /*into_body=*/false);
 }
 
@@ -168,7 +169,7 @@ bool HttpConnection::RoomForInput() {
   }
   const size_t most = std::max<size_t>(context_->options->head_bytes, kInputBytes);
   if (input_.size() >= most) return false;
-  input_.resize(std::min(most, 2 * input_.size()));
+  input_.resize(std::min(most, std::max(kInputBytes, 2 * input_.size())));
   return true;
 }
 

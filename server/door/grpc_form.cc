@@ -63,6 +63,14 @@ absl::string_view NameOf(BodyCoding coding) {
   return coding == BodyCoding::kGzip ? "gzip" : "deflate";
 }
 
+// Overwrites the prefix.
+void PutPrefix(char flag, size_t bytes, std::string* body) {
+  (*body)[0] = flag;
+  for (size_t i = 1; i < kGrpcPrefixBytes; ++i) {
+    (*body)[i] = static_cast<char>(bytes >> 8 * (kGrpcPrefixBytes - 1 - i));
+  }
+}
+
 std::string Unpadded(absl::string_view bytes) {
   std::string encoded = absl::Base64Escape(bytes);
   while (!encoded.empty() && encoded.back() == '=') encoded.pop_back();
@@ -160,16 +168,13 @@ size_t GrpcBodyBytes(absl::string_view first) {
 }
 
 std::string GrpcPrefix(char flag, size_t bytes) {
-  std::string prefix(kGrpcPrefixBytes, flag);
-  for (size_t i = 1; i < kGrpcPrefixBytes; ++i) {
-    prefix[i] = static_cast<char>(bytes >> 8 * (kGrpcPrefixBytes - 1 - i));
-  }
+  std::string prefix = GrpcBody();
+  PutPrefix(flag, bytes, &prefix);
   return prefix;
 }
 
 void EndGrpcMessage(std::string* body, size_t elsewhere) {
-  const size_t bytes = body->size() - kGrpcPrefixBytes + elsewhere;
-  body->replace(0, kGrpcPrefixBytes, GrpcPrefix(kPlainFlag, bytes));
+  PutPrefix(kPlainFlag, body->size() - kGrpcPrefixBytes + elsewhere, body);
 }
 
 HttpReply GrpcReply(std::string body, Splices splices) {
@@ -185,7 +190,7 @@ void CompressReply(BodyCoding coding, HttpReply* reply) {
   std::string body = GrpcBody();
   const absl::string_view plain = absl::string_view(reply->body).substr(kGrpcPrefixBytes);
   if (!Deflate(FormOf(coding), plain, &body)) return;
-  body.replace(0, kGrpcPrefixBytes, GrpcPrefix(kCompressedFlag, body.size() - kGrpcPrefixBytes));
+  PutPrefix(kCompressedFlag, body.size() - kGrpcPrefixBytes, &body);
   reply->body = std::move(body);
   reply->AddHeader(kEncoding, NameOf(coding));
 }

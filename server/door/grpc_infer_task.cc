@@ -17,16 +17,17 @@ void AnswerDeflation::Run() {
   call_->Reply(std::move(reply));
 }
 
-absl::StatusOr<CallDeadline> GrpcInferTask::DeadlineOf(const HttpRequest& request,
-                                                       int64_t now_ns) const {
-  return GrpcDeadline(request.Header(kGrpcTimeout), now_ns, context().default_deadline_ns);
+absl::StatusOr<CallDeadline> GrpcInferTask::ReadDeadline(int64_t now_ns) {
+  kind_ = GrpcKindOf(*call());
+  return GrpcDeadline(call()->request().Header(kGrpcTimeout), now_ns,
+                      context().default_deadline_ns);
 }
 
 HttpReply GrpcInferTask::ErrorOf(const absl::Status& status) const {
   HttpReply reply = GrpcError(status, context().style);
   // Clients take headers without a body for trailers, and look for echoes in the headers before.
   if (has_echoes()) std::swap(reply.headers, reply.trailers);
-  ToWeb(GrpcKindOf(*call()), &reply);
+  ToWeb(kind_, &reply);
   return reply;
 }
 
@@ -35,7 +36,7 @@ absl::StatusOr<BodyCoding> GrpcInferTask::ReadCoding() {
 }
 
 absl::StatusOr<std::optional<absl::string_view>> GrpcInferTask::FindCompressed(BodyCoding coding) {
-  absl::StatusOr<std::string> body = GrpcBodyOf(GrpcKindOf(*call()), call());
+  absl::StatusOr<std::string> body = GrpcBodyOf(kind_, call());
   if (!body.ok()) return body.status();
   body_ = *std::move(body);
   const absl::StatusOr<GrpcMessage> message = GrpcMessageOf(body_, coding);
@@ -51,7 +52,7 @@ void GrpcInferTask::DropCompressed() {
 }
 
 absl::Span<char> GrpcInferTask::TakeBeginning(absl::string_view first, size_t bytes) {
-  if (GrpcKindOf(*call()) != GrpcKind::kOwn || IsCompressed(first[0], coding()).value_or(true)) {
+  if (kind_ != GrpcKind::kOwn || IsCompressed(first[0], coding()).value_or(true)) {
     return {};
   }
   return AdmitBeginning({first.substr(kGrpcPrefixBytes), bytes - kGrpcPrefixBytes});
@@ -69,7 +70,7 @@ bool GrpcInferTask::ReadBeginning(const RequestBeginning& beginning, InferMessag
 absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
   if (is_inflated()) {
     message_ = body_ = TakeInflated();
-    if (GrpcKindOf(*call()) == GrpcKind::kOwn) {
+    if (kind_ == GrpcKind::kOwn) {
       answer_coding_ = AnswerCoding(call()->request(), coding());
     }
   }
@@ -79,15 +80,14 @@ absl::Status GrpcInferTask::Read(InferMessage* message, TensorForms* forms) {
 }
 
 absl::Status GrpcInferTask::Write(const Answer& answer, bool is_last) {
-  const GrpcKind kind = GrpcKindOf(*call());
   const bool is_plain = answer_coding_ == BodyCoding::kPlain;
-  std::shared_ptr<void> pin = kind == GrpcKind::kOwn && is_plain ? Pin(answer) : nullptr;
+  std::shared_ptr<void> pin = kind_ == GrpcKind::kOwn && is_plain ? Pin(answer) : nullptr;
   std::string body = GrpcBody();
   Splices splices;
   AppendReply(exchange()->HeadOf(is_last), answer, &body, pin == nullptr ? nullptr : &splices);
   HttpReply reply = GrpcReply(std::move(body), std::move(splices));
   reply.held = std::move(pin);
-  ToWeb(kind, &reply);
+  ToWeb(kind_, &reply);
   const absl::Status status = HoldRoom(&reply);
   if (status.ok()) Keep(std::move(reply));
   return status;

@@ -59,8 +59,7 @@ class GrpcInferTask final : public InferTask {
   void Over() override;
 
  private:
-  absl::StatusOr<CallDeadline> DeadlineOf(const HttpRequest& request,
-                                          int64_t now_ns) const override;
+  absl::StatusOr<CallDeadline> ReadDeadline(int64_t now_ns) override;
   absl::StatusOr<BodyCoding> ReadCoding() override;
   absl::StatusOr<std::optional<absl::string_view>> FindCompressed(BodyCoding coding) override;
   void DropCompressed() override;
@@ -74,6 +73,7 @@ class GrpcInferTask final : public InferTask {
   void DropPayloads() override;
   void SendLast() override;
 
+  GrpcKind kind_ = GrpcKind::kOwn;  // constant once the deadline was read
   std::string body_;           // as it came; in its place the plain message, if that was compressed
   absl::string_view message_;  // in `body_`
   RequestWire wire_;           // views of `message_`

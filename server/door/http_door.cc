@@ -125,8 +125,8 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
   if (RefusesPage(call, /*is_grpc=*/kind == GrpcKind::kOwn)) return nullptr;
   AddLoadReport(kind, context_.load, /*names=*/!context_.gate->in_force(), call);
   if (kind != GrpcKind::kNone) return CallOfGrpc(call, kind);
-  const Route route = RouteOf(request.method, request.path);
-  if (IsInference(route.kind)) return Infer(call, route);
+  Route route = RouteOf(request.method, request.path);
+  if (IsInference(route.kind)) return Infer(call, std::move(route));
   const MethodAccess& access = AccessOfRoute(route);
   Grant grant;
   absl::Status status = context_.gate->Enter(*call, access, &grant);
@@ -176,12 +176,12 @@ bool HttpDoor::RefusesPage(HttpCall* call, bool is_grpc) const {
   return true;
 }
 
-HttpTask* HttpDoor::Infer(HttpCall* call, const Route& route) {
+HttpTask* HttpDoor::Infer(HttpCall* call, Route route) {
   Spare& spare = SpareOf(route.kind);
   if (spare.empty()) spare.push_back(MakeTask(route.kind));
   InferTask* const task = spare.back().release();
   spare.pop_back();
-  return task->Begin(call, route) ? task : nullptr;
+  return task->Begin(call, std::move(route)) ? task : nullptr;
 }
 
 HttpDoor::Spare& HttpDoor::SpareOf(RouteKind kind) {
@@ -210,7 +210,7 @@ HttpTask* HttpDoor::CallOfGrpc(HttpCall* call, GrpcKind kind) {
   if (name == kModelInferAccess.name) {
     Route route;
     route.kind = RouteKind::kCall;
-    return Infer(call, route);
+    return Infer(call, std::move(route));
   }
   const bool is_stream = name == kModelStreamInferAccess.name;
   const absl::StatusOr<HttpTask*> task =

@@ -52,7 +52,7 @@ class HttpDoor final : public HttpHandler {
   using Spare = std::vector<std::unique_ptr<InferTask>>;
 
   bool RefusesPage(HttpCall* call, bool is_grpc) const;
-  HttpTask* Infer(HttpCall* call, const Route& route) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
+  HttpTask* Infer(HttpCall* call, Route route) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   std::unique_ptr<InferTask> MakeTask(RouteKind kind);
   HttpTask* CallOfGrpc(HttpCall* call, GrpcKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
   absl::StatusOr<HttpTask*> BeginStream(HttpCall* call, GrpcKind kind);

@@ -49,11 +49,11 @@ InferTask::InferTask(const DoorContext* context, Back back, InferExchange::Answe
       inflation_(context->inflaters, context->inflate_bounds),
       exchange_(&context->exchange, this, answers) {}
 
-bool InferTask::Begin(HttpCall* call, const Route& route) {
+bool InferTask::Begin(HttpCall* call, Route route) {
   thread_->Check();
   MPSD_CHECK(call_ == nullptr);
   call_ = call;
-  route_ = route;
+  route_ = std::move(route);
   forced_code_ = 0;
   const HttpRequest& request = call->request();
   trace_ = TraceOf(request);
@@ -61,7 +61,7 @@ bool InferTask::Begin(HttpCall* call, const Route& route) {
   grant_ = Grant();
   context_->exchange.metrics->open_calls.fetch_add(1, std::memory_order_relaxed);
   const int64_t now_ns = context_->exchange.clock->NowNs();
-  const absl::StatusOr<CallDeadline> deadline = DeadlineOf(request, now_ns);
+  const absl::StatusOr<CallDeadline> deadline = ReadDeadline(now_ns);
   const CallDeadline known = deadline.ok() ? *deadline : CallDeadline{now_ns, 0};
   arrival_ = {now_ns, known.at_ns, &trace_, known.patience_ns};
   exchange_.Begin(arrival_);
@@ -79,9 +79,9 @@ bool InferTask::Begin(HttpCall* call, const Route& route) {
   return false;
 }
 
-absl::StatusOr<CallDeadline> InferTask::DeadlineOf(const HttpRequest& request,
-                                                   int64_t now_ns) const {
-  return RequestDeadline(request.Header("Request-Timeout"), now_ns, context_->default_deadline_ns);
+absl::StatusOr<CallDeadline> InferTask::ReadDeadline(int64_t now_ns) {
+  return RequestDeadline(call_->request().Header("Request-Timeout"), now_ns,
+                         context_->default_deadline_ns);
 }
 
 // If the path names a model, a body still on its way counts for it already.
@@ -289,9 +289,8 @@ void InferTask::AddEchoes(HttpReply* reply) const {
 
 // The task may be over, and in use again, before Reply() returns: nothing of it is touched later.
 void InferTask::SendLast() {
-  HttpReply reply = TakeReply();
-  AddEchoes(&reply);
-  call_->Reply(std::move(reply));
+  AddEchoes(&reply_);
+  call_->Reply(std::move(reply_));
 }
 
 HttpReply InferTask::ErrorOf(const absl::Status& status) const {

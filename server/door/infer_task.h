@@ -43,7 +43,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
 
   // Takes a request that has arrived. False if it is refused: then it was answered, and the task is
   // over. REQUIRES: the task is new or over.
-  bool Begin(HttpCall* call, const Route& route);
+  bool Begin(HttpCall* call, Route route);
 
   // HttpTask.
   absl::Span<char> TakeBeginning(absl::string_view first, size_t bytes) override;
@@ -94,7 +94,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
   }
 
   // Keeps what was written for the next SendLast() or SendPart().
-  void Keep(HttpReply reply) { reply_ = std::move(reply); }
+  void Keep(HttpReply&& reply) { reply_ = std::move(reply); }
 
   // RESOURCE_EXHAUSTED if a request may not have so many bytes of JSON.
   absl::Status CheckJson(size_t bytes);
@@ -141,8 +141,8 @@ class InferTask : public HttpTask, public ExchangeTransport {
   // ends the request.
   virtual absl::Status BeginOthers() { return absl::OkStatus(); }
 
-  // The deadline that the client has set by a header.
-  virtual absl::StatusOr<CallDeadline> DeadlineOf(const HttpRequest& request, int64_t now_ns) const;
+  // The deadline that the client has set by a header. Called first of all for each request.
+  virtual absl::StatusOr<CallDeadline> ReadDeadline(int64_t now_ns);
 
   // How the request is compressed, by its head. An error ends the request.
   virtual absl::StatusOr<BodyCoding> ReadCoding();

@@ -9,10 +9,14 @@ namespace {
 
 constexpr absl::string_view kNoModel;
 
-uint64_t KeyOf(absl::string_view model) { return absl::HashOf(model); }
-uint64_t PairOf(absl::string_view model, uint64_t client) { return absl::HashOf(model, client); }
-
 }  // namespace
+
+OpenCalls::OpenCalls(uint32_t limit, std::atomic<uint64_t>* refused)
+    : limit_(limit), refused_(refused), none_(absl::HashOf(kNoModel)) {}
+
+OpenCalls::Keys OpenCalls::KeysOf(absl::string_view model, uint64_t client) {
+  return {absl::HashOf(model), absl::HashOf(model, client)};
+}
 
 absl::string_view HostOfPeer(absl::string_view peer) { return peer.substr(0, peer.rfind(':')); }
 
@@ -28,8 +32,8 @@ void OpenCalls::TakeOut(uint64_t key, Accounts* accounts) {
 }
 
 // The asking call is in the count already, but in neither account.
-bool OpenCalls::HasRoom(uint64_t model, uint64_t pair) const {
-  return CountIn(of_model_, model) + CountIn(of_pair_, pair) <= limit_ - count_;
+bool OpenCalls::HasRoom(const Keys& keys) const {
+  return CountIn(of_model_, keys.model) + CountIn(of_pair_, keys.pair) <= limit_ - count();
 }
 
 absl::Status OpenCalls::Refuse(absl::string_view text) const {
@@ -46,34 +50,45 @@ absl::Status OpenCalls::EnterBeside(const Place& stream, Place* place) {
   return EnterOf(stream.client_, place);
 }
 
+// False if the limit is reached.
+bool OpenCalls::CountOne() {
+  uint32_t count = this->count();
+  while (count < limit_ && !count_.compare_exchange_weak(count, count + 1)) {
+  }
+  return count < limit_;
+}
+
+// Where no account has calls of no model, one more call has room.
 absl::Status OpenCalls::EnterOf(uint64_t client, Place* place) {
   MPSD_CHECK(place->calls_ == nullptr);
-  absl::MutexLock lock(&mu_);
-  if (count_ == limit_) return Refuse("too many calls are open");
-  ++count_;
-  if (!HasRoom(KeyOf(kNoModel), PairOf(kNoModel, client))) {
-    --count_;
-    return Refuse("too many calls are open");
+  if (!CountOne()) return Refuse("too many calls are open");
+  if (of_none_ > 0) {
+    absl::MutexLock lock(&mu_);
+    if (!HasRoom(KeysOf(kNoModel, client))) {
+      --count_;
+      return Refuse("too many calls are open");
+    }
   }
   place->calls_ = this;
   place->client_ = client;
   return absl::OkStatus();
 }
 
-void OpenCalls::Move(absl::string_view model, Place* place) {
+void OpenCalls::Move(const Keys& keys, Place* place) {
   Uncount(place);
   place->is_counted_ = true;
-  place->model_ = KeyOf(model);
-  place->pair_ = PairOf(model, place->client_);
-  ++of_model_[place->model_];
-  ++of_pair_[place->pair_];
+  place->keys_ = keys;
+  if (keys.model == none_) ++of_none_;
+  ++of_model_[keys.model];
+  ++of_pair_[keys.pair];
 }
 
 void OpenCalls::Uncount(Place* place) {
   if (!place->is_counted_) return;
   place->is_counted_ = false;
-  TakeOut(place->model_, &of_model_);
-  TakeOut(place->pair_, &of_pair_);
+  if (place->keys_.model == none_) --of_none_;
+  TakeOut(place->keys_.model, &of_model_);
+  TakeOut(place->keys_.pair, &of_pair_);
 }
 
 OpenCalls::Place& OpenCalls::Place::operator=(Place&& other) noexcept {
@@ -81,34 +96,33 @@ OpenCalls::Place& OpenCalls::Place::operator=(Place&& other) noexcept {
   calls_ = std::exchange(other.calls_, nullptr);
   client_ = other.client_;
   is_counted_ = std::exchange(other.is_counted_, false);
-  model_ = other.model_;
-  pair_ = other.pair_;
+  keys_ = other.keys_;
   return *this;
 }
 
 absl::Status OpenCalls::Place::BelongTo(absl::string_view model) {
   MPSD_CHECK(calls_ != nullptr);
+  const Keys keys = KeysOf(model, client_);
   absl::MutexLock lock(&calls_->mu_);
-  if (!calls_->HasRoom(KeyOf(model), PairOf(model, client_))) {
-    return calls_->Refuse("too many calls to this model are open");
-  }
-  calls_->Move(model, this);
+  if (!calls_->HasRoom(keys)) return calls_->Refuse("too many calls to this model are open");
+  calls_->Move(keys, this);
   return absl::OkStatus();
 }
 
 void OpenCalls::Place::BelongToNone() {
   if (calls_ == nullptr) return;
+  const Keys keys = KeysOf(kNoModel, client_);
   absl::MutexLock lock(&calls_->mu_);
-  calls_->Move(kNoModel, this);
+  calls_->Move(keys, this);
 }
 
 void OpenCalls::Place::Leave() {
   if (calls_ == nullptr) return;
-  {
+  if (is_counted_) {
     absl::MutexLock lock(&calls_->mu_);
     calls_->Uncount(this);
-    --calls_->count_;
   }
+  --calls_->count_;
   calls_ = nullptr;
 }
 

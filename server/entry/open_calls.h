@@ -27,6 +27,12 @@ namespace mpsd {
 //
 // Calls with an unknown model, or none, share one account, the model "".
 class OpenCalls {
+  // A call's accounts: hashes of the model, and of client and model.
+  struct Keys {
+    uint64_t model = 0;
+    uint64_t pair = 0;
+  };
+
  public:
   // One call's place: counted from Enter() on, and in at most one account. Must not outlive the
   // ledger. Thread-compatible.
@@ -52,13 +58,12 @@ class OpenCalls {
     friend class OpenCalls;
     OpenCalls* calls_ = nullptr;
     uint64_t client_ = 0;      // a hash
-    bool is_counted_ = false;  // in the accounts of the next two
-    uint64_t model_ = 0;       // a hash
-    uint64_t pair_ = 0;        // hash of client and model
+    bool is_counted_ = false;  // in the accounts of `keys_`
+    Keys keys_;
   };
 
   // `refused` counts the calls beyond the bounds, and outlives the ledger.
-  OpenCalls(uint32_t limit, std::atomic<uint64_t>* refused) : limit_(limit), refused_(refused) {}
+  OpenCalls(uint32_t limit, std::atomic<uint64_t>* refused);
 
   // A call of this client has arrived. RESOURCE_EXHAUSTED beyond the bounds: then the call has no
   // place. `peer` is the client's address, such as "ipv4:10.0.0.1:4711". The caller soon says what
@@ -69,29 +74,31 @@ class OpenCalls {
   // REQUIRES: `stream` is not empty, `place` is.
   absl::Status EnterBeside(const Place& stream, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
 
-  uint32_t count() const ABSL_LOCKS_EXCLUDED(mu_) {
-    absl::MutexLock lock(&mu_);
-    return count_;
-  }
+  uint32_t count() const { return count_.load(std::memory_order_relaxed); }
 
  private:
   // Keyed by hashes of names, of 64 bits with a seed of this process, so that open names do not
   // collide. An account exists while it counts something, so there are at most as many as calls.
   using Accounts = absl::flat_hash_map<uint64_t, uint32_t>;
 
+  static Keys KeysOf(absl::string_view model, uint64_t client);
   absl::Status EnterOf(uint64_t client, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
+  bool CountOne();
   static uint32_t CountIn(const Accounts& accounts, uint64_t key);
   static void TakeOut(uint64_t key, Accounts* accounts);
-  bool HasRoom(uint64_t model, uint64_t pair) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Move(absl::string_view model, Place* place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool HasRoom(const Keys& keys) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Move(const Keys& keys, Place* place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Uncount(Place* place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Refuse(absl::string_view text) const;
 
   const uint32_t limit_;
   std::atomic<uint64_t>* const refused_;
+  const uint64_t none_;  // the key of no model
 
-  mutable absl::Mutex mu_;
-  uint32_t count_ ABSL_GUARDED_BY(mu_) = 0;
+  std::atomic<uint32_t> count_{0};    // never above the limit
+  std::atomic<uint32_t> of_none_{0};  // in the account of no model; written under `mu_`
+
+  absl::Mutex mu_;
   Accounts of_model_ ABSL_GUARDED_BY(mu_);
   Accounts of_pair_ ABSL_GUARDED_BY(mu_);  // by client and model
 };

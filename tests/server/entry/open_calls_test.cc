@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <deque>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/request/retry_info.h"
@@ -112,6 +115,26 @@ TEST_F(OpenCallsTest, ARefusedCallHasNoPlace) {
   const uint32_t before = calls_.count();
   EXPECT_FALSE(Open("m"));
   EXPECT_EQ(calls_.count(), before);
+}
+
+TEST(OpenCalls, ThreadsTogetherDoNotExceedTheLimit) {
+  std::atomic<uint64_t> refused{0};
+  OpenCalls calls(3, &refused);
+  std::atomic<uint32_t> inside{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 2000; ++round) {
+        OpenCalls::Place place;
+        if (!calls.Enter(absl::StrCat("ipv4:10.0.0.", i, ":1"), &place).ok()) continue;
+        EXPECT_LE(++inside, 3u);
+        round % 3 == 0 ? place.BelongToNone() : place.BelongTo("m").IgnoreError();
+        --inside;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(calls.count(), 0u);
 }
 
 TEST(HostOfPeer, IsTheAddressWithoutThePort) {

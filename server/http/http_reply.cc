@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 
@@ -9,6 +10,10 @@ namespace mpsd {
 namespace {
 
 constexpr absl::string_view kLineBreaks = "\r\n";
+
+bool IsOneLine(absl::string_view text) {
+  return !absl::StrContains(text, '\r') && !absl::StrContains(text, '\n');
+}
 
 absl::string_view ConnectionLine(HttpNext next) {
   switch (next) {
@@ -25,8 +30,7 @@ absl::string_view ConnectionLine(HttpNext next) {
 }  // namespace
 
 void HttpReply::AddHeader(absl::string_view name, absl::string_view value) {
-  MPSD_CHECK(name.find_first_of(kLineBreaks) == absl::string_view::npos);
-  MPSD_CHECK(value.find_first_of(kLineBreaks) == absl::string_view::npos);
+  MPSD_CHECK(IsOneLine(name) && IsOneLine(value));
   absl::StrAppend(&headers, name, ": ", value, kLineBreaks);
 }
 

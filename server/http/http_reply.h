@@ -38,7 +38,6 @@ struct HttpReply {
   // Transfer-Encoding.
   void AddHeader(absl::string_view name, absl::string_view value);
 
-  // The length of the body.
   size_t body_bytes() const { return body.size() + splices.bytes(); }
 
   int status = 200;

@@ -75,14 +75,13 @@ TEST_F(BlobWriterTest, MemoryOfAPieceIsForTheNext) {
   std::string piece = pool_.Get();
   EXPECT_GE(piece.capacity(), kPieceBytes);
   piece = "abc";
-  piece.reserve(kPieceBytes);
-  const char* const memory = piece.data();
+  piece.reserve(3 * kPieceBytes);  // as no fresh one
   const UniqueFd fd = Open(O_RDWR);
   BlobWriter writer(fd.get(), 0, kSha256, 9, &pool_);
   ASSERT_TRUE(writer.Add(std::move(piece)).ok());
   ASSERT_TRUE(writer.Finish().ok());
   const std::string next = pool_.Get();
-  EXPECT_EQ(next.data(), memory);
+  EXPECT_GE(next.capacity(), 3 * kPieceBytes);
   EXPECT_TRUE(next.empty());
 }
 

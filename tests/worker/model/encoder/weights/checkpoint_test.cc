@@ -134,6 +134,8 @@ TEST(Checkpoint, RefusesAStackThatIsUsedBelowItsMark) {
                            "}}.", ".", "}(b.", "}NN(s.", ")\x85\x86.", "}(Nu.", "N)R.", ")Q."}) {
     EXPECT_NE(PickleError(pickle::kBegin + text), "it parsed") << text;
   }
+  // The mark itself is gone in the end.
+  EXPECT_EQ(PickleError(pickle::kBegin + "}NN(sNNt\x86s."), "data.pkl is malformed");
 }
 
 TEST(Checkpoint, RefusesTensorsOutsideTheirStorage) {
@@ -151,6 +153,19 @@ TEST(Checkpoint, RefusesTensorsOutsideTheirStorage) {
   EXPECT_THAT(TensorError(0, {2, 3}, {1}), HasSubstr("without a shape"));
   EXPECT_THAT(TensorError(0, std::vector<int64_t>(9, 1), std::vector<int64_t>(9, 1)),
               HasSubstr("without a shape"));
+}
+
+TEST(Checkpoint, ASmallNumberHasItsSignInItsOnlyByte) {
+  std::string text = Of({{"a", Tensor(Six(), 0, {-1}, {1})}});
+  const std::string long_one = Number(-1);
+  text.replace(text.find(long_one), long_one.size(), "\x8a\1\xff");
+  EXPECT_THAT(PickleError(text), HasSubstr("without a shape"));
+}
+
+TEST(Checkpoint, RefusesATensorWithFurtherArguments) {
+  std::string text = Of({{"a", Tensor(Six(), 0, {1}, {1})}});
+  text.insert(text.rfind("tR"), "}");
+  EXPECT_EQ(PickleError(text), "data.pkl describes a tensor in an unknown way");
 }
 
 TEST(Checkpoint, RefusesHugeSizes) {

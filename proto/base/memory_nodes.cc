@@ -36,7 +36,7 @@ std::vector<uint32_t> AllowedCores(const std::string& list, absl::Span<const uin
     uint32_t last = first;
     if (!ends.second.empty() && !absl::SimpleAtoi(ends.second, &last)) continue;
     for (uint32_t core = first; core <= std::min(last, kMostCores); ++core) {
-      if (std::count(allowed.begin(), allowed.end(), core) > 0) cores.push_back(core);
+      if (std::binary_search(allowed.begin(), allowed.end(), core)) cores.push_back(core);
     }
   }
   return cores;

@@ -17,7 +17,7 @@ namespace mpsd {
 class MemoryNodes {
  public:
   // Reads what the kernel tells in `sysfs`, usually /sys, and leaves out cores that are not
-  // `allowed`. A host that tells nothing has no node.
+  // `allowed`, which are in order. A host that tells nothing has no node.
   MemoryNodes(std::string sysfs, absl::Span<const uint32_t> allowed);
 
   // The cores of each node; none is empty.

@@ -46,7 +46,7 @@ class CompletionIntake {
   void TakeOf(uint32_t worker, DeferredWork* work);
 
   AnsweringList* answering() { return &answering_; }
-  const AnsweringList& answering_list() const { return answering_; }
+  const AnsweringList& answering() const { return answering_; }
 
  private:
   bool TakeOne(uint32_t lane, DeferredWork* work);

@@ -99,7 +99,7 @@ void PoolParts::CheckInvariants() const {
       requests += entry.request == nullptr ? 0 : 1;
     }
   });
-  intake.answering_list().ForEach([&](const Request& request) {
+  intake.answering().ForEach([&](const Request& request) {
     ++requests;
     rows += request.given_up.ok() ? request.rows : 0;
   });

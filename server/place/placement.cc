@@ -153,13 +153,12 @@ void PlaceOnCpu(const ModelConfig& model, const CpuShares& shares, const NodeTur
   KeepToNodes(turns, placement->cores, shares.models, &placement->processes);
 }
 
-// "cuda" is "cuda:0".
 void KeepToNodesOfGpus(const HostFacts& host, std::vector<DeviceShare>* processes) {
   for (DeviceShare& share : *processes) {
     uint32_t number = 0;
-    absl::string_view rest = share.device;
-    if (!absl::ConsumePrefix(&rest, "cuda")) continue;
-    if (absl::ConsumePrefix(&rest, ":") && !absl::SimpleAtoi(rest, &number)) continue;
+    const std::string device = OneNameOf(share.device);
+    absl::string_view rest = device;
+    if (!absl::ConsumePrefix(&rest, "cuda:") || !absl::SimpleAtoi(rest, &number)) continue;
     if (number >= host.gpu_nodes.size() || !host.gpu_nodes[number].has_value()) continue;
     share.cores = host.nodes[*host.gpu_nodes[number]];
   }

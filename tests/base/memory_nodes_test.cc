@@ -38,7 +38,7 @@ TEST_F(MemoryNodesTest, EachNodeHasItsAllowedCores) {
   Write("devices/system/node/node2/cpulist", "\n");
   Write("devices/system/node/has_cpu", "0-1\n");
   EXPECT_EQ(CoresOf({0, 1, 2, 4, 6, 8}), (Cores{{0, 1, 2, 6}, {4}, {8}}));
-  EXPECT_EQ(CoresOf({4}), (Cores{{4}})) << "a node of which nothing is allowed is none";
+  EXPECT_EQ(CoresOf({4}), (Cores{{4}})) << "a node without an allowed core is none";
 }
 
 TEST_F(MemoryNodesTest, AHostThatTellsNothingHasNoNode) {

@@ -70,8 +70,10 @@ class Window {
     }
     int running = 0;
     curl_multi_perform(multi_, &running);
-    if (absl::Status status = Collect(); !status.ok()) return status;
-    curl_multi_poll(multi_, nullptr, 0, kPollMs, nullptr);
+    const absl::StatusOr<bool> has_ended = Collect();
+    if (!has_ended.ok()) return has_ended.status();
+    // The caller takes what ended, and adds the next part: the network may have nothing to tell.
+    if (!*has_ended) curl_multi_poll(multi_, nullptr, 0, kPollMs, nullptr);
     return absl::OkStatus();
   }
 
@@ -90,7 +92,9 @@ class Window {
     curl_multi_add_handle(multi_, slot->transfer->handle());
   }
 
-  absl::Status Collect() {
+  // Whether a transfer has ended.
+  absl::StatusOr<bool> Collect() {
+    bool has_ended = false;
     int left = 0;
     while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
       if (message->msg != CURLMSG_DONE) continue;
@@ -103,8 +107,9 @@ class Window {
       curl_multi_remove_handle(multi_, slot->transfer->handle());
       slot->runs = false;
       if (absl::Status status = Ended(&*slot, result); !status.ok()) return status;
+      has_ended = true;
     }
-    return absl::OkStatus();
+    return has_ended;
   }
 
   absl::Status Ended(Slot* slot, CURLcode result) {

@@ -2,6 +2,7 @@
 # A kind is kinds/KIND.sh with the function make_KIND.
 
 all_kinds=(deb client tar oci wheel roots apt)  # apt last: its repository holds the packages of the others
+named_kinds=(oci-cuda)                    # only made where they are named: 2.5 GB to fetch
 root=$(cd "$here/../.." && pwd)
 build=$root/build/package
 libtorch=${MPSD_LIBTORCH:-$root/.deps/libtorch}

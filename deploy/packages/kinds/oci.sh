@@ -37,6 +37,8 @@ make_layer() { # ROOT TAR
   tar -C "$1" --sort=name --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --clamp-mtime -cf "$2" .
 }
 
+image_settings=()  # of umoci, beside those of every image
+
 write_layout() { # LAYOUT LAYERS...
   local image=$1:${version//[~+]/-} date layer  # a tag has neither sign
   local history=(--history.author mpsd)
@@ -55,25 +57,36 @@ write_layout() { # LAYOUT LAYERS...
     --config.volume /cache --config.entrypoint /opt/mpsd/bin/mpsd \
     --config.cmd serve --config.cmd --config=/etc/mpsd/mpsd.json \
     --config.label org.opencontainers.image.version="$version" \
-    --config.label org.opencontainers.image.revision="$commit"
+    --config.label org.opencontainers.image.revision="$commit" \
+    ${image_settings[@]+"${image_settings[@]}"}
   umoci gc --layout "$1"
 }
 
-make_oci() {
-  local folder archive=$out/mpsd-$version-linux-$(uname -m).tar.zst
+# The image's layers: base.tar and mpsd.tar in FOLDER.
+make_layers() { # FOLDER
+  local archive=$out/mpsd-$version-linux-$(uname -m).tar.zst
   if [ ! -e "$archive" ]; then make_tar; fi
-  folder=$(fresh_folder oci)
   image_sources | mmdebstrap --quiet --variant=extract --include="$image_packages" \
-    --format=directory - "$folder/base" - 2>"$folder.log" || {
-    tail -20 "$folder.log" >&2
+    --format=directory - "$1/base" - 2>"$1.log" || {
+    tail -20 "$1.log" >&2
     exit 1
   }
-  fill_image "$folder/base"
-  mkdir -p "$folder/mpsd/opt/mpsd"
-  zstd -q -dc --long=27 "$archive" | tar -C "$folder/mpsd/opt/mpsd" --strip-components=1 -x
-  make_layer "$folder/base" "$folder/base.tar"
-  make_layer "$folder/mpsd" "$folder/mpsd.tar"
-  write_layout "$folder/layout" "$folder/base.tar" "$folder/mpsd.tar"
-  tar -C "$folder/layout" --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
-    --mtime="@$SOURCE_DATE_EPOCH" -cf "$out/mpsd-$version-oci.tar" .
+  fill_image "$1/base"
+  mkdir -p "$1/mpsd/opt/mpsd"
+  zstd -q -dc --long=27 "$archive" | tar -C "$1/mpsd/opt/mpsd" --strip-components=1 -x
+  make_layer "$1/base" "$1/base.tar"
+  make_layer "$1/mpsd" "$1/mpsd.tar"
+}
+
+write_image() { # FOLDER FILE LAYERS...
+  write_layout "$1/layout" "${@:3}"
+  tar -C "$1/layout" --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
+    --mtime="@$SOURCE_DATE_EPOCH" -cf "$2" .
+}
+
+make_oci() {
+  local folder
+  folder=$(fresh_folder oci)
+  make_layers "$folder"
+  write_image "$folder" "$out/mpsd-$version-oci.tar" "$folder/base.tar" "$folder/mpsd.tar"
 }

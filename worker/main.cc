@@ -108,11 +108,11 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
   return absl::OkStatus();
 }
 
-// How many of the `wanted` lanes the worker runs: as many as the device and the runtime can bear,
+// How many of the ordered lanes the worker runs: as many as the device and the runtime can bear,
 // and as the self-check leaves. `why` says why that is fewer.
-uint32_t DecideLanes(Model* model, uint32_t wanted, std::string* why) {
-  const uint32_t allowed = model->LanesAllowed(wanted, why);
-  if (allowed < 2) return allowed;
+uint32_t DecideLanes(Model* model, const LoadOrder& order, std::string* why) {
+  const uint32_t allowed = model->LanesAllowed(order.lanes, why);
+  if (allowed < 2 || order.lanes_compared) return allowed;
   absl::Status check = absl::UnavailableError("its lanes were not compared: self_check is off");
   if (model->wants_self_check()) {
     ConcurrencyCheckOptions options;
@@ -126,11 +126,11 @@ uint32_t DecideLanes(Model* model, uint32_t wanted, std::string* why) {
   return left;
 }
 
-LoadReport Report(Model* model, uint32_t wanted) {
+LoadReport Report(Model* model, const LoadOrder& order) {
   LoadReport report;
   report.spec = model->spec();
   report.device = model->device();
-  report.lanes = DecideLanes(model, wanted, &report.demotion);
+  report.lanes = DecideLanes(model, order, &report.demotion);
   report.labels = model->labels();
   report.precision = model->precision();
   report.precision_note = model->precision_note();
@@ -226,7 +226,7 @@ int Serve() {
 
   absl::StatusOr<std::unique_ptr<Model>> model = LoadInSandbox(order, std::move(load->second));
   if (!model.ok()) return Refuse(model.status(), kExitCannotServe, IsLasting(model.status()));
-  const LoadReport report = Report(model->get(), order.lanes);
+  const LoadReport report = Report(model->get(), order);
   MPSD_FAILPOINT("worker.before_report");
   if (!SendMessage(kControlFd, report).ok()) return kExitOk;
 

@@ -55,6 +55,7 @@ Json Body(const LoadOrder& order) {
           {"sandbox", NameOf(order.sandbox)},
           {"epoch", order.epoch},
           {"lanes", order.lanes},
+          {"lanes_compared", order.lanes_compared},
           {"threads", order.threads},
           {"cores", order.cores},
           {"memory_share_percent", order.memory_share_percent},
@@ -271,6 +272,7 @@ Message ParseLoad(Fields& fields) {
   order.sandbox = fields.Choice<SandboxLevel>("sandbox");
   order.epoch = fields.Small("epoch");
   order.lanes = fields.Small("lanes");
+  if (fields.Has("lanes_compared")) order.lanes_compared = fields.Flag("lanes_compared");
   order.threads = fields.Small("threads");
   order.cores = fields.Small("cores");
   if (fields.Has("memory_share_percent")) {

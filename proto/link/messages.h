@@ -82,6 +82,7 @@ struct LoadOrder {
   SandboxLevel sandbox = SandboxLevel::kBasic;
   uint32_t epoch = 0;
   uint32_t lanes = 1;
+  bool lanes_compared = false;        // an earlier process found that so many lanes agree here
   uint32_t threads = 1;               // most threads per inference
   uint32_t cores = 1;                 // cores that the inferences of all lanes share
   uint32_t memory_share_percent = 0;  // this process's share of the device's memory; 0: not divided

@@ -97,6 +97,7 @@ void SupervisedWorker::Start() {
   order.device = share_.device;
   order.memory_share_percent = share_.memory_percent;
   order.lanes = LanesToOrder();
+  order.lanes_compared = lanes_compared_;
   order.precision = PrecisionToOrder();
   std::vector<int> fds;
   for (const UniqueFd& file : model.files) fds.push_back(file.get());
@@ -178,7 +179,8 @@ void SupervisedWorker::TakeLanes(const LoadReport& report) {
   const uint32_t ordered = owner_->model().order.lanes;
   const uint32_t asked = LanesToOrder();
   note_.info.lanes = report.lanes > 0 ? std::min(report.lanes, asked) : asked;
-  if (note_.info.lanes == ordered) return;
+  lanes_compared_ = note_.info.lanes == ordered;
+  if (lanes_compared_) return;
   const std::string reason =
       crashed_at_load_ ? "it crashed before it had compared its lanes" : Printable(report.demotion);
   served()->metrics.lane_demotions.fetch_add(1);
@@ -594,6 +596,8 @@ void SupervisedWorker::Ended(int wait_status) {
   // the model itself recurs with one lane.
   const bool at_load = before_end_ == WorkerState::kLoading;
   if (at_load && death.reason.exit == WorkerExit::kSignal) crashed_at_load_ = true;
+  // Lanes that disturb each other may have caused it.
+  if (death.reason.end == WorkerEnd::kCrashed) lanes_compared_ = false;
   LogConviction(death.conviction);
   const int64_t now_ns = services_->clock->NowNs();
   death.served_well = serving_since_ns_ > 0 && now_ns - serving_since_ns_ > kGoodServiceNs;

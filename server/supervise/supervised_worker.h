@@ -216,6 +216,7 @@ class SupervisedWorker {
   uint64_t fresh_bytes_ = 0;      // resident when it began to serve
   bool has_run_ = false;          // there was an incarnation
   bool crashed_at_load_ = false;  // before its report: the next ones try out nothing
+  bool lanes_compared_ = false;   // an incarnation bore all lanes, and did not crash since
   bool leaving_ = false;
   WorkerOutput output_;  // shared by all incarnations, because people read a death's reason later
   StatusBoard::WorkerNote note_;

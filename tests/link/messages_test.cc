@@ -54,6 +54,7 @@ LoadOrder SomeLoadOrder() {
   order.sandbox = SandboxLevel::kStrict;
   order.epoch = UINT32_MAX;
   order.lanes = 4;
+  order.lanes_compared = true;
   order.threads = 2;
   order.cores = 7;
   order.keep_warm_ns = 30 * kNsPerSecond;
@@ -144,6 +145,7 @@ TEST_F(Messages, CarryALoadOrder) {
   EXPECT_EQ(got.sandbox, sent.sandbox);
   EXPECT_EQ(got.epoch, sent.epoch);
   EXPECT_EQ(got.lanes, sent.lanes);
+  EXPECT_EQ(got.lanes_compared, sent.lanes_compared);
   EXPECT_EQ(got.threads, sent.threads);
   EXPECT_EQ(got.keep_warm_ns, sent.keep_warm_ns);
   EXPECT_EQ(got.spec, sent.spec);

@@ -155,7 +155,7 @@ absl::Status CheckConcurrency(Model* model, uint32_t lanes,
   absl::Status status = CheckShape(model, lanes, small, options);
   if (!status.ok() || shapes.back() == small) return status;
   const absl::StatusOr<TrialShape> large =
-      LargestInTime(small, shapes.back(),
+      LargestInTime(small, shapes.back(), kComparedRunNs,
                     [&](const TrialShape& shape) { return TimeOf(model, shape, options.clock); });
   if (!large.ok()) return large.status();
   return *large == small ? status : CheckShape(model, lanes, *large, options);

@@ -6,7 +6,7 @@
 // on with one lane (`DecideLanes` in worker/main.cc), and its LoadReport says why.
 //
 // Two shapes are tried: the smallest that the model serves, and the largest that a lane runs in
-// kTrialRunNs (trial_bound.h).
+// kComparedRunNs (trial_bound.h).
 //
 //   Cold     All lanes run inputs of their own at once. This finds races while code compiles: this
 //            shape has not run before, except to time a slow model's second shape.
@@ -31,7 +31,10 @@ namespace mpsd {
 // ln(0.01) / ln(0.9) is 44.
 inline constexpr int kConcurrencyRounds = 44;
 inline constexpr int kFewestConcurrencyRounds = 8;
-inline constexpr int64_t kConcurrencyRoundsNs = 5 * kNsPerSecond;  // for one shape
+inline constexpr int64_t kConcurrencyRoundsNs = 2 * kNsPerSecond;  // for one shape
+
+// The longest run of a lane alone, by which two lanes on one core have time for all rounds.
+inline constexpr int64_t kComparedRunNs = 20 * kNsPerMs;
 
 struct ConcurrencyCheckOptions {
   bool lane_on_main_thread = false;  // lane 0 will run on the calling thread

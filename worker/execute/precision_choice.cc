@@ -19,6 +19,9 @@ namespace {
 constexpr int kTimedRuns = 3;
 constexpr int64_t kTimedRunsNs = kNsPerSecond;
 
+// The longest that one run of a trial may take.
+constexpr int64_t kTrialRunNs = 200 * kNsPerMs;
+
 // The inputs of one trial run, samples or random. Borrows them.
 struct Asked {
   absl::Span<const InputTensor> tensors;
@@ -46,7 +49,7 @@ absl::StatusOr<std::vector<TrialShape>> ShapesInTime(Model* model, const Clock* 
   if (shapes.size() == 1) return shapes;
   if (absl::Status bound = model->BindLane(0); !bound.ok()) return bound;
   const absl::StatusOr<TrialShape> large =
-      LargestInTime(shapes.front(), shapes.back(),
+      LargestInTime(shapes.front(), shapes.back(), kTrialRunNs,
                     [&](const TrialShape& shape) { return TimeToAnswer(model, shape, clock); });
   model->ReleaseLane(0);
   if (!large.ok()) return large.status();

@@ -3,7 +3,7 @@
 // On a cpu the largest batch of an encoder with long texts takes minutes, and gigabytes. So a trial
 // uses the largest shape whose run is short enough, judged by smaller runs:
 //
-//   four rows of each bucket, one after another  ─▶ the last bucket within kTrialRunNs
+//   four rows of each bucket, one after another  ─▶ the last bucket within `most_ns`
 //   the last bucket fits?                        ─▶ more rows of it, in proportion
 #pragma once
 
@@ -16,16 +16,13 @@
 
 namespace mpsd {
 
-// The longest that one run of a trial's shape may take.
-inline constexpr int64_t kTrialRunNs = 200 * kNsPerMs;
-
 // How long one run of a shape takes.
 using TimeOfRun = absl::FunctionRef<absl::StatusOr<int64_t>(const TrialShape& shape)>;
 
-// The largest shape from `small` to `large`, both from TrialShapes(), that runs within kTrialRunNs;
+// The largest shape from `small` to `large`, both from TrialShapes(), that runs within `most_ns`;
 // `small` if none does. Calls `time_of` for longer and longer rows, until a run takes too long.
 // That run is repeated once, because the first may compile code. An error of `time_of` is returned.
 absl::StatusOr<TrialShape> LargestInTime(const TrialShape& small, const TrialShape& large,
-                                         TimeOfRun time_of);
+                                         int64_t most_ns, TimeOfRun time_of);
 
 }  // namespace mpsd

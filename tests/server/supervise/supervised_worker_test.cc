@@ -666,6 +666,29 @@ TEST_F(SupervisedWorkerTest, ItTakesFewerLanesButNeverMore) {
   EXPECT_EQ(Info().lanes, 3u);
 }
 
+TEST_F(SupervisedWorkerTest, LanesThatBoreAllAreComparedAgainAfterACrashAlone) {
+  owner_.mutable_model()->order.lanes = 3;
+  Serve();
+  EXPECT_FALSE(process().LastSent<LoadOrder>()->lanes_compared);
+  DieOf(SIGKILL);
+  Serve();
+  EXPECT_TRUE(process().LastSent<LoadOrder>()->lanes_compared);
+  DieOf(SIGSEGV);
+  worker_->Start();
+  EXPECT_FALSE(process().LastSent<LoadOrder>()->lanes_compared);
+}
+
+TEST_F(SupervisedWorkerTest, FewerLanesThanOrderedAreComparedAgain) {
+  owner_.mutable_model()->order.lanes = 3;
+  worker_->Start();
+  LoadReport report = Report();
+  report.lanes = 1;
+  Say(report);
+  DieOf(SIGKILL);
+  worker_->Start();
+  EXPECT_FALSE(process().LastSent<LoadOrder>()->lanes_compared);
+}
+
 // Threads that race may crash the comparison of the lanes before it can say anything.
 TEST_F(SupervisedWorkerTest, ACrashBeforeTheReportLeavesOneLane) {
   owner_.mutable_model()->order.lanes = 3;

@@ -143,7 +143,7 @@ TEST(ConcurrencyCheck, TheLargestShapeFitsItsBytes) {
   spec.max_batch_size = 1024;
   spec.inputs[0].dims = {1 << 18};  // 1 MiB a row
   NotingModel noting(spec);
-  noting.run_ns = kTrialRunNs / 8;
+  noting.run_ns = kComparedRunNs / 8;
   EXPECT_TRUE(CheckConcurrency(noting.model(), 2, {.clock = &noting.clock}).ok());
   EXPECT_EQ(noting.dims.back(), (Dims{16, 1 << 18}));
 }
@@ -160,7 +160,7 @@ TEST(ConcurrencyCheck, ASlowModelIsComparedAtSmallerShapes) {
     EXPECT_TRUE(CheckConcurrency(noting.model(), 2, {.clock = &noting.clock}).ok());
     return noting.dims.back();
   };
-  const int64_t limit = kTrialRunNs / (4 * 128);  // by which four rows of 128 just fit
+  const int64_t limit = kComparedRunNs / (4 * 128);  // by which four rows of 128 just fit
   EXPECT_EQ(largest(limit / 8), (Dims{16, 128}));
   EXPECT_EQ(largest(limit / 2), (Dims{8, 128}));
   EXPECT_EQ(largest(limit), (Dims{4, 128}));

@@ -49,6 +49,11 @@ class EncoderModel final : public TorchModel {
     const Precision told = TorchModel::precision();
     return told == Precision::kAsSaved ? Precision::kFp32 : told;
   }
+  // On cpu its lanes share the weights alone, and libtorch's operators there bear any threads. The
+  // comparison would take seconds of each start.
+  bool wants_self_check() const override {
+    return device() != "cpu" && TorchModel::wants_self_check();
+  }
   std::pair<int64_t, int64_t> trial_range(size_t input) const override;
   std::vector<ModelFact> facts() const override { return FactsOf(folder_, spec()); }
   std::vector<std::string> labels() const override { return folder_.config.labels; }

@@ -36,7 +36,7 @@ class TorchModel : public Model {
   std::string device() const final { return runtime_->device().str(); }
   Census census() const final { return census_; }
   Precision precision() const override { return runtime_->precision(); }
-  bool wants_self_check() const final { return runtime_->options().self_check; }
+  bool wants_self_check() const override { return runtime_->options().self_check; }
   bool needs_self_check() const final;
   bool wants_row_buckets() const final;
   uint32_t LanesAllowed(uint32_t wanted, std::string* why) const final;

@@ -287,6 +287,12 @@ TEST_F(EncoderModel, OneThatWasSavedInHalfSaysSoInFloatToo) {
   EXPECT_EQ((*model)->census().saved_dtypes, std::vector<std::string>{"FP16"});
 }
 
+TEST_F(EncoderModel, IsNotComparedOnCpu) {
+  const auto model = Load(folder_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->wants_self_check(), (*model)->device() != "cpu");
+}
+
 TEST_F(EncoderModel, TrialRunsStayInItsTables) {
   const auto model = Load(folder_);
   ASSERT_TRUE(model.ok()) << model.status();

@@ -35,7 +35,7 @@ class HttpCollector(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), HttpCollector.Handler)
         self.codes = list(codes)
         self.bodies, self.figures = [], []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     def __exit__(self, *_):
         self.shutdown()

@@ -66,7 +66,7 @@ write_bill() {
   for folder in "$root"/build/packaging/tar/mpsd-*/lib/mpsd; do
     if [ -d "$folder" ]; then libraries=("$folder"); fi
   done
-  python3 "$here/sbom.py" "$version" "$commit" "$root/cmake/setup/libtorch.sh" \
+  python3 "$here/sbom.py" "$version" "$commit" "$root/cmake/setup/libtorch.sh" "$(uname -m)" \
     ${libraries[@]+"${libraries[@]}"} >"$out/mpsd-$version.spdx.json"
 }
 

@@ -245,7 +245,12 @@ class Sources(unittest.TestCase):
 
     def test_the_bill_names_what_libtorch_is_made_of(self):
         script = ROOT / "cmake/setup/libtorch.sh"
-        bill = json.loads(said("python3", PACKAGES / "sbom.py", "9.8.7", "abc", script,
+        sums = [self.bill_of(script, machine) for machine in ("x86_64", "aarch64")]
+        self.assertNotEqual(*sums)
+
+    def bill_of(self, script, machine):
+        """The checksum of torch."""
+        bill = json.loads(said("python3", PACKAGES / "sbom.py", "9.8.7", "abc", script, machine,
                                env={**os.environ, "SOURCE_DATE_EPOCH": "1000000000"}))
         self.assertEqual(bill["creationInfo"]["created"], "2001-09-09T01:46:40Z")
         parts = {part["name"]: part for part in bill["packages"]}
@@ -254,6 +259,7 @@ class Sources(unittest.TestCase):
         ids = {part["SPDXID"] for part in bill["packages"]} | {"SPDXRef-DOCUMENT"}
         for relation in bill["relationships"]:
             self.assertLessEqual({relation["spdxElementId"], relation["relatedSpdxElement"]}, ids)
+        return parts["torch"]["checksums"][0]["checksumValue"]
 
 
 class Same(unittest.TestCase):

@@ -9,10 +9,7 @@ package() { # KIND...: files of deploy/packages/kinds
 check_packages() { # [NAME...]: of roots; what ./run package made, made first where nothing is there
   if [ ! -d build/packages/apt ]; then package; fi
   need_packages package
-  if [ ! -e .deps/models/minilm/config.json ]; then
-    mkdir -p .deps/models
-    step "fetch MiniLM" bash cmake/setup/demo_model.sh .deps/models
-  fi
+  need_minilm
   deploy/packages/check/check.sh build/packages .deps/distros .deps/models/minilm "$@"
 }
 

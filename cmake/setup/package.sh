@@ -1,8 +1,8 @@
 # Makes packages, and uses them in bare roots. Sourced by ./run.
 
-package() { # KIND...: files of deploy/packages/kinds
+package() { # KIND...: files of deploy/packages/kinds; MPSD_ARCH: for that machine
   need_packages package
-  need_libtorch
+  if [ "${MPSD_ARCH:-$(uname -m)}" = "$(uname -m)" ]; then need_libtorch; else need_arm64; fi
   step "packages" env MPSD_JOBS="$(build_jobs)" deploy/packages/make.sh build/packages "$@"
 }
 

@@ -217,6 +217,14 @@ class Sources(unittest.TestCase):
         self.assertEqual(made.returncode, 2)
         self.assertIn("no kind 'rpm'", made.stderr)
 
+    def test_a_machine_that_nothing_is_made_for_is_named(self):
+        with tempfile.TemporaryDirectory(prefix="mpsd-packages-") as folder:
+            clone = Clone(pathlib.Path(folder))
+            clone.environment["MPSD_ARCH"] = "riscv64"
+            made = clone.make("deb")
+        self.assertEqual(made.returncode, 2)
+        self.assertIn("packages for riscv64 cannot be made", made.stderr)
+
     def test_the_folders_of_the_unit_are_made_and_purged(self):
         unit = text_of("deploy/systemd/mpsd.service")
         made = re.findall(r"^d (\S+) (\d+) mpsd mpsd", text_of("deploy/packages/mpsd.tmpfiles"), re.M)

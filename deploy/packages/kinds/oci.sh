@@ -1,4 +1,4 @@
-# mpsd-VERSION-oci.tar: an image, as a layout of OCI in an archive: two layers, a small Debian and the
+# mpsd-VERSION-oci-MACHINE.tar: an image, as a layout of OCI in an archive: two layers, a small Debian and the
 # folder of the kind tar. umoci writes the layout, because it needs no daemon, no registry and no
 # mounts, and takes every date from its arguments; buildah does not take those of the layers. The
 # Debian is the build's own. Needs root, mmdebstrap and umoci.
@@ -60,11 +60,11 @@ write_layout() { # LAYOUT LAYERS...
 }
 
 make_oci() {
-  local folder archive=$out/mpsd-$version-linux-$(uname -m).tar.zst
+  local folder archive=$out/mpsd-$version-linux-$machine.tar.zst
   if [ ! -e "$archive" ]; then make_tar; fi
   folder=$(fresh_folder oci)
-  image_sources | mmdebstrap --quiet --variant=extract --include="$image_packages" \
-    --format=directory - "$folder/base" - 2>"$folder.log" || {
+  image_sources | mmdebstrap --quiet --variant=extract --architectures="$architecture" \
+    --include="$image_packages" --format=directory - "$folder/base" - 2>"$folder.log" || {
     tail -20 "$folder.log" >&2
     exit 1
   }
@@ -75,5 +75,5 @@ make_oci() {
   make_layer "$folder/mpsd" "$folder/mpsd.tar"
   write_layout "$folder/layout" "$folder/base.tar" "$folder/mpsd.tar"
   tar -C "$folder/layout" --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
-    --mtime="@$SOURCE_DATE_EPOCH" -cf "$out/mpsd-$version-oci.tar" .
+    --mtime="@$SOURCE_DATE_EPOCH" -cf "$out/mpsd-$version-oci-$machine.tar" .
 }

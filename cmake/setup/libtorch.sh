@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Fetches libtorch into DIR/libtorch: headers and the shared objects that torch_cpu needs.
-#   libtorch.sh DIR [cuda]
+#   libtorch.sh DIR [cpu|cuda [MACHINE]]
 #   libtorch.sh DIR VERSION    another one, of libtorch_wheels.txt, into DIR/libtorch-VERSION
-# Linux x86-64: the CUDA wheel of torch without its CUDA dependencies, plus the two small CUDA
-# wheels that torch_cpu is linked against, with the headers of CUDA's runtime in
-# DIR/libtorch/cuda-include, which worker/cuda is compiled with. With "cuda" also libtorch_cuda, and what it needs in
-# DIR/nvidia, which is where the wheel's libraries look. Other platforms: their own torch wheel.
+# Linux: the CUDA wheel of torch without its CUDA dependencies, plus the two small CUDA wheels that
+# torch_cpu is linked against, with the headers of CUDA's runtime in DIR/libtorch/cuda-include, which
+# worker/cuda is compiled with. On x86-64 with "cuda" also libtorch_cuda, and what it needs in
+# DIR/nvidia, which is where the wheel's libraries look. macOS: its own torch wheel.
+# MACHINE, x86_64 or aarch64: for Linux of that machine, in place of this one.
 # What was there stays until everything has arrived.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -14,6 +15,8 @@ dir=$1
 kind=${2:-cpu}
 version=2.11.0
 name=libtorch
+platform=${3:+Linux-$3}
+platform=${platform:-$(uname -s)-$(uname -m)}
 case $kind in
   [0-9]*)
     version=$kind kind=cpu
@@ -24,12 +27,25 @@ target=$dir/$name
 stamp=$target/.complete-$version-headers
 if [ -e "$stamp" ] && { [ "$kind" = cpu ] || [ -e "$stamp-cuda" ]; }; then exit 0; fi
 
-torch_sha=7aa2f9bbc6d4595ba72138026b2074be1233186150e9292865e04b7a63b8c67a
-runtime_sha=7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548
-crt_sha=2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4
-cupti_sha=4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8
+# What torch 2.11.0 needs on a cpu, itself first: NAME==VERSION PLATFORM and SHA256.
+x86_64_wheels='torch==2.11.0 manylinux_2_28_x86_64
+7aa2f9bbc6d4595ba72138026b2074be1233186150e9292865e04b7a63b8c67a
+nvidia-cuda-runtime==13.0.96 manylinux2014_x86_64
+7f82250d7782aa23b6cfe765ecc7db554bd3c2870c43f3d1821f1d18aebf0548
+nvidia-cuda-crt==13.0.88 manylinux2014_x86_64
+2c8043c7c9e02492716426e9919fc78d2c5b3b2a7a768a88e952676b08aa55a4
+nvidia-cuda-cupti==13.0.85 manylinux_2_25_x86_64
+4eb01c08e859bf924d222250d2e8f8b8ff6d3db4721288cf35d14252a4d933c8'
+aarch64_wheels='torch==2.11.0 manylinux_2_28_aarch64
+d91aac77f24082809d2c5a93f52a5f085032740a1ebc9252a7b052ef5a4fddc6
+nvidia-cuda-runtime==13.0.96 manylinux2014_aarch64
+ef9bcbe90493a2b9d810e43d249adb3d02e98dd30200d86607d8d02687c43f55
+nvidia-cuda-crt==13.0.88 manylinux2014_aarch64
+ee2ea2a97073e02ee62bb27841f437332be2c248e3eac013df07997ada39c003
+nvidia-cuda-cupti==13.0.85 manylinux_2_25_aarch64
+796bd679890ee55fb14a94629b698b6db54bcfd833d391d5e94017dd9d7d3151'
 mac_torch_sha=7b6a60d48062809f58595509c524b88e6ddec3ebe25833d6462eeab81e5f2ce4
-# The other libraries that torch 2.11.0 asks for on Linux: NAME==VERSION PLATFORM and SHA256.
+# The other libraries that it asks for on Linux x86-64.
 cuda_wheels='nvidia-cudnn-cu13==9.19.0.56 manylinux_2_27_x86_64
 d20e1734305e9d68889a96e3f35094d733ff1f83932ebe462753973e53a572bf
 nvidia-cusparselt-cu13==0.8.0 manylinux2014_x86_64
@@ -71,10 +87,13 @@ if [ "$name" != libtorch ]; then
   torch_sha=
   read -r torch_sha cuda <<<"$(awk -v version="$version" '$1 == version {print $2, $3}' \
     "$here/libtorch_wheels.txt")"
-  if [ -z "$torch_sha" ] || [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ]; then
-    echo "libtorch.sh: no libtorch $version is known for $(uname -s) $(uname -m)" >&2
+  if [ -z "$torch_sha" ] || [ "$platform" != Linux-x86_64 ]; then
+    echo "libtorch.sh: no libtorch $version is known for $platform" >&2
     exit 1
   fi
+  others=$(tail -n +3 <<<"$x86_64_wheels")
+  if [ "$cuda" = 12 ]; then others=$cuda_12_wheels; fi
+  x86_64_wheels="torch==$version manylinux_2_28_x86_64"$'\n'"$torch_sha"$'\n'"$others"
 fi
 
 work=$dir/.libtorch.new
@@ -101,23 +120,13 @@ fetch_all() { # LIST
   done <<<"$1"
 }
 
-case "$(uname -s)-$(uname -m)-$kind" in
-  Linux-x86_64-*)
-    fetch "torch==$version" manylinux_2_28_x86_64 "$torch_sha"
-    if [ "$cuda" = 12 ]; then
-      fetch_all "$cuda_12_wheels"
-    else
-      fetch nvidia-cuda-runtime==13.0.96 manylinux2014_x86_64 $runtime_sha
-      fetch nvidia-cuda-crt==13.0.88 manylinux2014_x86_64 $crt_sha
-      fetch nvidia-cuda-cupti==13.0.85 manylinux_2_25_x86_64 $cupti_sha
-    fi
-    if [ "$kind" = cuda ]; then fetch_all "$cuda_wheels"; fi
-    ;;
-  Darwin-arm64-cpu)
-    fetch "torch==$version" macosx_14_0_arm64 $mac_torch_sha
-    ;;
+case $platform-$kind in
+  Linux-x86_64-cpu) fetch_all "$x86_64_wheels" ;;
+  Linux-x86_64-cuda) fetch_all "$x86_64_wheels"$'\n'"$cuda_wheels" ;;
+  Linux-aarch64-cpu) fetch_all "$aarch64_wheels" ;;
+  Darwin-arm64-cpu) fetch "torch==$version" macosx_14_0_arm64 $mac_torch_sha ;;
   *)
-    echo "libtorch.sh: no libtorch for $kind is known for $(uname -s) $(uname -m);" \
+    echo "libtorch.sh: no libtorch for $kind is known for $platform;" \
       "unpack one into $target yourself" >&2
     exit 1
     ;;

@@ -58,6 +58,7 @@ debian_package_packages=(
   mmdebstrap                          # 1.3
   umoci                               # 0.4.7
 )
+debian_arm64_packages=(g++-aarch64-linux-gnu qemu-user-static)  # 12.2, 7.2
 # Homebrew has one version of each, the newest.
 brew_serve_packages=(
   cmake ninja grpc openssl@3 protobuf abseil nlohmann-json spdlog cli11 prometheus-cpp boost
@@ -66,7 +67,7 @@ brew_serve_packages=(
 brew_test_packages=(googletest google-benchmark ccache)
 brew_bench_packages=(wrk nghttp2)
 
-need_packages() { # serve|test|clang|bench|peers|distros|package; clang: test's and clang
+need_packages() { # serve|test|clang|bench|peers|distros|package|arm64; clang: test's and clang
   local packages
   case $(uname -s) in
     Darwin)
@@ -86,6 +87,7 @@ need_packages() { # serve|test|clang|bench|peers|distros|package; clang: test's 
         peers) packages+=("${debian_peers_packages[@]}") ;;
         distros) packages+=("${debian_distros_packages[@]}") ;;
         package) packages+=("${debian_package_packages[@]}") ;;
+        arm64) packages+=("${debian_arm64_packages[@]}") ;;
       esac
       # A browser for tests/integration/page_test.py, which skips without one. Ubuntu's is a snap.
       if { [ "$1" = test ] || [ "$1" = clang ]; } && grep -qs '^ID=debian$' /etc/os-release; then packages+=(chromium); fi
@@ -196,4 +198,13 @@ need_libtorch() { # [cuda]
   fi
   step "fetch $what" bash cmake/setup/libtorch.sh .deps "$kind"
   stamp libtorch "$made_from $kind"
+}
+
+# What a cross-build for Linux aarch64 needs, in .deps/arm64. Debian 12 has the packages by the same
+# names for both machines.
+need_arm64() {
+  is_debian_12 || fail "the cross-build for aarch64 needs the compiler and packages of Debian 12"
+  need_packages arm64
+  step "packages of arm64" cmake/arm64/sysroot.sh .deps/arm64
+  step "libtorch for aarch64" bash cmake/setup/libtorch.sh .deps/arm64 cpu aarch64
 }

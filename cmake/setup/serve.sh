@@ -28,6 +28,12 @@ need_demo_models() {
   stamp models "$made_from"
 }
 
+need_minilm() { # without the other demo models, which a program of the build makes
+  if [ -e .deps/models/minilm/config.json ]; then return 0; fi
+  mkdir -p .deps/models
+  step "fetch MiniLM" bash cmake/setup/demo_model.sh .deps/models
+}
+
 make_demo_models() {
   mkdir -p .deps/models
   build/release/bin/mpsd-make-models .deps/models || return

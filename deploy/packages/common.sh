@@ -2,12 +2,23 @@
 # A kind is kinds/KIND.sh with the function make_KIND.
 
 all_kinds=(deb client tar oci wheel roots apt)  # apt last: its repository holds the packages of the others
-named_kinds=(oci-cuda)                    # only made where they are named: 2.5 GB to fetch
+named_kinds=(oci-cuda)  # only made where they are named: 2.5 GB to fetch, of x86-64
 root=$(cd "$here/../.." && pwd)
-build=$root/build/package
-libtorch=${MPSD_LIBTORCH:-$root/.deps/libtorch}
+# MPSD_ARCH, as uname says it: the machine that the packages are for.
+machine=${MPSD_ARCH:-$(uname -m)}
+if [ "$machine" = "$(uname -m)" ]; then
+  build=$root/build/package
+  libtorch=${MPSD_LIBTORCH:-$root/.deps/libtorch}
+  architecture=$(dpkg --print-architecture)
+  sysroot= strip=strip library_path= emulate=() configure=()
+elif [ "$machine" = aarch64 ]; then
+  . "$root/cmake/arm64/cross.sh"
+  all_kinds=(deb client tar oci wheel)
+else
+  echo "make.sh: packages for $machine cannot be made on $(uname -m)" >&2
+  exit 2
+fi
 libtorch_version=$(sed -n 's/^version=//p' "$root/cmake/setup/libtorch.sh")
-architecture=$(dpkg --print-architecture)
 # Sources without git, as those in a bare root, are told their version.
 read -r version commit <<<"${MPSD_STAMP:-$("$root/cmake/version.sh")}"
 # Every date in a package is that of the commit.
@@ -18,6 +29,10 @@ umask 022
 # What an installed worker loads of libtorch on a cpu. The other libraries of the wheel serve CUDA
 # and Python.
 libtorch_files=(libtorch_cpu.so libc10.so libgomp.so.1 libcudart.so.13 libcupti.so.13)
+if [ "$machine" = aarch64 ]; then
+  libtorch_files+=(libarm_compute.so libarm_compute_graph.so libnvpl_blas_core.so.0 libnvpl_blas_lp64_gomp.so.0
+    libnvpl_lapack_core.so.0 libnvpl_lapack_lp64_gomp.so.0)
+fi
 
 fresh_folder() { # NAME: an empty folder for a kind's work; prints its path
   local folder=$root/build/packaging/$1
@@ -27,8 +42,8 @@ fresh_folder() { # NAME: an empty folder for a kind's work; prints its path
 }
 
 build_programs() { # TARGETS...: of the preset `package`
-  cmake -S "$root" --preset package "-DMPSD_STAMP=$version $commit" "-DMPSD_LIBTORCH=$libtorch" \
-    --log-level=WARNING >/dev/null
+  cmake -S "$root" --preset package ${configure[@]+"${configure[@]}"} "-DMPSD_STAMP=$version $commit" \
+    "-DMPSD_LIBTORCH=$libtorch" --log-level=WARNING >/dev/null
   cmake --build "$build" -j "${MPSD_JOBS:-$(nproc)}" --target "$@"
 }
 
@@ -47,28 +62,28 @@ copy_libtorch() { # FOLDER
 
 # Man pages and completions, as the program itself prints them, below PREFIX/share.
 write_help() { # PREFIX
-  local mpsd=$build/bin/mpsd share=$1/share
-  if ! "$mpsd" man >/dev/null 2>&1; then
+  local mpsd=("${emulate[@]}" "$build/bin/mpsd") share=$1/share
+  if ! "${mpsd[@]}" man >/dev/null 2>&1; then
     echo "make.sh: this mpsd prints no man pages and no completions" >&2
     return 0
   fi
   mkdir -p "$share/man/man1" "$share/man/man5" "$share/bash-completion/completions" \
     "$share/zsh/vendor-completions" "$share/fish/vendor_completions.d"
-  "$mpsd" man --into "$share/man/man1"
+  "${mpsd[@]}" man --into "$share/man/man1"
   mv "$share/man/man1/mpsd.json.5" "$share/man/man5/"
-  "$mpsd" completion bash >"$share/bash-completion/completions/mpsd"
-  "$mpsd" completion zsh >"$share/zsh/vendor-completions/_mpsd"
-  "$mpsd" completion fish >"$share/fish/vendor_completions.d/mpsd.fish"
+  "${mpsd[@]}" completion bash >"$share/bash-completion/completions/mpsd"
+  "${mpsd[@]}" completion zsh >"$share/zsh/vendor-completions/_mpsd"
+  "${mpsd[@]}" completion fish >"$share/fish/vendor_completions.d/mpsd.fish"
 }
 
 # What the packages are made of, as SPDX. The archive is the one that holds the distribution's part.
 write_bill() {
   local libraries=()
-  for folder in "$root"/build/packaging/tar/mpsd-*/lib/mpsd; do
+  for folder in "$root"/build/packaging/tar/mpsd-*-"$machine"/lib/mpsd; do
     if [ -d "$folder" ]; then libraries=("$folder"); fi
   done
-  python3 "$here/sbom.py" "$version" "$commit" "$root/cmake/setup/libtorch.sh" \
-    ${libraries[@]+"${libraries[@]}"} >"$out/mpsd-$version.spdx.json"
+  python3 "$here/sbom.py" "$version" "$commit" "$root/cmake/setup/libtorch.sh" "$machine" \
+    ${libraries[@]+"${libraries[@]}"} >"$out/mpsd-$version-$machine.spdx.json"
 }
 
 # MPSD_MINISIGN_KEY is a file with a secret key of minisign, without a password. One signature holds

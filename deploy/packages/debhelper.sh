@@ -32,6 +32,7 @@ end_debian() { # FOLDER VERSION COMPRESSION PACKAGES...
     cd "$folder"
     # As dpkg-buildpackage tells of Rules-Requires-Root: any user makes files that root will own.
     export DEB_RULES_REQUIRES_ROOT=no
+    eval "$(dpkg-architecture -a"$architecture" -s 2>/dev/null)"
     dh_installdocs "${packages[@]}"
     dh_installchangelogs "${packages[@]}"
     dh_lintian "${packages[@]}"
@@ -44,7 +45,7 @@ end_debian() { # FOLDER VERSION COMPRESSION PACKAGES...
     # The man pages say it all; debug symbols would be larger than the packages.
     dh_strip "${packages[@]}" --no-automatic-dbgsym
     # libtorch's libraries belong to no package of the distribution; `control` names theirs.
-    dh_shlibdeps "${packages[@]}" -- --ignore-missing-info
+    LD_LIBRARY_PATH=$library_path dh_shlibdeps "${packages[@]}" -- --ignore-missing-info
     dh_installdeb "${packages[@]}"
     dh_gencontrol "${packages[@]}" -- "-v$package_version" "-Vlibtorch:Version=$libtorch_version"
     dh_md5sums "${packages[@]}"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Prints the bill of materials of the packages as SPDX 2.3.
 
-sbom.py VERSION COMMIT LIBTORCH_SH [LIBRARY_FOLDER]
+sbom.py VERSION COMMIT LIBTORCH_SH MACHINE [LIBRARY_FOLDER]
+MACHINE: that of the packages, as uname says it.
 LIBRARY_FOLDER: the archive's, whose libraries of the distribution dpkg names with their versions.
 """
 import datetime
@@ -20,15 +21,13 @@ def package(name, version, licence="NOASSERTION", **more):
             "copyrightText": "NOASSERTION", **more}
 
 
-def pins(text):
-    """What libtorch.sh fetches for a cpu on this system, with the checksums that it insists on."""
-    of_torch = re.search(r"^version=(\S+)", text, re.M)[1]
-    wheels = [("torch", of_torch, "torch_sha", "BSD-3-Clause")]
-    for name, version in re.findall(r"fetch (nvidia-[\w-]+)==(\S+) \S+ \$(?:runtime|cupti)_sha",
-                                    text):
-        wheels.append((name, version, name.split("-")[-1] + "_sha", "LicenseRef-NVIDIA-CUDA-EULA"))
-    for name, version, pin, licence in wheels:
-        sha = re.search(rf"^{pin}=([0-9a-f]{{64}})$", text, re.M)[1]
+def pins(text, machine):
+    """What libtorch.sh fetches for a cpu of Linux, with the checksums that it insists on."""
+    wheels = re.search(rf"^{machine}_wheels='(.*?)'$", text, re.M | re.S)[1]
+    for name, version, sha in re.findall(r"^(\S+)==(\S+) \S+\n([0-9a-f]{64})$", wheels, re.M):
+        if name == "nvidia-cuda-crt":  # headers alone
+            continue
+        licence = "BSD-3-Clause" if name == "torch" else "LicenseRef-NVIDIA-CUDA-EULA"
         yield package(name, version, licence,
                       checksums=[{"algorithm": "SHA256", "checksumValue": sha}],
                       externalRefs=[{"referenceCategory": "PACKAGE-MANAGER",
@@ -43,7 +42,7 @@ def distribution_packages(folder):
     said = subprocess.run(["dpkg-query", "-S", *(f"*/{name}" for name in names)], text=True,
                           capture_output=True, check=False).stdout
     owners = sorted({line.split(":")[0] for line in said.splitlines()
-                     if re.search(r": /(usr/)?lib/[^/]+-linux-gnu/[^/]+$", line)})
+                     if re.search(r"/lib/[^/]+-linux-gnu/[^/]+$", line)})
     wanted = ["dpkg-query", "-W", "-f", "${Package} ${Version} ${source:Package}\n", *owners]
     listed = subprocess.run(wanted, text=True, capture_output=True, check=True).stdout
     for name, version, source in map(str.split, listed.splitlines()):
@@ -53,9 +52,9 @@ def distribution_packages(folder):
                                      "referenceType": "purl", "referenceLocator": locator}])
 
 
-def document(version, commit, libtorch_sh, folder):
+def document(version, commit, libtorch_sh, machine, folder):
     mpsd = package("mpsd", version, "Apache-2.0", sourceInfo=f"commit {commit}")
-    parts = list(pins(libtorch_sh.read_text()))
+    parts = list(pins(libtorch_sh.read_text(), machine))
     if folder:
         parts += distribution_packages(folder)
     created = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]),
@@ -76,7 +75,7 @@ def document(version, commit, libtorch_sh, folder):
 
 
 if __name__ == "__main__":
-    library_folder = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
-    json.dump(document(sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), library_folder),
-              sys.stdout, indent=1)
+    library_folder = pathlib.Path(sys.argv[5]) if len(sys.argv) > 5 else None
+    json.dump(document(sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), sys.argv[4],
+                       library_folder), sys.stdout, indent=1)
     print()

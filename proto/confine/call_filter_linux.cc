@@ -182,6 +182,8 @@ constexpr Rule kBasicRules[] = {
     {SYS_iopl},
     {SYS_ioperm},
     {SYS_modify_ldt},
+#endif
+#ifdef SYS_kexec_file_load  // arm64's is younger than some headers
     {SYS_kexec_file_load},
 #endif
 };

@@ -136,6 +136,13 @@ TEST(CallFilter, OtherProcessesMemoryAndFileHandlesAreForNobody) {
   }
 }
 
+TEST(CallFilter, TheHostKeepsItsKernel) {
+  for (const uint32_t call : {SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load,
+                              SYS_kexec_file_load, SYS_reboot}) {
+    EXPECT_EQ(Verdict(call), kDenied) << call;
+  }
+}
+
 TEST(CallFilter, StrictLeavesNoQueuesTimesWatchesAndAttributes) {
   for (const uint32_t call :
        {SYS_shmget,     SYS_shmat,     SYS_shmctl,        SYS_semget,

@@ -6,6 +6,7 @@ The wheels are stand-ins of a few bytes, which have the pinned ones' hashes by a
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,13 @@ with zipfile.ZipFile(f"{folder}/{name}.whl", "w") as wheel:
 """
 
 
+def pins():
+    """(list, wheel, SHA-256) of every wheel that the script names in a list."""
+    for key, wheels in re.findall(r"^(\w+_wheels)='(.*?)'$", SCRIPT.read_text(), re.M | re.S):
+        for name, sha in re.findall(r"^(\S+)==\S+ \S+\n([0-9a-f]{64})$", wheels, re.M):
+            yield key, name, sha
+
+
 class Libtorch(unittest.TestCase):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-libtorch-"))
@@ -41,19 +49,15 @@ class Libtorch(unittest.TestCase):
         self.deps = self.folder / "deps"
         programs = self.folder / "programs"
         programs.mkdir()
-        text = SCRIPT.read_text()
-        hashes = dict(re.findall(r"^(?:\w+=')?(\S+)==\S+ \S+\n([0-9a-f]{64})", text, re.M))
-        for name, key in (("torch", "torch_sha"), ("nvidia-cuda-runtime", "runtime_sha"),
-                          ("nvidia-cuda-crt", "crt_sha"), ("nvidia-cuda-cupti", "cupti_sha")):
-            hashes[name] = re.search(rf"^{key}=(\S+)$", text, re.M)[1]
-        self.hashes = hashes
+        self.hashes = {name: sha for key, name, sha in pins() if not key.startswith("aarch64")}
         self.known = self.folder / "hashes"
         self.know()
         self.write(programs / "python3", f"#!{sys.executable}\n{PYTHON}")
         self.write(programs / "sha256sum", f"""#!/bin/sh
 grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
 """)
-        self.write(programs / "uname", "#!/bin/sh\n[ $1 = -s ] && echo Linux || echo x86_64\n")
+        self.write(programs / "uname",
+                   '#!/bin/sh\n[ $1 = -s ] && echo Linux || echo "${MACHINE-x86_64}"\n')
         self.fetched = self.folder / "fetched"
         self.environment = {
             "PATH": f"{programs}:{SYSTEM_PATH}", "FETCHED": str(self.fetched),
@@ -87,6 +91,21 @@ grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
             "libtorch/.complete-2.11.0-headers", "libtorch/cuda-include/b.h", "libtorch/include/a.h", "libtorch/lib/libtorch_cpu.so",
             "libtorch/lib/libcudart.so.13"})
         self.assertEqual(self.run_script()[0], set(), "it is there already")
+
+    def test_arm_has_wheels_of_its_own_fetched_there_or_elsewhere(self):
+        own = {name: sha for key, name, sha in pins() if key == "aarch64_wheels"}
+        self.assertEqual(set(own), {"torch", "nvidia-cuda-runtime", "nvidia-cuda-crt",
+                                    "nvidia-cuda-cupti"})
+        self.know(**own)
+        fetched, done = self.run_script("cpu", "aarch64")
+        self.assertEqual((fetched, done.returncode), (set(own), 0), done.stderr)
+        shutil.rmtree(self.deps)
+        self.environment["MACHINE"] = "aarch64"
+        for kind in ("cuda", "2.9.1"):
+            fetched, done = self.run_script(kind)
+            self.assertEqual((fetched, done.returncode), (set(), 1))
+            self.assertIn("is known for Linux-aarch64", done.stderr)
+        self.assertEqual(self.run_script()[0], set(own))
 
     def test_cuda_needs_all_of_them_where_the_libraries_look(self):
         self.run_script()

@@ -218,6 +218,14 @@ class Sources(unittest.TestCase):
         self.assertEqual(made.returncode, 2)
         self.assertIn("no kind 'rpm'", made.stderr)
 
+    def test_a_machine_that_nothing_is_made_for_is_named(self):
+        with tempfile.TemporaryDirectory(prefix="mpsd-packages-") as folder:
+            clone = Clone(pathlib.Path(folder))
+            clone.environment["MPSD_ARCH"] = "riscv64"
+            made = clone.make("deb")
+        self.assertEqual(made.returncode, 2)
+        self.assertIn("packages for riscv64 cannot be made", made.stderr)
+
     def test_the_folders_of_the_unit_are_made_and_purged(self):
         unit = text_of("deploy/systemd/mpsd.service")
         made = re.findall(r"^d (\S+) (\d+) mpsd mpsd", text_of("deploy/packages/mpsd.tmpfiles"), re.M)
@@ -246,7 +254,12 @@ class Sources(unittest.TestCase):
 
     def test_the_bill_names_what_libtorch_is_made_of(self):
         script = ROOT / "cmake/setup/libtorch.sh"
-        bill = json.loads(said("python3", PACKAGES / "sbom.py", "9.8.7", "abc", script,
+        sums = [self.bill_of(script, machine) for machine in ("x86_64", "aarch64")]
+        self.assertNotEqual(*sums)
+
+    def bill_of(self, script, machine):
+        """The checksum of torch."""
+        bill = json.loads(said("python3", PACKAGES / "sbom.py", "9.8.7", "abc", script, machine,
                                env={**os.environ, "SOURCE_DATE_EPOCH": "1000000000"}))
         self.assertEqual(bill["creationInfo"]["created"], "2001-09-09T01:46:40Z")
         parts = {part["name"]: part for part in bill["packages"]}
@@ -255,6 +268,7 @@ class Sources(unittest.TestCase):
         ids = {part["SPDXID"] for part in bill["packages"]} | {"SPDXRef-DOCUMENT"}
         for relation in bill["relationships"]:
             self.assertLessEqual({relation["spdxElementId"], relation["relatedSpdxElement"]}, ids)
+        return parts["torch"]["checksums"][0]["checksumValue"]
 
 
 class Same(unittest.TestCase):

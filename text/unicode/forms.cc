@@ -1,12 +1,16 @@
 #include "text/unicode/forms.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "text/unicode/characters.h"
 #include "text/unicode/utf8.h"
 
 namespace mpsd::text {
 namespace {
+
+// Here and elsewhere in text/. Linux aarch64 has no sign unless the build asks for it.
+static_assert(std::numeric_limits<char>::is_signed, "a byte of UTF-8 above 127 is negative");
 
 bool IsAscii(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char byte) { return byte >= 0; });

@@ -44,7 +44,7 @@ check_debs() { # NAME
   local copy
   copy=$(fresh_root "$1")
   cp -rl "$packages/apt" "$copy/srv/check/apt"
-  newer_deb "$(find "$copy/srv/check/apt/pool" -name "mpsd_*~$(revision_of "$1")_*.deb")" "$copy/srv/check"
+  newer_deb "$(find "$copy/srv/check/apt/pool" -name "mpsd_*~$(revision_of "$1")_$(dpkg --print-architecture).deb")" "$copy/srv/check"
   echo "deb [trusted=yes] file:/srv/check/apt $1 main" >"$copy/etc/apt/sources.list.d/mpsd.list"
   in_chroot "$copy" "bash /srv/check/download_inside.sh"
   boot_root "$copy"
@@ -57,7 +57,7 @@ check_debs() { # NAME
 
 check_tar() { # NAME
   local copy archive
-  archive=$(find "$packages" -maxdepth 1 -name 'mpsd-*-linux-*.tar.zst' -print -quit)
+  archive=$(find "$packages" -maxdepth 1 -name "mpsd-*-linux-$(uname -m).tar.zst" -print -quit)
   if [ -z "$archive" ]; then return 0; fi
   copy=$(fresh_root "$1")
   # A name with a space, and another depth than that of a prefix.

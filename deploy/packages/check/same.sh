@@ -23,7 +23,7 @@ clone_again() {
   git clone -q "$root" "$again"
   mkdir "$again/.deps"
   # Whole copies cost gigabytes; nothing writes to these files.
-  for fetched in "$root"/.deps/libtorch* "$root/.deps/.stamp-libtorch"; do
+  for fetched in "$root"/.deps/libtorch* "$root/.deps/.stamp-libtorch" "$root/.deps/arm64"; do
     if [ -e "$fetched" ]; then cp -al "$fetched" "$again/.deps"; fi
   done
 }

@@ -15,8 +15,8 @@ write_distributions() { # CONF CODENAMES...
   shift
   mkdir -p "$conf"
   for codename in "$@"; do
-    printf 'Origin: mpsd\nLabel: mpsd\nCodename: %s\nArchitectures: %s\nComponents: main\n\n' \
-      "$codename" "$architecture"
+    printf 'Origin: mpsd\nLabel: mpsd\nCodename: %s\nArchitectures: amd64 arm64\nComponents: main\n\n' \
+      "$codename"
   done >"$conf/distributions"
 }
 
@@ -32,7 +32,7 @@ end_release() { # FOLDER
 make_apt() {
   local apt=$out/apt work deb revision codename codenames=()
   local -A debs=()
-  for deb in "$out"/mpsd_*~*_"$architecture".deb "$out"/libmpsd-client-dev_*~*_"$architecture".deb; do
+  for deb in "$out"/mpsd_*~*.deb "$out"/libmpsd-client-dev_*~*.deb; do
     if [ ! -e "$deb" ]; then continue; fi
     revision=$(sed -E 's/.*-1~([a-z0-9.]+)_.*/\1/' <<<"$deb")
     codename=$(codename_of "$revision") || continue
@@ -49,7 +49,7 @@ make_apt() {
   for codename in "${codenames[@]}"; do
     # shellcheck disable=SC2086 # a list
     reprepro -s -b "$work" --outdir "$apt" includedeb "$codename" ${debs[$codename]} \
-      "$out/mpsd-libtorch-cpu_${libtorch_version}_$architecture.deb"
+      "$out/mpsd-libtorch-cpu_${libtorch_version}"_*.deb
     end_release "$apt/dists/$codename"
   done
 }

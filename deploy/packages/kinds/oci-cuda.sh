@@ -1,4 +1,4 @@
-# mpsd-VERSION-oci-cuda.tar: the image of the kind oci with a third layer, for NVIDIA's GPUs: what
+# mpsd-VERSION-oci-cuda-MACHINE.tar: the image of the kind oci with a third layer, for NVIDIA's GPUs: what
 # libtorch has for CUDA, beside the libtorch of the layer below, and CUDA's libraries. No library lies
 # in two layers. Fetches 2.5 GB, which `./run serve --cuda` uses too.
 . "$here/kinds/oci.sh"
@@ -26,5 +26,5 @@ make_oci-cuda() {
   make_layers "$folder"
   stage_cuda "$folder"
   make_layer "$folder/cuda" "$folder/cuda.tar"
-  write_image "$folder" "$out/mpsd-$version-oci-cuda.tar" "$folder"/{base,mpsd,cuda}.tar
+  write_image "$folder" "$out/mpsd-$version-oci-cuda-$machine.tar" "$folder"/{base,mpsd,cuda}.tar
 }

@@ -1,4 +1,4 @@
-# mpsd-VERSION-oci.tar: an image, as a layout of OCI in an archive: two layers, a small Debian and the
+# mpsd-VERSION-oci-MACHINE.tar: an image, as a layout of OCI in an archive: two layers, a small Debian and the
 # folder of the kind tar. umoci writes the layout, because it needs no daemon, no registry and no
 # mounts, and takes every date from its arguments; buildah does not take those of the layers. The
 # Debian is the build's own. Needs root, mmdebstrap and umoci.
@@ -64,10 +64,10 @@ write_layout() { # LAYOUT LAYERS...
 
 # The image's layers: base.tar and mpsd.tar in FOLDER.
 make_layers() { # FOLDER
-  local archive=$out/mpsd-$version-linux-$(uname -m).tar.zst
+  local archive=$out/mpsd-$version-linux-$machine.tar.zst
   if [ ! -e "$archive" ]; then make_tar; fi
-  image_sources | mmdebstrap --quiet --variant=extract --include="$image_packages" \
-    --format=directory - "$1/base" - 2>"$1.log" || {
+  image_sources | mmdebstrap --quiet --variant=extract --architectures="$architecture" \
+    --include="$image_packages" --format=directory - "$1/base" - 2>"$1.log" || {
     tail -20 "$1.log" >&2
     exit 1
   }
@@ -88,5 +88,5 @@ make_oci() {
   local folder
   folder=$(fresh_folder oci)
   make_layers "$folder"
-  write_image "$folder" "$out/mpsd-$version-oci.tar" "$folder/base.tar" "$folder/mpsd.tar"
+  write_image "$folder" "$out/mpsd-$version-oci-$machine.tar" "$folder/base.tar" "$folder/mpsd.tar"
 }

@@ -11,14 +11,22 @@ is_of_every_host() { # SONAME
   return 1
 }
 
+# As ldd, of another machine's programs too.
+loaded_libraries() { # FOLDER PROGRAMS...
+  local program
+  for program in "${@:2}"; do
+    LD_TRACE_LOADED_OBJECTS=1 LD_LIBRARY_PATH=$1 "${emulate[@]}" "$program"
+  done
+}
+
 bundle_libraries() { # FOLDER PROGRAMS...
   local folder=$1 name path
   shift
   # A path in libtorch's own folder is there already.
-  LD_LIBRARY_PATH=$folder ldd "$@" | awk '$2 == "=>" && $3 ~ "^/" {print $1, $3}' | sort -u |
+  loaded_libraries "$folder" "$@" | awk '$2 == "=>" && $3 ~ "^/" {print $1, $3}' | sort -u |
     while read -r name path; do
       if is_of_every_host "$name" || [ -e "$folder/$name" ]; then continue; fi
-      install -m 644 "$(readlink -f "$path")" "$folder/$name"
+      install -m 644 "$(readlink -f "$sysroot$path")" "$folder/$name"
     done
 }
 
@@ -28,13 +36,13 @@ look_beside_itself() { # PROGRAMS...
 }
 
 make_tar() {
-  local name=mpsd-$version-linux-$(uname -m) folder
+  local name=mpsd-$version-linux-$machine folder
   build_daemon
   folder=$(fresh_folder tar)/$name
   install_component mpsd "$folder"
   copy_libtorch "$folder/lib/mpsd"
   bundle_libraries "$folder/lib/mpsd" "$folder"/bin/*
-  strip --strip-unneeded "$folder"/bin/* "$folder"/lib/mpsd/*
+  "$strip" --strip-unneeded "$folder"/bin/* "$folder"/lib/mpsd/*
   look_beside_itself "$folder"/bin/mpsd*
   write_help "$folder"
   install -m 644 "$here/mpsd.json" "$root/LICENSE" "$here/debian/copyright" "$folder"

@@ -16,6 +16,7 @@ wheel_python() { # a Python with the tools, made once; prints its path
 
 torch_versions() {
   echo "$libtorch_version"
+  if [ "$machine" != x86_64 ]; then return 0; fi # libtorch_wheels.txt has x86-64's alone
   sed 's/#.*//; s/ .*//; /^$/d' "$root/cmake/setup/libtorch_wheels.txt"
 }
 
@@ -35,16 +36,16 @@ build_worker() { # VERSION
 }
 
 stage_wheel() { # FOLDER: the package's sources with the programs
-  local package=$1/mpsd version programs target
+  local package=$1/mpsd version programs target stripped=(install -s "--strip-program=$strip")
   cp -r "$root"/python/. "$root/LICENSE" "$1"
   rm -rf "$package/__pycache__"
-  install -D -s -m 755 "$build/bin/mpsd" "$package/bin/mpsd"
+  "${stripped[@]}" -D -m 755 "$build/bin/mpsd" "$package/bin/mpsd"
   for version in ${MPSD_TORCHES:-$(torch_versions)}; do
     programs=$(build_worker "$version")
     target=$package/torch${version%.*}
     mkdir -p "$target"
-    install -s -m 755 "$programs/mpsd-worker" "$build/bin/mpsd-device-copier" "$target"
-    install -s -m 644 "$programs/libmpsd-cuda-graphs.so" "$target"
+    "${stripped[@]}" -m 755 "$programs/mpsd-worker" "$build/bin/mpsd-device-copier" "$target"
+    "${stripped[@]}" -m 644 "$programs/libmpsd-cuda-graphs.so" "$target"
   done
 }
 
@@ -56,8 +57,9 @@ make_wheel() {
   stage_wheel "$folder"
   # The tools of the environment find each other by PATH.
   (cd "$folder" && export PATH="${python%/*}:$PATH" MPSD_VERSION="${version/\~dev/.dev0}" &&
+    export "_PYTHON_HOST_PLATFORM=linux-$machine" "LD_LIBRARY_PATH=$library_path" &&
     hatchling build -t wheel -d raw &&
-    auditwheel -v repair --plat "manylinux_2_36_$(uname -m)" --only-plat -w repaired \
+    auditwheel -v repair --plat "manylinux_2_36_$machine" --only-plat -w repaired \
       --exclude 'libtorch*' --exclude 'libc10*' --exclude 'libcudart*' raw/*.whl) \
     >"$folder.log" 2>&1 || {
     tail -20 "$folder.log" >&2

@@ -3,12 +3,12 @@
 # arm64 an architecture of this machine.
 #   sysroot.sh CACHE
 # CACHE/sysroot: the files; CACHE/dpkg: what dpkg knows of them, for dpkg-shlibdeps. What is there
-# stays, unless the list of packages is another. Needs apt; downloads 55 MB.
+# stays, unless it has moved or the list of packages is another. Needs apt; downloads 55 MB.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../setup/packages.sh"
 mkdir -p "$1"
-cache=$(cd "$1" && pwd)
+cache=$(cd "$1" && pwd -P)
 sysroot=$cache/sysroot
 dpkg=$cache/dpkg
 
@@ -16,13 +16,14 @@ packages=(libc6-dev libgtest-dev libgmock-dev libbenchmark-dev)
 for package in "${debian_serve_packages[@]}"; do
   if [[ $package == *-dev ]]; then packages+=("$package"); fi
 done
-if [ "$(cat "$sysroot/.made-of" 2>/dev/null)" = "${packages[*]}" ]; then exit 0; fi
+made_of="$sysroot: ${packages[*]}"
+if [ "$(cat "$sysroot/.made-of" 2>/dev/null)" = "$made_of" ]; then exit 0; fi
 
 # A dpkg without any package, so that apt resolves all that the packages need.
 download() {
   local apt=(apt-get -q -o APT::Architecture=arm64 -o APT::Architectures::=arm64
     -o "Dir::State=$cache/apt" -o "Dir::State::status=$cache/apt/status" -o "Dir::Cache=$cache/apt"
-    -o APT::Sandbox::User=root -o "Debug::NoLocking=1")
+    -o APT::Sandbox::User=root)
   mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial"
   : >"$cache/apt/status"
   rm -f "$cache"/apt/archives/*.deb
@@ -72,4 +73,4 @@ download >"$cache/apt.log" 2>&1 || {
 }
 unpack
 rm -rf "$cache/apt" "$cache/control"
-echo "${packages[*]}" >"$sysroot/.made-of"
+echo "$made_of" >"$sysroot/.made-of"

@@ -10,7 +10,7 @@ if [ "$machine" = "$(uname -m)" ]; then
   build=$root/build/package
   libtorch=${MPSD_LIBTORCH:-$root/.deps/libtorch}
   architecture=$(dpkg --print-architecture)
-  sysroot= strip=strip library_path= emulate=() configure=()
+  sysroot= strip=strip library_path= emulate=() ldd=(ldd) configure=()
 elif [ "$machine" = aarch64 ]; then
   . "$root/cmake/arm64/cross.sh"
   all_kinds=(deb client tar oci wheel)

@@ -24,7 +24,7 @@ MODELS = pathlib.Path(os.environ.get("MPSD_MODELS") or ROOT / ".deps/models")
 SERVERS = ("mpsd", "mpsd-worker", "mpsd-worker-synthetic", "mpsd-device-copier")
 WITH_TORCH = os.environ.get("MPSD_TORCH", "ON") == "ON"
 
-START_LIMIT_S = 60
+START_LIMIT_S = int(os.environ.get("MPSD_START_LIMIT_S") or 60)
 STOP_LIMIT_S = 20
 REST_LIMIT_S = 20
 LOG_LIMIT_S = 20

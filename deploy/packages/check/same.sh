@@ -23,9 +23,11 @@ clone_again() {
   git clone -q "$root" "$again"
   mkdir "$again/.deps"
   # Whole copies cost gigabytes; nothing writes to these files.
-  for fetched in "$root"/.deps/libtorch* "$root/.deps/.stamp-libtorch" "$root/.deps/arm64"; do
+  for fetched in "$root"/.deps/libtorch* "$root/.deps/.stamp-libtorch"; do
     if [ -e "$fetched" ]; then cp -al "$fetched" "$again/.deps"; fi
   done
+  # Its entries for dpkg know where it lies.
+  if [ -d "$root/.deps/arm64" ]; then ln -s "$root/.deps/arm64" "$again/.deps/arm64"; fi
 }
 
 # A signature of gpg has a time of its own, and who signs may have no key here. The bill names the

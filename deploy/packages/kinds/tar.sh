@@ -11,20 +11,12 @@ is_of_every_host() { # SONAME
   return 1
 }
 
-# As ldd, of another machine's programs too.
-loaded_libraries() { # FOLDER PROGRAMS...
-  local program
-  for program in "${@:2}"; do
-    LD_TRACE_LOADED_OBJECTS=1 LD_LIBRARY_PATH=$1 "${emulate[@]}" "$program"
-  done
-}
-
 bundle_libraries() { # FOLDER PROGRAMS...
   local folder=$1 name path
   shift
   # A path in libtorch's own folder is there already.
-  loaded_libraries "$folder" "$@" | awk '$2 == "=>" && $3 ~ "^/" {print $1, $3}' | sort -u |
-    while read -r name path; do
+  for path in "$@"; do LD_LIBRARY_PATH=$folder "${ldd[@]}" "$path"; done |
+    awk '$1 !~ "/" && $2 == "=>" && $3 ~ "^/" {print $1, $3}' | sort -u | while read -r name path; do
       if is_of_every_host "$name" || [ -e "$folder/$name" ]; then continue; fi
       install -m 644 "$(readlink -f "$sysroot$path")" "$folder/$name"
     done

@@ -50,7 +50,8 @@ stage_wheel() { # FOLDER: the package's sources with the programs
 }
 
 make_wheel() {
-  local python folder
+  local python folder platform=auto  # auditwheel finds another machine's platform, but takes no name of one
+  if [ "$machine" = "$(uname -m)" ]; then platform=manylinux_2_36_$machine; fi
   python=$(wheel_python)
   build_daemon
   folder=$(fresh_folder wheel)
@@ -59,7 +60,7 @@ make_wheel() {
   (cd "$folder" && export PATH="${python%/*}:$PATH" MPSD_VERSION="${version/\~dev/.dev0}" &&
     export "_PYTHON_HOST_PLATFORM=linux-$machine" "LD_LIBRARY_PATH=$library_path" &&
     hatchling build -t wheel -d raw &&
-    auditwheel -v repair --plat "manylinux_2_36_$machine" --only-plat -w repaired \
+    auditwheel -v repair --plat "$platform" --only-plat -w repaired \
       --exclude 'libtorch*' --exclude 'libc10*' --exclude 'libcudart*' raw/*.whl) \
     >"$folder.log" 2>&1 || {
     tail -20 "$folder.log" >&2

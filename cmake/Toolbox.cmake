@@ -16,10 +16,11 @@ endif()
 # __FILE__ is relative to the checkout: no machine's path is in a binary, and clones share the cache.
 target_compile_options(mpsd_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(MPSD_PORTABLE)
-  # Below a launcher that makes paths relative, __FILE__ begins with the way up from the build: a
-  # package has the same bytes with the launcher and without.
+  # Below a launcher that makes paths relative, __FILE__ begins with the way up from the build, or
+  # with "./" in a generated file: a package has the same bytes with the launcher and without.
   file(RELATIVE_PATH way_up ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
-  target_compile_options(mpsd_flags INTERFACE -fmacro-prefix-map=${way_up}=)
+  target_compile_options(mpsd_flags INTERFACE -fmacro-prefix-map=${way_up}=
+    -fmacro-prefix-map=${PROJECT_BINARY_DIR}/= -fmacro-prefix-map=./=)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   # As on x86-64 and on a Mac: a byte of UTF-8 above 127 is a negative char.

@@ -2,7 +2,7 @@
 """Prints the bill of materials of the packages as SPDX 2.3.
 
 sbom.py VERSION COMMIT LIBTORCH_SH MACHINE [LIBRARY_FOLDER]
-MACHINE: that of the packages, as uname says it.
+MACHINE: the one that the packages are for, as uname says it.
 LIBRARY_FOLDER: the archive's, whose libraries of the distribution dpkg names with their versions.
 """
 import datetime

@@ -55,9 +55,12 @@ class SupervisedWorkerTest : public SuperviseFixture {
     Pump();
   }
 
-  void Load() {
+  // The worker reports that it will run so many lanes; 0: as many as ordered.
+  void Load(uint32_t lanes = 0) {
     worker_->Start();
-    Say(Report());
+    LoadReport report = Report();
+    report.lanes = lanes;
+    Say(report);
   }
 
   void Serve() {
@@ -653,16 +656,11 @@ TEST_F(SupervisedWorkerTest, AWorkerThatRingsWithoutEndIsCondemned) {
 
 TEST_F(SupervisedWorkerTest, ItTakesFewerLanesButNeverMore) {
   owner_.mutable_model()->order.lanes = 3;
-  worker_->Start();
-  LoadReport report = Report();
-  report.lanes = 2;
-  Say(report);
+  Load(2);
   EXPECT_EQ(Info().lanes, 2u);
   EXPECT_EQ(owner_.model().served->metrics.lane_demotions, 1u);
   Exit(1);
-  worker_->Start();
-  report.lanes = 9;
-  Say(report);
+  Load(9);
   EXPECT_EQ(Info().lanes, 3u);
 }
 
@@ -680,10 +678,7 @@ TEST_F(SupervisedWorkerTest, LanesThatBoreAllAreComparedAgainAfterACrashAlone) {
 
 TEST_F(SupervisedWorkerTest, FewerLanesThanOrderedAreComparedAgain) {
   owner_.mutable_model()->order.lanes = 3;
-  worker_->Start();
-  LoadReport report = Report();
-  report.lanes = 1;
-  Say(report);
+  Load(1);
   DieOf(SIGKILL);
   worker_->Start();
   EXPECT_FALSE(process().LastSent<LoadOrder>()->lanes_compared);

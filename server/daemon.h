@@ -17,7 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/config/config.h"
-#include "server/handover/handover.h"
+#include "server/operate/handover/handover.h"
 #include "server/signals.h"
 
 namespace mpsd {

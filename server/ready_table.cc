@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "proto/base/colour.h"
-#include "server/embedders/text_model.h"
+#include "server/bodies/text_routes/text_model.h"
 
 namespace mpsd {
 namespace {

@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
-#include "server/rest/infer_body.h"
-#include "server/rest/infer_reply.h"
+#include "server/bodies/json/infer_body.h"
+#include "server/bodies/json/infer_reply.h"
 
 namespace mpsd {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "server/schedule/admission_forecast.h"
-#include "server/schedule/predictive_scheduler.h"
+#include "server/pool/schedule/admission_forecast.h"
+#include "server/pool/schedule/predictive_scheduler.h"
 
 namespace mpsd {
 namespace {

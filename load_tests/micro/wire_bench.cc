@@ -6,7 +6,7 @@
 #include <string>
 
 #include "proto/inference.pb.h"
-#include "server/wire/request_wire.h"
+#include "server/bodies/grpc/request_wire.h"
 
 namespace mpsd {
 namespace {

@@ -20,7 +20,7 @@
 #include "load_tests/simulator/simulated_fleet.h"
 #include "nlohmann/json.hpp"
 #include "proto/base/clock.h"
-#include "server/schedule/predictive_scheduler.h"
+#include "server/pool/schedule/predictive_scheduler.h"
 
 namespace mpsd::load {
 namespace {

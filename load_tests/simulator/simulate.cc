@@ -16,7 +16,7 @@
 #include "load_tests/simulator/simulate_options.h"
 #include "load_tests/simulator/simulated_pool.h"
 #include "nlohmann/json.hpp"
-#include "server/schedule/predictive_scheduler.h"
+#include "server/pool/schedule/predictive_scheduler.h"
 
 namespace mpsd::load {
 namespace {

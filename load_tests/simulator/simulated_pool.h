@@ -13,12 +13,12 @@
 #include <random>
 #include <vector>
 
-#include "server/schedule/admission_forecast.h"
-#include "server/schedule/admission_margin.h"
-#include "server/schedule/replica_forecast.h"
-#include "server/schedule/scheduler.h"
-#include "server/schedule/standing_queue.h"
-#include "server/schedule/tenant_shares.h"
+#include "server/pool/schedule/admission_forecast.h"
+#include "server/pool/schedule/admission_margin.h"
+#include "server/pool/schedule/replica_forecast.h"
+#include "server/pool/schedule/scheduler.h"
+#include "server/pool/schedule/standing_queue.h"
+#include "server/pool/schedule/tenant_shares.h"
 
 namespace mpsd {
 

@@ -1,7 +1,7 @@
 // RunChild: runs a program of this installation to its end and keeps its output.
 //
 // How a process without libtorch asks a program that has it: `mpsd-worker --devices` before models
-// are placed (server/place/host_survey.h), `mpsd-worker --describe` for `mpsd inspect`
+// are placed (server/models/host_survey.h), `mpsd-worker --describe` for `mpsd inspect`
 // (client/cli/inspect_verb.h). Both answer with one line of JSON, their last. Long-lived processes
 // belong to the supervisor (server/supervise/process).
 #pragma once

@@ -1,9 +1,9 @@
 // PeerUser: which user runs the process at the other end of a Unix socket. A part of the seam to
 // the operating system, implemented in platform_linux.cc and platform_macos.cc.
 //
-// The daemon's control socket (server/listen/control_listener.h) is open to the user that runs the
-// daemon and to root. The mode of its file does not ensure that on every system. So the user of
-// each connection is checked before a byte is read.
+// The daemon's control socket (server/http/connections/control_listener.h) is open to the user that
+// runs the daemon and to root. The mode of its file does not ensure that on every system. So the
+// user of each connection is checked before a byte is read.
 #pragma once
 
 #include <cstdint>

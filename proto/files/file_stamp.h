@@ -2,9 +2,9 @@
 //
 // Tells whether a file has changed without reading it. A reload loads a model again only if its
 // file's stamp has changed (server/config), and likewise certificates
-// (server/listen/certificate_source.h). The stamp is taken before the file is read: after a change
-// in between it looks old, and the next look reads the file again. A model may be a folder: its
-// stamp combines those of the files that are read.
+// (server/http/connections/certificate_source.h). The stamp is taken before the file is read: after
+// a change in between it looks old, and the next look reads the file again. A model may be a
+// folder: its stamp combines those of the files that are read.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace mpsd {
 
-// `task` of a model in the config, or in its file. The text routes (server/embedders) serve only
-// models that have a task; all other routes take any model.
+// `task` of a model in the config, or in its file. The text routes (server/bodies/text_routes)
+// serve only models that have a task; all other routes take any model.
 enum class ModelTask : uint8_t {
   kAuto,       // derived from the model's outputs
   kEmbedding,  // a vector per text

@@ -31,8 +31,8 @@
 #include "proto/link/warm_up_sample.h"
 #include "server/access/access_rules.h"
 #include "server/config/limits_config.h"
-#include "server/graph/model_step.h"
 #include "server/request/cache_scope.h"
+#include "server/request/graph/model_step.h"
 #include "server/request/lane_needs.h"
 #include "server/request/queue_policy.h"
 #include "server/request/sequence_policy.h"
@@ -113,7 +113,8 @@ struct ModelConfig {
   std::optional<SandboxLevel> sandbox;  // nothing: the daemon's level
   BatchingConfig batching;
   uint32_t max_request_rows = 0;
-  uint32_t max_batch_tokens = 0;  // tokens of one batch (TokenBudget, server/batch); 0: any number
+  uint32_t max_batch_tokens =
+      0;  // tokens of one batch (TokenBudget, server/pool/batch); 0: any number
   SupervisionConfig supervision;
   QueuePolicies queue;
   uint64_t queue_bytes = kDefaultQueueBytes;  // limit on waiting bytes; holds the largest message

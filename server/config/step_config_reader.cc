@@ -12,8 +12,8 @@
 #include "proto/link/model_spec_reader.h"
 #include "server/config/config_reader.h"
 #include "server/config/config_values.h"
-#include "server/graph/member_fit.h"
-#include "server/graph/step_graph.h"
+#include "server/request/graph/member_fit.h"
+#include "server/request/graph/step_graph.h"
 
 namespace mpsd {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "server/entry/method_table.h"
+#include "server/http/calls/method_table.h"
 #include "server/request/served_model.h"
 #include "server/request/worker_status.h"
 

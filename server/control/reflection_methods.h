@@ -1,7 +1,7 @@
 // ReflectionMethods: grpc.reflection, the services' descriptors for clients without .proto files.
 #pragma once
 
-#include "server/entry/method_table.h"
+#include "server/http/calls/method_table.h"
 
 namespace mpsd {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "server/entry/method_table.h"
+#include "server/http/calls/method_table.h"
 #include "server/request/model_control.h"
 
 namespace mpsd {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/entry/method_table.h"
+#include "server/http/calls/method_table.h"
 #include "server/request/served_model.h"
 #include "server/telemetry/log/log.h"
 #include "server/telemetry/log/trace_log.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "proto/base/clock.h"
-#include "server/entry/method_table.h"
+#include "server/http/calls/method_table.h"
 #include "server/request/model_control.h"
 #include "server/request/served_model.h"
 #include "server/request/worker_status.h"

@@ -1,9 +1,9 @@
 // TraceOf, EchoTrace: the span to which a client says its request belongs.
 #pragma once
 
+#include "server/bodies/grpc/trace_context.h"
 #include "server/http/http_reply.h"
 #include "server/http/http_request.h"
-#include "server/wire/trace_context.h"
 
 namespace mpsd {
 

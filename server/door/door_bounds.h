@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "proto/base/task_threads.h"
-#include "server/entry/open_calls.h"
-#include "server/inflate/inflate_bounds.h"
+#include "server/bodies/grpc/unread_copies.h"
+#include "server/bodies/inflate/inflate_bounds.h"
+#include "server/http/calls/open_calls.h"
 #include "server/request/held_bytes.h"
 #include "server/telemetry/model_metrics.h"
-#include "server/wire/unread_copies.h"
 
 namespace mpsd {
 

@@ -7,10 +7,10 @@
 
 #include "proto/base/limits.h"
 #include "server/access/method_access.h"
-#include "server/entry/open_calls.h"
+#include "server/bodies/grpc/status_map.h"
+#include "server/bodies/inflate/inflate_bounds.h"
 #include "server/exchange/infer_exchange.h"
-#include "server/inflate/inflate_bounds.h"
-#include "server/wire/status_map.h"
+#include "server/http/calls/open_calls.h"
 
 namespace mpsd {
 

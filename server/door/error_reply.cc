@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/clock.h"
+#include "server/bodies/json/json_text.h"
 #include "server/request/retry_info.h"
-#include "server/rest/json_text.h"
 
 namespace mpsd {
 int HttpCodeOf(const absl::Status& status, StatusStyle style) {

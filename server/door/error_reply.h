@@ -2,8 +2,8 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "server/bodies/grpc/status_map.h"
 #include "server/http/http_reply.h"
-#include "server/wire/status_map.h"
 
 namespace mpsd {
 

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "server/bodies/grpc/status_map.h"
+#include "server/door/page/status_page.h"
 #include "server/http/http_reply.h"
 #include "server/http/http_request.h"
-#include "server/page/status_page.h"
-#include "server/wire/status_map.h"
 
 namespace mpsd {
 

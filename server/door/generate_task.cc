@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "server/rest/generate.h"
-#include "server/rest/json_text.h"
+#include "server/bodies/json/generate.h"
+#include "server/bodies/json/json_text.h"
 
 namespace mpsd {
 namespace {

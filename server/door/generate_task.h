@@ -7,8 +7,8 @@
 
 namespace mpsd {
 
-// A request with the path "…/generate" or "…/generate_stream" (server/rest/generate.h has the
-// bodies), to an ordinary or a decoupled model:
+// A request with the path "…/generate" or "…/generate_stream" (server/bodies/json/generate.h has
+// the bodies), to an ordinary or a decoupled model:
 //
 //   answers     generate           generate_stream
 //   none        400                200, no event

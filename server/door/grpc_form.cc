@@ -13,8 +13,8 @@
 #include "absl/strings/strip.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
+#include "server/bodies/inflate/deflate.h"
 #include "server/door/message_inflation.h"
-#include "server/inflate/deflate.h"
 
 namespace mpsd {
 namespace {

@@ -7,12 +7,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "server/bodies/grpc/call_deadline.h"
+#include "server/bodies/grpc/status_map.h"
+#include "server/door/route/body_coding.h"
 #include "server/http/http_call.h"
 #include "server/http/http_reply.h"
 #include "server/http/http_request.h"
-#include "server/route/body_coding.h"
-#include "server/wire/call_deadline.h"
-#include "server/wire/status_map.h"
 
 namespace mpsd {
 

@@ -3,10 +3,10 @@
 #include <memory>
 #include <utility>
 
+#include "server/bodies/grpc/reply_wire.h"
 #include "server/door/grpc_form.h"
 #include "server/door/grpc_web.h"
 #include "server/door/unread_room.h"
-#include "server/wire/reply_wire.h"
 
 namespace mpsd {
 

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "proto/base/task_threads.h"
+#include "server/bodies/grpc/request_wire.h"
 #include "server/door/grpc_form.h"
 #include "server/door/infer_task.h"
+#include "server/door/route/body_coding.h"
 #include "server/http/http_call.h"
 #include "server/http/http_reply.h"
-#include "server/route/body_coding.h"
-#include "server/wire/request_wire.h"
 
 namespace mpsd {
 

@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "server/door/route/body_coding.h"
 #include "server/http/http_call.h"
-#include "server/route/body_coding.h"
 
 namespace mpsd {
 

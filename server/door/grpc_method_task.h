@@ -8,9 +8,9 @@
 #include "server/door/door_context.h"
 #include "server/door/grpc_form.h"
 #include "server/door/message_inflation.h"
-#include "server/entry/method_table.h"
+#include "server/door/route/body_coding.h"
+#include "server/http/calls/method_table.h"
 #include "server/http/http_call.h"
-#include "server/route/body_coding.h"
 
 namespace mpsd {
 

@@ -4,12 +4,12 @@
 
 #include "proto/base/check.h"
 #include "server/access/method_access.h"
+#include "server/bodies/grpc/reply_wire.h"
+#include "server/bodies/grpc/status_map.h"
 #include "server/door/grpc_form.h"
 #include "server/door/http_gate.h"
 #include "server/door/unread_room.h"
 #include "server/request/served_model.h"
-#include "server/wire/reply_wire.h"
-#include "server/wire/status_map.h"
 
 namespace mpsd {
 

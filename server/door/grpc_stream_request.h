@@ -8,12 +8,12 @@
 
 #include "absl/status/status.h"
 #include "proto/base/thread_role.h"
+#include "server/bodies/grpc/request_wire.h"
 #include "server/door/door_context.h"
 #include "server/door/grpc_messages.h"
 #include "server/door/message_inflation.h"
 #include "server/exchange/infer_exchange.h"
 #include "server/http/http_call.h"
-#include "server/wire/request_wire.h"
 
 namespace mpsd {
 

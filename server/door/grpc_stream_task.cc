@@ -6,11 +6,11 @@
 #include "absl/status/statusor.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
+#include "server/bodies/grpc/call_deadline.h"
 #include "server/door/body_fault.h"
 #include "server/door/call_trace.h"
 #include "server/door/grpc_form.h"
 #include "server/door/grpc_web.h"
-#include "server/wire/call_deadline.h"
 
 namespace mpsd {
 namespace {

@@ -13,13 +13,13 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "proto/base/thread_role.h"
+#include "server/bodies/grpc/trace_context.h"
 #include "server/door/door_context.h"
 #include "server/door/grpc_form.h"
 #include "server/door/grpc_messages.h"
 #include "server/door/grpc_stream_request.h"
 #include "server/exchange/answer_lines.h"
 #include "server/http/http_call.h"
-#include "server/wire/trace_context.h"
 
 namespace mpsd {
 

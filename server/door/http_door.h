@@ -11,9 +11,9 @@
 #include "server/door/grpc_form.h"
 #include "server/door/infer_task.h"
 #include "server/door/method_watchers.h"
+#include "server/door/page/status_page.h"
+#include "server/door/route/route.h"
 #include "server/http/http_call.h"
-#include "server/page/status_page.h"
-#include "server/route/route.h"
 
 namespace mpsd {
 

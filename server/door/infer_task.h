@@ -9,16 +9,16 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "proto/base/thread_role.h"
+#include "server/bodies/grpc/call_deadline.h"
+#include "server/bodies/grpc/reply_head.h"
+#include "server/bodies/grpc/trace_context.h"
+#include "server/bodies/json/infer_body.h"
 #include "server/door/door_context.h"
 #include "server/door/message_inflation.h"
+#include "server/door/route/body_coding.h"
+#include "server/door/route/route.h"
 #include "server/exchange/infer_exchange.h"
 #include "server/http/http_call.h"
-#include "server/rest/infer_body.h"
-#include "server/route/body_coding.h"
-#include "server/route/route.h"
-#include "server/wire/call_deadline.h"
-#include "server/wire/reply_head.h"
-#include "server/wire/trace_context.h"
 
 namespace mpsd {
 

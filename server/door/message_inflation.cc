@@ -1,8 +1,8 @@
 #include "server/door/message_inflation.h"
 
 #include "proto/base/check.h"
+#include "server/bodies/json/body_padding.h"
 #include "server/exchange/request_ending.h"
-#include "server/rest/body_padding.h"
 
 namespace mpsd {
 

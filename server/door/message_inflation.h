@@ -9,9 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/task_threads.h"
+#include "server/bodies/inflate/inflated_body.h"
+#include "server/door/route/body_coding.h"
 #include "server/http/http_call.h"
-#include "server/inflate/inflated_body.h"
-#include "server/route/body_coding.h"
 
 namespace mpsd {
 

@@ -5,8 +5,8 @@
 #include "proto/base/check.h"
 #include "proto/control.pb.h"
 #include "proto/inference.pb.h"
-#include "server/rest/control_json.h"
-#include "server/rest/message_json.h"
+#include "server/bodies/json/control_json.h"
+#include "server/bodies/json/message_json.h"
 
 namespace mpsd {
 namespace {

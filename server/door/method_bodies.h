@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "server/route/route.h"
+#include "server/door/route/route.h"
 
 namespace mpsd {
 
@@ -13,8 +13,8 @@ namespace mpsd {
 // lives forever. REQUIRES: the route names a method. Pure.
 absl::string_view MethodNameOf(RouteKind kind);
 
-// The serialized request of the route's method; server/rest/control_json.h says which body a method
-// takes. INVALID_ARGUMENT for any other body. Pure.
+// The serialized request of the route's method; server/bodies/json/control_json.h says which body a
+// method takes. INVALID_ARGUMENT for any other body. Pure.
 absl::StatusOr<std::string> MethodRequestOf(const Route& route, absl::string_view body);
 
 // The JSON of a serialized response; empty if it has no fields. INTERNAL for a text that is not

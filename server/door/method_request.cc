@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "server/bodies/grpc/named_model.h"
 #include "server/door/http_gate.h"
 #include "server/door/method_task.h"
-#include "server/wire/named_model.h"
 
 namespace mpsd {
 

@@ -7,7 +7,7 @@
 #include "server/door/error_reply.h"
 #include "server/door/front_page_reply.h"
 #include "server/door/method_bodies.h"
-#include "server/entry/method_table.h"
+#include "server/http/calls/method_table.h"
 
 namespace mpsd {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "server/door/door_context.h"
+#include "server/door/route/route.h"
 #include "server/http/http_call.h"
-#include "server/route/route.h"
 
 namespace mpsd {
 

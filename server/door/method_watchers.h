@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/container/flat_hash_map.h"
-#include "server/entry/method_table.h"
+#include "server/http/calls/method_table.h"
 
 namespace mpsd {
 

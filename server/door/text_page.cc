@@ -7,14 +7,14 @@
 
 #include "absl/strings/string_view.h"
 #include "proto/base/limits.h"
+#include "server/bodies/text_routes/ollama_json.h"
+#include "server/bodies/text_routes/text_error.h"
+#include "server/bodies/text_routes/text_listing.h"
+#include "server/bodies/text_routes/text_model.h"
+#include "server/bodies/text_routes/usual_model.h"
 #include "server/door/error_reply.h"
 #include "server/door/http_gate.h"
 #include "server/door/text_task.h"
-#include "server/embedders/ollama_json.h"
-#include "server/embedders/text_error.h"
-#include "server/embedders/text_listing.h"
-#include "server/embedders/text_model.h"
-#include "server/embedders/usual_model.h"
 
 namespace mpsd {
 namespace {

@@ -5,10 +5,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "server/access/gate.h"
+#include "server/bodies/text_routes/text_model.h"
 #include "server/door/door_context.h"
-#include "server/embedders/text_model.h"
+#include "server/door/route/route.h"
 #include "server/http/http_call.h"
-#include "server/route/route.h"
 
 namespace mpsd {
 

@@ -1,6 +1,6 @@
 #include "server/door/text_part.h"
 
-#include "server/embedders/text_reply.h"
+#include "server/bodies/text_routes/text_reply.h"
 
 namespace mpsd {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "server/embedders/text_rows.h"
-#include "server/entry/open_calls.h"
+#include "server/bodies/text_routes/text_rows.h"
 #include "server/exchange/exchange_transport.h"
 #include "server/exchange/infer_exchange.h"
+#include "server/http/calls/open_calls.h"
 
 namespace mpsd {
 

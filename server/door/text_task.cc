@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
+#include "server/bodies/text_routes/usual_model.h"
 #include "server/door/text_page.h"
-#include "server/embedders/usual_model.h"
 #include "server/exchange/request_ending.h"
 #include "server/request/too_long.h"
 

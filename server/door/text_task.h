@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "server/bodies/text_routes/text_reply.h"
+#include "server/bodies/text_routes/text_request.h"
+#include "server/bodies/text_routes/text_rows.h"
 #include "server/door/infer_task.h"
 #include "server/door/text_part.h"
-#include "server/embedders/text_reply.h"
-#include "server/embedders/text_request.h"
-#include "server/embedders/text_rows.h"
 
 namespace mpsd {
 

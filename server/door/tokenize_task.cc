@@ -1,9 +1,9 @@
 #include "server/door/tokenize_task.h"
 
+#include "server/bodies/text_routes/ollama_json.h"
+#include "server/bodies/text_routes/tokenize.h"
 #include "server/door/body_fault.h"
 #include "server/door/text_page.h"
-#include "server/embedders/ollama_json.h"
-#include "server/embedders/tokenize.h"
 
 namespace mpsd {
 

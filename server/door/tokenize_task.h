@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "server/bodies/text_routes/tokenize.h"
 #include "server/door/door_context.h"
-#include "server/embedders/tokenize.h"
+#include "server/door/route/route.h"
 #include "server/http/http_call.h"
-#include "server/route/route.h"
 
 namespace mpsd {
 

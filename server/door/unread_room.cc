@@ -5,8 +5,8 @@
 
 #include "absl/algorithm/container.h"
 #include "proto/base/limits.h"
+#include "server/bodies/grpc/unread_copies.h"
 #include "server/request/retry_info.h"
-#include "server/wire/unread_copies.h"
 
 namespace mpsd {
 namespace {

@@ -6,10 +6,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/check.h"
-#include "server/listen/connection_id.h"
+#include "server/bodies/grpc/tensor_forms.h"
+#include "server/http/connections/connection_id.h"
 #include "server/request/infer_message.h"
 #include "server/request/reply.h"
-#include "server/wire/tensor_forms.h"
 
 namespace mpsd {
 

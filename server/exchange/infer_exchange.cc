@@ -4,9 +4,9 @@
 #include <string>
 
 #include "proto/base/check.h"
+#include "server/bodies/grpc/tensor_forms.h"
 #include "server/exchange/row_spread.h"
 #include "server/request/served_model.h"
-#include "server/wire/tensor_forms.h"
 
 namespace mpsd {
 namespace {

@@ -9,6 +9,8 @@
 #include "absl/types/span.h"
 #include "proto/base/clock.h"
 #include "proto/base/thread_role.h"
+#include "server/bodies/grpc/reply_head.h"
+#include "server/bodies/grpc/trace_context.h"
 #include "server/exchange/exchange_transport.h"
 #include "server/exchange/request_ending.h"
 #include "server/regions/client_regions.h"
@@ -18,8 +20,6 @@
 #include "server/request/request.h"
 #include "server/telemetry/answer_statistics.h"
 #include "server/telemetry/model_metrics.h"
-#include "server/wire/reply_head.h"
-#include "server/wire/trace_context.h"
 
 namespace mpsd {
 

@@ -8,11 +8,11 @@
 
 #include "absl/status/status.h"
 #include "proto/base/clock.h"
+#include "server/bodies/grpc/trace_context.h"
 #include "server/request/infer_message.h"
 #include "server/request/request.h"
 #include "server/telemetry/model_metrics.h"
 #include "server/telemetry/request_span.h"
-#include "server/wire/trace_context.h"
 
 namespace mpsd {
 

@@ -10,11 +10,11 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/thread_role.h"
+#include "server/http/connections/connection_shares.h"
 #include "server/http/http_call.h"
 #include "server/http/http_options.h"
 #include "server/http/http_stream.h"
 #include "server/http/reply_queue.h"
-#include "server/listen/connection_shares.h"
 #include "server/request/held_bytes.h"
 #include "server/telemetry/model_metrics.h"
 

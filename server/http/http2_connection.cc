@@ -9,7 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/hash/hash.h"
 #include "proto/base/check.h"
-#include "server/entry/open_calls.h"
+#include "server/http/calls/open_calls.h"
 
 namespace mpsd {
 namespace {

@@ -13,9 +13,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "server/http/body_frames.h"
 #include "server/http/connection.h"
+#include "server/http/connections/frame_meter.h"
 #include "server/http/http2_stream.h"
 #include "server/http/write_batch.h"
-#include "server/listen/frame_meter.h"
 
 namespace mpsd {
 

@@ -10,9 +10,9 @@
 #include "absl/types/span.h"
 #include "proto/base/check.h"
 #include "proto/base/thread_role.h"
+#include "server/http/connections/connection_id.h"
 #include "server/http/http_reply.h"
 #include "server/http/http_request.h"
-#include "server/listen/connection_id.h"
 
 namespace mpsd {
 

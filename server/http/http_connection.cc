@@ -11,7 +11,7 @@
 #include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/clock.h"
-#include "server/entry/open_calls.h"
+#include "server/http/calls/open_calls.h"
 #include "server/http/certificate_names.h"
 #include "server/http/http2_connection.h"
 #include "server/http/tls_context.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "server/http/connections/certificate_source.h"
 #include "server/http/inherited_sockets.h"
-#include "server/listen/certificate_source.h"
 
 namespace mpsd {
 

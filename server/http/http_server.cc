@@ -18,12 +18,12 @@
 #include "absl/synchronization/notification.h"
 #include "proto/base/check.h"
 #include "proto/base/peer_user.h"
+#include "server/http/connections/address_probe.h"
+#include "server/http/connections/socket_names.h"
 #include "server/http/http_thread.h"
 #include "server/http/listening_socket.h"
 #include "server/http/socket_options.h"
 #include "server/http/tls_context.h"
-#include "server/listen/address_probe.h"
-#include "server/listen/socket_names.h"
 
 namespace mpsd {
 namespace {

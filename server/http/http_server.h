@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "proto/base/clock.h"
-#include "server/entry/completion_source.h"
+#include "server/http/calls/completion_source.h"
 #include "server/http/http_call.h"
 #include "server/http/http_options.h"
 #include "server/http/listening_socket.h"

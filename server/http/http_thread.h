@@ -19,7 +19,7 @@
 #include "proto/base/patience.h"
 #include "proto/base/platform.h"
 #include "proto/base/thread_role.h"
-#include "server/entry/completion_source.h"
+#include "server/http/calls/completion_source.h"
 #include "server/http/connection.h"
 
 namespace mpsd {

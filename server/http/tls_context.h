@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "server/listen/certificate_source.h"
+#include "server/http/connections/certificate_source.h"
 
 namespace mpsd {
 

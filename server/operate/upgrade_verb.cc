@@ -16,10 +16,10 @@
 #include "proto/base/clock.h"
 #include "proto/base/fd.h"
 #include "server/config/config.h"
-#include "server/handover/handover.h"
-#include "server/handover/handover_outcome.h"
-#include "server/handover/instance_lock.h"
 #include "server/operate/config_paths.h"
+#include "server/operate/handover/handover.h"
+#include "server/operate/handover/handover_outcome.h"
+#include "server/operate/handover/instance_lock.h"
 
 namespace mpsd {
 namespace {

@@ -1,7 +1,8 @@
 // upgrade_verb: the verb `upgrade`. This host's daemon hands over to the installed program.
 //
 // It finds the daemon by the lock of its state folder, sends SIGUSR2 and waits for the outcome
-// (server/handover). It works whatever the rules of access say, for the daemon's user and root.
+// (server/operate/handover). It works whatever the rules of access say, for the daemon's user and
+// root.
 #pragma once
 
 #include <ostream>
@@ -27,8 +28,8 @@ std::vector<std::string> StateFolders(const std::string& of_config, const std::s
 // Blocks until the new daemon serves or the handover has failed. The old daemon may still answer
 // its last requests then. Writes both versions to `out`. Called by main.
 //
-// The errors stand in server/handover/handover_outcome.h, and their text says that the old daemon
-// serves on. There are more:
+// The errors stand in server/operate/handover/handover_outcome.h, and their text says that the old
+// daemon serves on. There are more:
 //   ABORTED               another `mpsd upgrade` waits for the daemon
 //   FAILED_PRECONDITION   the daemon is too old to hand over, or the first process of a container
 //   NOT_FOUND             no daemon runs, or it has ended meanwhile

@@ -16,7 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
-#include "server/listen/connection_id.h"
+#include "server/http/connections/connection_id.h"
 #include "server/regions/client_region.h"
 #include "server/request/byte_allowance.h"
 #include "server/request/device_copier.h"

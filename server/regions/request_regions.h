@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "server/bodies/grpc/tensor_forms.h"
 #include "server/regions/client_regions.h"
 #include "server/request/infer_message.h"
 #include "server/request/reply.h"
-#include "server/wire/tensor_forms.h"
 
 namespace mpsd {
 

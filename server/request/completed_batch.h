@@ -39,7 +39,7 @@ enum class AnswerPart : uint8_t {
   kNoMore,     // a decoupled request has had all its answers
 };
 
-// A worker's result for a batch, between steps 11 and 12 of a request. Made by dispatch/ on the
+// A worker's result for a batch, between steps 11 and 12 of a request. Made by pool/ on the
 // thread that drained the completion, which checked every field. Lives until Complete() returns.
 // `outputs` may lie in the worker's memory; the rest is private.
 //
@@ -68,7 +68,7 @@ struct CompletedBatch {
   int64_t finished_ns = 0;
 };
 
-// Turns completed batches into replies. Implemented by reply/, called by dispatch/ outside its
+// Turns completed batches into replies. Implemented by pool/reply/, called by pool/ outside its
 // mutex. Thread-safe.
 class CompletionSink {
  public:

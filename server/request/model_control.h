@@ -30,7 +30,8 @@ struct ReloadReport {
 //
 // No method blocks: the reloader's threads load and unload later, one job at a time for a model. A
 // job that fails leaves every generation serving that it did not replace. Waiting jobs are bounded;
-// one more is refused with a status. Implemented by reload/, called by control/. Thread-safe.
+// one more is refused with a status. Implemented by models/reload/, called by control/.
+// Thread-safe.
 class ModelControl {
  public:
   // Called exactly once for a job, with its outcome. It is called on a reloader's thread when the

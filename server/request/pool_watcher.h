@@ -8,8 +8,8 @@
 namespace mpsd {
 
 // For a queue that binds requests to lanes and keeps some itself. A lane is named by its pin: a
-// number that no other lane of the pool ever has, never 0. Implemented by sequences/; called by
-// dispatch/, without its mutex. Thread-safe.
+// number that no other lane of the pool ever has, never 0. Implemented by compose/sequences/;
+// called by pool/, without its mutex. Thread-safe.
 class PoolWatcher {
  public:
   virtual ~PoolWatcher() = default;

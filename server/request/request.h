@@ -283,7 +283,7 @@ struct RefusedContent {
 };
 
 // A model's queue of admitted requests. From Reserve() on the queue gives the reply. No method
-// blocks. Implemented by dispatch/, steps/, parts/ and sequences/. Thread-safe.
+// blocks. Implemented by pool/ and compose/. Thread-safe.
 class RequestQueue {
  public:
   virtual ~RequestQueue() = default;
@@ -314,8 +314,8 @@ class RequestQueue {
 //
 // The payload of a request may still be arriving at Reserve(). Its rows are held until Commit(), as
 // long as the client takes. Such requests together get only a part of the queue's bytes, and count
-// as waiting from Commit() on. So a slow client takes nothing from others. Implemented by
-// dispatch/. Thread-safe.
+// as waiting from Commit() on. So a slow client takes nothing from others. Implemented by pool/.
+// Thread-safe.
 class RowQueue : public RequestQueue {
  public:
   RowQueue* RowsFor(const Request& /*request*/) override { return this; }

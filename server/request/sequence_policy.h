@@ -34,7 +34,7 @@ struct SequenceState {
 };
 
 // The config's `sequences`, or Triton's `sequence_batching`. Part of a model's config and of its
-// facts: SequencePlan (server/sequences) checks it against the model's spec. A value.
+// facts: SequencePlan (server/compose/sequences) checks it against the model's spec. A value.
 struct SequencePolicy {
   bool is_direct = false;                    // name in a config.pbtxt; clients are told the same
   uint32_t candidates = kDefaultCandidates;  // limit of open sequences on a lane

@@ -18,9 +18,9 @@
 #include "absl/synchronization/mutex.h"
 #include "proto/link/model_spec.h"
 #include "proto/link/precision.h"
-#include "server/graph/model_step.h"
 #include "server/request/answer_cache.h"
 #include "server/request/cache_scope.h"
+#include "server/request/graph/model_step.h"
 #include "server/request/lane_needs.h"
 #include "server/request/queue_policy.h"
 #include "server/request/request.h"
@@ -130,8 +130,8 @@ enum class ServingStage : uint8_t {
   kExiting,   // refuses requests; those inside end
 };
 
-// All models by name and version. Admission and the control methods look generations up; reload/
-// publishes and withdraws them. Step 3 of a request begins here.
+// All models by name and version. Admission and the control methods look generations up;
+// models/reload/ publishes and withdraws them. Step 3 of a request begins here.
 //
 //   Know(m, 2)       clients learn that version 2 of m is not ready
 //   Publish(g1)      requests for m 2 go to generation g1

@@ -57,8 +57,9 @@ struct CallRows {
 };
 
 // A client's own settings for its texts, instead of the policy's. A client may not lift
-// `max_tokens`. Read from the bodies of the text routes (server/embedders). A request of the Open
-// Inference Protocol only has a prompt's name, as a parameter (server/wire). A value.
+// `max_tokens`. Read from the bodies of the text routes (server/bodies/text_routes). A request of
+// the Open Inference Protocol only has a prompt's name, as a parameter (server/bodies/grpc). A
+// value.
 struct TextWishes {
   std::optional<LongInput> long_input;
   std::optional<TextSide> cut_side;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "proto/base/rate_limit.h"
-#include "server/lanes/worker_link.h"
+#include "server/pool/lanes/worker_link.h"
 #include "server/supervise/policy/watchdog_policy.h"
 #include "server/supervise/process/exit_reason.h"
 #include "server/supervise/process/worker_process.h"

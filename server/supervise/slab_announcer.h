@@ -15,9 +15,9 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/link/messages.h"
-#include "server/dispatch/pool.h"
-#include "server/dispatch/pool_memory.h"
-#include "server/lanes/worker_link.h"
+#include "server/pool/lanes/worker_link.h"
+#include "server/pool/pool.h"
+#include "server/pool/pool_memory.h"
 #include "server/supervise/memory_budget.h"
 
 namespace mpsd {

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "proto/base/fd.h"
 #include "proto/link/messages.h"
-#include "server/dispatch/pool.h"
+#include "server/pool/pool.h"
 #include "server/request/served_model.h"
 #include "server/supervise/device_share.h"
 #include "server/supervise/policy/supervision_limits.h"

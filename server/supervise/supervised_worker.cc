@@ -15,8 +15,8 @@
 #include "proto/base/check.h"
 #include "proto/base/core_binding.h"
 #include "proto/base/failpoint.h"
-#include "server/dispatch/pool_memory.h"
-#include "server/dispatch/pool_workers.h"
+#include "server/pool/pool_memory.h"
+#include "server/pool/pool_workers.h"
 #include "server/supervise/policy/device_health_policy.h"
 #include "server/supervise/policy/recycle_policy.h"
 

@@ -20,7 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "proto/link/messages.h"
-#include "server/lanes/worker_link.h"
+#include "server/pool/lanes/worker_link.h"
 #include "server/supervise/device_share.h"
 #include "server/supervise/incarnation.h"
 #include "server/supervise/process/worker_output.h"

@@ -7,7 +7,7 @@
 #include "proto/base/backoff_policy.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
-#include "server/dispatch/pool_workers.h"
+#include "server/pool/pool_workers.h"
 #include "server/supervise/servable_spec.h"
 
 namespace mpsd {

@@ -139,7 +139,7 @@ struct ModelMetrics {
   std::atomic<uint64_t> truncated_texts{0};   // texts that lost tokens
   std::atomic<uint64_t> repeated_texts{0};    // equal to another text of their request
 
-  // Written when sequences begin and end (server/sequences).
+  // Written when sequences begin and end (server/compose/sequences).
   alignas(128) std::atomic<int64_t> open_sequences{0};
   std::array<std::atomic<uint64_t>, kSequenceEnds> ended_sequences{};
 
@@ -167,7 +167,7 @@ struct ModelMetrics {
   std::atomic<int64_t> queued_bytes{0};
   std::atomic<int64_t> running_batches{0};
   std::atomic<int64_t> inside_requests{0};           // queued, running or being answered
-  std::atomic<int64_t> saturation_permille{0};       // Saturation (server/schedule)
+  std::atomic<int64_t> saturation_permille{0};       // Saturation (server/pool/schedule)
   std::atomic<int64_t> load_permille{0};             // ReplicaForecast; 0: not known
   std::atomic<int64_t> replicas_needed_permille{0};  // ReplicaForecast, if replicas_known
   std::atomic<int64_t> replicas_known{0};            // pools that know theirs

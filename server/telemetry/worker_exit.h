@@ -3,7 +3,7 @@
 // It tells an operator where to look. The reasons exit, signal, hang, protocol and load point at
 // the model or its libraries. The reasons oom and device point at the host, killed at people, asked
 // at nothing. DescribeExit() (server/supervise/process/exit_reason.h) finds it from the wait status
-// and the front end's facts. A WorkerEnd (server/dispatch/worker_end.h) says what the death means
+// and the front end's facts. A WorkerEnd (server/pool/worker_end.h) says what the death means
 // for the requests inside.
 #pragma once
 

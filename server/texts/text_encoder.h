@@ -19,9 +19,9 @@
 
 namespace mpsd {
 
-// ModelFactory (server/place) makes it with a generation, on the thread that reloads, since reading
-// a large tokenizer.json takes half a second. The generation and the requests whose texts it has
-// encoded share it. A reload makes another one, even of an unchanged file. Constant, so
+// ModelFactory (server/models) makes it with a generation, on the thread that reloads, since
+// reading a large tokenizer.json takes half a second. The generation and the requests whose texts
+// it has encoded share it. A reload makes another one, even of an unchanged file. Constant, so
 // thread-safe: any number of threads encode at a time. It knows no model and no transport.
 //
 // The operator's file is not trusted: Tokenizer::Load() bounds its bytes, values, depth and tokens,

@@ -7,7 +7,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "server/dispatch/pool_keeper.h"
+#include "server/pool/pool_keeper.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {

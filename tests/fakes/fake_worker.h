@@ -12,8 +12,8 @@
 #include "proto/base/clock.h"
 #include "proto/shm/layout.h"
 #include "proto/shm/segment.h"
-#include "server/batch/slab_table.h"
-#include "server/lanes/worker_link.h"
+#include "server/pool/batch/slab_table.h"
+#include "server/pool/lanes/worker_link.h"
 
 namespace mpsd {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "server/plane/worker_bells.h"
+#include "server/pool/plane/worker_bells.h"
 
 namespace mpsd {
 

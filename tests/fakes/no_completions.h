@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "server/entry/completion_source.h"
+#include "server/http/calls/completion_source.h"
 
 namespace mpsd {
 

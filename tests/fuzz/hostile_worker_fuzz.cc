@@ -13,10 +13,10 @@
 #include <optional>
 
 #include "proto/base/check.h"
-#include "server/dispatch/pool.h"
-#include "server/dispatch/pool_memory.h"
-#include "server/dispatch/pool_workers.h"
-#include "server/reply/answer_step.h"
+#include "server/pool/pool.h"
+#include "server/pool/pool_memory.h"
+#include "server/pool/pool_workers.h"
+#include "server/pool/reply/answer_step.h"
 #include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_pool_keeper.h"

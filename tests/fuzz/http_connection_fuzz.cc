@@ -24,8 +24,8 @@
 #include "server/http/http2_connection.h"
 #include "server/http/http_connection.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/server/bodies/inflate/compressed.h"
 #include "tests/server/door/door_fixture.h"
-#include "tests/server/inflate/compressed.h"
 
 namespace mpsd {
 namespace {

@@ -16,7 +16,7 @@
 #include "proto/base/datatype.h"
 #include "proto/base/limits.h"
 #include "proto/base/shape.h"
-#include "server/rest/infer_body.h"
+#include "server/bodies/json/infer_body.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace mpsd {

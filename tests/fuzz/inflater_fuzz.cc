@@ -7,7 +7,7 @@
 #include <string>
 
 #include "proto/base/check.h"
-#include "server/inflate/inflated_body.h"
+#include "server/bodies/inflate/inflated_body.h"
 
 namespace mpsd {
 namespace {

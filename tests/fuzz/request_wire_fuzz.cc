@@ -5,7 +5,7 @@
 
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
-#include "server/wire/request_wire.h"
+#include "server/bodies/grpc/request_wire.h"
 
 namespace mpsd {
 namespace {

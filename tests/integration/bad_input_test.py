@@ -1,6 +1,6 @@
 """Each wrong request gets its code and names its place, raw and typed, and harms no other request.
 
-tests/server/admit and tests/server/wire pin the texts.
+tests/server/admit and tests/server/bodies/grpc pin the texts.
 """
 import unittest
 

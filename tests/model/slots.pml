@@ -1,4 +1,4 @@
-/* The slot protocol: what server/batch, server/dispatch and server/supervise do with the rows of
+/* The slot protocol: what server/pool/batch, server/pool and server/supervise do with the rows of
  * requests and with output leases while deadlines pass and workers are killed at any step.
  *
  * One pool and one configured worker of one lane. A place holds the rows of one request; a slot is

@@ -5,7 +5,7 @@ slots_test.py              no error may be found
 slots_test.py BUG REQUESTS KILLS ANSWERS
                            an error must be found with -DBUG_<BUG> in a model of this size
 slots_test.py --transitions HEADER
-                           the model's table of transitions is that of server/lanes/slot_state.h
+                           the model's table of transitions is that of server/pool/lanes/slot_state.h
 """
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-/* Requests of a model of steps: what server/steps does with runs, steps and the tensors between
+/* Requests of a model of steps: what server/compose/steps does with runs, steps and the tensors between
  * them while clients leave, deadlines pass, steps fail, workers die and a member is replaced.
  *
  * Each request is a StepRun; each of its steps is a request of its own in its member's queue, and

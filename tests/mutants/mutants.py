@@ -4,7 +4,7 @@ A data file is named for the top folder whose sources it mutates. An entry is a 
 
     # Why this fault matters, if that is not plain.
     batch.token_budget.counts_the_largest_row
-    server/batch/token_budget.cc server_batch_test
+    server/pool/batch/token_budget.cc server_pool_batch_test
     - rows * «std::max(longest, tokens)» > budget
     + tokens
 

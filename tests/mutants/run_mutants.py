@@ -173,7 +173,7 @@ def choose(all_mutants, folders, count, seed):
 
 def arguments():
     parser = argparse.ArgumentParser(prog="./run mutants", allow_abbrev=False)
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="such as server/batch")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="such as server/pool/batch")
     parser.add_argument("--count", type=int, help="so many of them, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help=argparse.SUPPRESS)

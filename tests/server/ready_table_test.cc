@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "tests/server/embedders/text_models.h"
+#include "tests/server/bodies/text_routes/text_models.h"
 
 namespace mpsd {
 namespace {

@@ -22,7 +22,7 @@ FILE = re.compile(r"[\w*][\w*-]*\.(?:h|cc|py|sh|cmake|pml)")
 IDENTIFIER = re.compile(r"(?<![\w/])(?:k[A-Z]\w+|[A-Z][a-z]+[A-Z]\w*)\b")
 SUFFIXES = ("", ".h", ".cc", ".py", ".sh", ".md", ".proto")
 # Made when the repository is built or set up: `build/release/bin/mpsd`.
-MADE = {"build", ".deps"}
+MADE = {"build", ".deps", "models"}
 
 
 def words_of(text):

@@ -4,14 +4,19 @@ import pathlib
 import sys
 import tempfile
 
-SKIPPED = {".git", ".deps", "build", "models", "node_modules", "__pycache__", "results"}
+SKIPPED = {".git", ".deps", "build", "node_modules", "__pycache__", "results"}
+DEMO_MODELS = pathlib.Path(__file__).resolve().parents[2] / "models"
+
+
+def is_ours(path):
+    return path.name not in SKIPPED and path.absolute() != DEMO_MODELS
 
 
 def files(root, *suffixes):
     """Every file of ours below `root` with one of the suffixes (all files without any), sorted."""
     found = []
     for path in sorted(pathlib.Path(root).iterdir()):
-        if path.name in SKIPPED:
+        if not is_ours(path):
             continue
         if path.is_dir() and not path.is_symlink():
             found += files(path, *suffixes)
@@ -23,7 +28,7 @@ def files(root, *suffixes):
 def folders(root):
     """The folders of ours right below `root`, sorted."""
     return [path for path in sorted(pathlib.Path(root).iterdir())
-            if path.is_dir() and path.name not in SKIPPED]
+            if path.is_dir() and is_ours(path)]
 
 
 def sources(root, folders):

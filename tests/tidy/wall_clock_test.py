@@ -14,10 +14,10 @@ ALLOWED = {
     "server/accept/grpc_server.cc": "gRPC's time of its end",
     "server/accept/watchers.cc": "gRPC's alarm",
     "server/control/status_methods.cc": "when the daemon started, for people",
-    "server/listen/certificate_source.cc": "whether a file's stamp is too new to be certain",
-    "server/reload/reloader.cc": "when a reload ended, for people",
-    "server/reply/answer_step.cc": "when a model last ran, for statistics",
-    "server/steps/step_run.cc": "likewise",
+    "server/http/connections/certificate_source.cc": "whether a file's stamp is too new to be certain",
+    "server/models/reload/reloader.cc": "when a reload ended, for people",
+    "server/pool/reply/answer_step.cc": "when a model last ran, for statistics",
+    "server/compose/steps/step_run.cc": "likewise",
     "server/telemetry/collector/metrics_exporter.cc": "the times of figures",
     "server/telemetry/log/log.cc": "the time of a line",
     "server/telemetry/log/request_log.cc": "the time of a line",
@@ -48,7 +48,7 @@ def self_test():
     planted("std::chrono::system_clock::now();\n", "'system_clock'")
     planted("srand(time(nullptr));\n", "'time(nullptr)'")
     planted("int64_t runtime(0); double time(1);\n")
-    planted("auto now = absl::Now();\n", name="server/reload/reloader.cc")
+    planted("auto now = absl::Now();\n", name="server/models/reload/reloader.cc")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/limits.h"
 #include "server/config/config_values.h"
-#include "server/graph/step_graph.h"
+#include "server/request/graph/step_graph.h"
 
 namespace mpsd {
 namespace {

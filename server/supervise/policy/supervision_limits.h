@@ -1,6 +1,6 @@
 // SupervisionLimits: when a model's workers are killed, rest or are replaced.
 //
-// The supervisor knows no config: ModelFactory (server/place) turns a model's SupervisionConfig
+// The supervisor knows no config: ModelFactory (server/models) turns a model's SupervisionConfig
 // into these limits. They are constant for a generation; a reload that changes one makes a new
 // generation. Each limit belongs to one decision:
 //
@@ -44,7 +44,7 @@ struct RecycleLimits {
 };
 
 // A value, part of SupervisedModel. A worker killed for a timeout has hung: loss_policy.h
-// (server/dispatch) judges each request in it, and the next incarnation starts after its backoff.
+// (server/pool) judges each request in it, and the next incarnation starts after its backoff.
 //
 // A batch is timed from its lane's last sign of progress, also while the worker drains. A lane
 // without a batch has kIdleBudgetNs instead, which no config sets.

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "proto/base/clock.h"
-#include "server/lanes/worker_progress.h"
+#include "server/pool/lanes/worker_progress.h"
 #include "server/telemetry/model_metrics.h"
 
 namespace mpsd {

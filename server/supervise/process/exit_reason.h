@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "server/lanes/worker_progress.h"
+#include "server/pool/lanes/worker_progress.h"
 #include "server/telemetry/worker_exit.h"
 
 namespace mpsd {

@@ -12,8 +12,8 @@
 #include "proto/base/task_threads.h"
 #include "server/door/grpc_messages.h"
 #include "server/door/message_inflation.h"
+#include "server/door/route/body_coding.h"
 #include "server/http/http_call.h"
-#include "server/route/body_coding.h"
 #include "test_service.h"
 
 namespace mpsd {

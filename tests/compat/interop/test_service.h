@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "server/entry/method_table.h"
+#include "server/http/calls/method_table.h"
 #include "testing.pb.h"
 
 namespace mpsd {

@@ -49,7 +49,7 @@ class BadStart(unittest.TestCase):
     def test_help_names_every_exit_code(self):
         """Those of the daemon and of the verbs."""
         text = "".join((ROOT / header).read_text()
-                       for header in ("server/daemon.h", "server/doctor/doctor_verb.h",
+                       for header in ("server/daemon.h", "server/operate/doctor/doctor_verb.h",
                                       "server/operate/upgrade_verb.h", "client/cli/exit_code.h"))
         codes = set(re.findall(r"\bkExit\w+ = (\d+)", text))
         self.assertIn("73", codes)

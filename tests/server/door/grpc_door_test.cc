@@ -11,8 +11,8 @@
 #include "proto/inference.pb.h"
 #include "server/door/grpc_form.h"
 #include "tests/fakes/fake_answer_memory.h"
+#include "tests/server/bodies/inflate/compressed.h"
 #include "tests/server/door/door_fixture.h"
-#include "tests/server/inflate/compressed.h"
 
 namespace mpsd {
 namespace {

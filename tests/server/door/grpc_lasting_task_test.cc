@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/server/access/rules.h"
+#include "tests/server/bodies/inflate/compressed.h"
 #include "tests/server/door/grpc_calls.h"
-#include "tests/server/inflate/compressed.h"
 
 namespace mpsd {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/door/method_task.h"
+#include "tests/server/bodies/inflate/compressed.h"
 #include "tests/server/door/door_fixture.h"
-#include "tests/server/inflate/compressed.h"
 
 namespace mpsd {
 namespace {

@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "server/door/tokenize_task.h"
 #include "server/texts/text_encoder.h"
+#include "tests/server/bodies/text_routes/text_models.h"
 #include "tests/server/door/door_fixture.h"
-#include "tests/server/embedders/text_models.h"
 
 namespace mpsd {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/limits.h"
 #include "server/request/too_long.h"
+#include "tests/server/bodies/text_routes/text_models.h"
 #include "tests/server/door/door_fixture.h"
-#include "tests/server/embedders/text_models.h"
 
 namespace mpsd {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "server/bodies/grpc/trace_context.h"
 #include "server/telemetry/log/request_log.h"
 #include "server/telemetry/log/trace_log.h"
-#include "server/wire/trace_context.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_infer_handler.h"
 

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "server/batch/slab_sizing.h"
-#include "tests/server/dispatch/pool_fixture.h"
+#include "server/pool/batch/slab_sizing.h"
+#include "tests/server/pool/pool_fixture.h"
 
 namespace mpsd {
 namespace {

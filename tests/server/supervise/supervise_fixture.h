@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "server/dispatch/pool_workers.h"
-#include "server/reply/answer_step.h"
+#include "server/pool/pool_workers.h"
+#include "server/pool/reply/answer_step.h"
 #include "server/supervise/supervise_services.h"
 #include "server/supervise/supervised_model.h"
 #include "tests/fakes/fake_call.h"

@@ -1,0 +1,64 @@
+// TextRequest: what a text route's body asks for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/bodies/text_routes/text_route.h"
+#include "server/request/text_policy.h"
+
+namespace mpsd {
+
+// The rows are texts, pairs of texts, or tokens; never two kinds. A value.
+struct TextRequest {
+  std::string model;                         // empty: not named
+  std::vector<std::string> texts;            // one per row, or a single query shared by all pairs
+  std::vector<std::string> pairs;            // second text of each row; empty: no pairs
+  std::vector<std::vector<int32_t>> tokens;  // rows sent as tokens
+  bool is_list = true;                       // false: one row, and its answer is no list
+
+  TextWishes wishes;
+  std::optional<size_t> dimensions;  // numbers in a vector, at least 1
+  bool normalizes = true;            // each vector has the length 1
+  bool as_base64 = false;
+  bool raw_scores = false;
+  bool returns_texts = false;       // beside their scores
+  std::optional<size_t> top_count;  // number of highest scores
+  bool is_tei = false;              // for a rerank: in TEI's form
+
+  size_t row_count() const {
+    if (!tokens.empty()) return tokens.size();
+    return pairs.empty() ? texts.size() : pairs.size();
+  }
+  const std::string& TextOf(size_t row) const { return texts.size() == 1 ? texts[0] : texts[row]; }
+};
+
+// Reads such a body into `request`, which is newly constructed. REQUIRES: the route Infers().
+//
+//   route         the rows                                       further fields
+//   kEmbeddings   input: str | [str] | [int] | [[int]]           encoding_format, dimensions,
+//                                                                truncate, prompt_name
+//   kEmbed        inputs: likewise                               normalize, truncate,
+//                                                                truncation_direction, dimensions,
+//                                                                prompt_name
+//   kRerank       query: str; documents: [str | {text: str}]     top_n, return_documents, truncate
+//                 query: str; texts: [str]                       raw_scores, return_text, truncate,
+//                                                                truncation_direction
+//   kPredict      inputs: str | [a,b] | [[a,b] | [a] | a, …]     raw_scores, truncate,
+//                                                                truncation_direction
+//   kOllama       input: as kEmbeddings                          dimensions, truncate,
+//                                                                prompt_name
+//   kOllamaOne    prompt: str                                    likewise
+//
+// All have "model", on Ollama's routes perhaps with the tag ":latest". Null counts as left out;
+// unknown fields are checked and ignored. INVALID_ARGUMENT for any other body; IsTooLong() for more
+// than `most_rows` rows. Memory: the texts once more, and that of the JSON reader
+// (server/bodies/json/infer_body.h). Thread-safe.
+absl::Status ReadTextRequest(TextRoute route, std::string body, size_t most_rows,
+                             TextRequest* request);
+
+}  // namespace mpsd

@@ -1,0 +1,34 @@
+// InflightBatch: a batch that a lane has or had.
+#pragma once
+
+#include <cstdint>
+
+#include "server/pool/batch/formed_batch.h"
+#include "server/pool/lanes/output_lease.h"
+#include "server/pool/lanes/slot_state.h"
+#include "server/request/completed_batch.h"
+
+namespace mpsd {
+
+class LatencyCurve;
+struct ResourceClaim;
+
+// The front end's notes about a batch from its submission to its last reply (steps 7 to 13 of a
+// request's life). A value with the life of slot_state.h; thread-compatible. Owned by its slot of
+// the InflightTable, guarded by the pool's mutex. Then by the thread that gives its replies,
+// without the mutex. Then by the Dispatcher, which reuses it.
+//
+// The batch record in shared memory copies a part of this and is never read back: a worker cannot
+// write to it, but nothing here should depend on that.
+struct InflightBatch {
+  SlotLife life;
+  uint64_t id = 0;                 // BatchIdOf(); the completion must repeat it
+  FormedBatch formed;              // its entries move to `completed` when the batch comes back
+  OutputLease* lease = nullptr;    // holds one reference
+  int64_t batched_ns = 0;          // when it left its line
+  LatencyCurve* curve = nullptr;   // latency curve of its line; null: its time is not recorded
+  ResourceClaim* claim = nullptr;  // holds resources for the batch; null: it needs none
+  CompletedBatch completed;        // filled when the batch comes back
+};
+
+}  // namespace mpsd

@@ -6,8 +6,8 @@
 //
 //   `mpsd inspect`, `mpsd init`         --describe FILE         client/cli/inspect_verb.h
 //   `mpsd models`, `inspect ORG/NAME`   --configs FOLDER…       client/cli/config_verdict.h
-//   `mpsd serve`, before it places      --devices               server/place
-//   `mpsd doctor`                       --devices, --sandbox    server/doctor
+//   `mpsd serve`, before it places      --devices               server/models
+//   `mpsd doctor`                       --devices, --sandbox    server/operate/doctor
 //
 // No front end and no shared memory take part. The model is loaded as for serving: in its sandbox,
 // on the requested device, with no more trial runs than its format needs for loading.

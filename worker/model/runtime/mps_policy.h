@@ -1,7 +1,7 @@
 // mps_policy: how many lanes a worker may run on mps, and how much of the memory it may take. Pure.
 //
 // Cpu and CUDA bear any number of lanes. On mps the number depends on the libtorch and on the
-// model's operators. Placement (server/place) chooses a number beforehand, from the config and the
+// model's operators. Placement (server/models) chooses a number beforehand, from the config and the
 // kind of libtorch. The worker knows the model and has the last word: its LoadReport says how many
 // lanes it runs and why they are fewer.
 //

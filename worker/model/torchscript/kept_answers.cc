@@ -19,6 +19,25 @@ std::string KeyOf(absl::Span<const InputTensor> inputs) {
   return key;
 }
 
+// The memory of an answer: its own objects, tensors and strings.
+size_t BytesOf(const c10::IValue& value) {
+  size_t bytes = sizeof(c10::IValue);
+  if (value.isTensor()) {
+    bytes += value.toTensor().defined() ? value.toTensor().nbytes() : 0;
+  } else if (value.isString()) {
+    bytes += value.toStringRef().size();
+  } else if (value.isTuple()) {
+    for (const c10::IValue& element : value.toTupleRef().elements()) bytes += BytesOf(element);
+  } else if (value.isList()) {
+    for (const c10::IValue& element : value.toListRef()) bytes += BytesOf(element);
+  } else if (value.isGenericDict()) {
+    for (const auto& member : value.toGenericDict()) {
+      bytes += BytesOf(member.key()) + BytesOf(member.value());
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 const std::vector<c10::IValue>* KeptAnswers::Find(absl::Span<const InputTensor> inputs) {
@@ -32,9 +51,21 @@ const std::vector<c10::IValue>* KeptAnswers::Find(absl::Span<const InputTensor> 
 
 const std::vector<c10::IValue>& KeptAnswers::Keep(absl::Span<const InputTensor> inputs,
                                                   std::vector<c10::IValue> answers) {
-  if (entries_.size() == kMost) entries_.pop_back();
-  entries_.push_front({KeyOf(inputs), std::move(answers)});
+  Entry entry{KeyOf(inputs), std::move(answers)};
+  entry.bytes = sizeof(Entry) + entry.inputs.size();
+  for (const c10::IValue& answer : entry.answers) entry.bytes += BytesOf(answer);
+  bytes_ += entry.bytes;
+  entries_.push_front(std::move(entry));
+  while (bytes_ > kMostBytes && entries_.size() > 1) {
+    bytes_ -= entries_.back().bytes;
+    entries_.pop_back();
+  }
   return entries_.front().answers;
+}
+
+void KeptAnswers::DropLatest() {
+  bytes_ -= entries_.front().bytes;
+  entries_.pop_front();
 }
 
 }  // namespace mpsd

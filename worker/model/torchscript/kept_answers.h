@@ -1,4 +1,4 @@
-// KeptAnswers: all answers of a decoupled model's latest requests, each request's from one run.
+// KeptAnswers: all answers of a decoupled model's open requests, each request's from one run.
 #pragma once
 
 #include <deque>
@@ -19,15 +19,21 @@ namespace mpsd {
 //   Answer(request A, 0)   no entry: forward runs, Keep()      A
 //   Answer(request B, 0)   no entry: forward runs, Keep()      B A
 //   Answer(request A, 1)   Find()                              A B
+//   Answer(request A, 2)   Find(), no such answer: DropLatest()  B
 //
-// Bounded: beyond kMost the least recently used entry goes, and its request costs one more run.
-// Owned by a TorchScriptModel, whose only lane calls it. Lives on the lane's thread.
+// Bounded: beyond kMostBytes the least recently used entries go, but the latest stays. A request
+// whose entry is gone costs one more run. A client that leaves early leaves its entry here. Owned
+// by a TorchScriptModel, whose only lane calls it. Lives on the lane's thread.
 class KeptAnswers {
  public:
-  static constexpr size_t kMost = 4;
+  static constexpr size_t kMostBytes = size_t{64} << 20;
 
-  // The answers to a request with these inputs; null if none are kept. Valid until the next Keep().
+  // The answers to a request with these inputs; null if none are kept. Valid until the next call
+  // that is not const.
   const std::vector<c10::IValue>* Find(absl::Span<const InputTensor> inputs);
+
+  // Drops what the latest Find() or Keep() has returned.
+  void DropLatest();
 
   // Keeps the answers and returns them. The tensors must not lie in the inputs' memory, which ends
   // with the request.
@@ -38,9 +44,11 @@ class KeptAnswers {
   struct Entry {
     std::string inputs;
     std::vector<c10::IValue> answers;
+    size_t bytes = 0;
   };
 
   std::deque<Entry> entries_;  // the most recently used first
+  size_t bytes_ = 0;           // all entries together
 };
 
 }  // namespace mpsd

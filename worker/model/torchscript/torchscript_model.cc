@@ -141,7 +141,10 @@ absl::StatusOr<bool> TorchScriptModel::GiveAnswer(absl::Span<const InputTensor> 
     if (!all.ok()) return all.status();
     answers = &answers_.Keep(inputs, *std::move(all));
   }
-  if (index >= answers->size()) return false;
+  if (index >= answers->size()) {
+    answers_.DropLatest();
+    return false;
+  }
   absl::Status status = EmitAll((*answers)[index], /*row_count=*/1, sink);
   if (!status.ok()) return status;
   return true;

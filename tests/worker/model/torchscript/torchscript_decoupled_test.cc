@@ -75,8 +75,34 @@ TEST_F(TorchScriptDecoupled, RequestsTakeTurns) {
   other = {0, 0, 0};  // as memory that another request has got
   EXPECT_THAT(Answer({7, 8}, 1), ElementsAre(8, run));
   EXPECT_THAT(Answer({1, 2, 3}, 1), ElementsAre(2, other_run));
-  for (const float x : {10, 11, 12, 13}) EXPECT_EQ(Answer({x}, 0).at(0), x);
-  EXPECT_EQ(Answer({7, 8}, 1).at(0), 8) << "forward ran again";
+}
+
+TEST_F(TorchScriptDecoupled, ManyRequestsTakeTurnsWithOneRunEach) {
+  Load(kListSource);
+  std::vector<float> runs;
+  for (float x = 0; x < 50; ++x) runs.push_back(Answer({x, 1}, 0).at(1));
+  for (float x = 0; x < 50; ++x) EXPECT_EQ(Answer({x, 1}, 1).at(1), runs[x]);
+}
+
+TEST_F(TorchScriptDecoupled, AnEndedRequestLeavesNothing) {
+  Load(kListSource);
+  const float run = Answer({7}, 0).at(1);
+  EXPECT_THAT(Answer({7}, 1), ElementsAre());
+  EXPECT_NE(Answer({7}, 0).at(1), run) << "forward ran again for a new request";
+}
+
+TEST_F(TorchScriptDecoupled, LargeAnswersGiveWayToLaterOnes) {
+  spec_.outputs[0].dims = {-1};
+  Load(
+      "def forward(self, x: Tensor) -> List[Tuple[Tensor, Tensor]]:\n"
+      "    run = torch.rand(1)\n"
+      "    return [(torch.zeros(6 * 1024 * 1024), run), (x, run)]\n");  // 24 MiB
+  const float first = Answer({1}, 0).back();
+  const float second = Answer({2}, 0).back();
+  EXPECT_EQ(Answer({1}, 1).at(1), first);
+  Answer({3}, 0);
+  EXPECT_EQ(Answer({1}, 1).at(1), first);
+  EXPECT_NE(Answer({2}, 1).at(1), second) << "it was used least recently";
 }
 
 TEST_F(TorchScriptDecoupled, HasOneLane) {

@@ -8,9 +8,9 @@
 
 namespace mpsd {
 
-// The rings of one worker incarnation. An honest worker rings at most once per completion, but the
-// completion may be taken before or after the ring is seen. So each completion pays for one ring,
-// and a rate limit bounds unpaid rings. Owned by the completion thread. Thread-compatible.
+// An honest worker rings at most once per completion, but the completion may be taken before the
+// ring is seen. So each completion pays for one ring, and a rate limit bounds unpaid rings. One per
+// incarnation; owned by Bells. Thread-compatible.
 class BellWatch {
  public:
   static constexpr uint32_t kEmptyRingsPerSecond = 1000;
@@ -30,7 +30,7 @@ class BellWatch {
  private:
   RateLimit empty_rings_;
   uint32_t consumed_ = 0;
-  uint64_t paid_ = 0;  // rings that completions have paid for
+  uint64_t paid_ = 0;  // paid rings
 };
 
 }  // namespace mpsd

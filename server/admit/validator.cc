@@ -16,7 +16,7 @@
 namespace mpsd {
 namespace {
 
-// The message's input for each input of the spec, in the spec's order.
+// By input of the spec.
 using InputOrder = absl::InlinedVector<const InputMessage*, 4>;
 
 template <typename... Words>
@@ -35,7 +35,7 @@ std::string Quoted(const std::vector<absl::string_view>& names) {
                       "]");
 }
 
-// Numbers of inputs that clients send: all, and required ones.
+// Clients send these: all, and required ones.
 struct InputCounts {
   size_t all = 0;
   size_t required = 0;
@@ -77,7 +77,7 @@ bool LacksRequired(const ServedModel& model, const InputOrder& order) {
   return false;
 }
 
-// Finds the message's inputs in the spec's order; null for one that is left out.
+// Null for an input that is left out.
 absl::Status Order(const InferMessage& message, const ServedModel& model, InputOrder* order) {
   const std::vector<TensorSpec>& specs = model.spec.inputs;
   const InputCounts counts(model);

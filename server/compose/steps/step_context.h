@@ -20,13 +20,13 @@ struct StepContext {
               const Clock* time, uint64_t copy_bytes)
       : handler(admission), models(directory), metrics(counters), clock(time), copies(copy_bytes) {}
 
-  InferHandler* const handler;  // admits the requests of steps
+  InferHandler* const handler;  // for steps
   const ModelDirectory* const models;
   ServerMetrics* const metrics;
   const Clock* const clock;
-  RequestObservers observers;       // for steps: no request log; set before the first request
-  ByteAllowance copies;             // for tensors between steps; self-synchronized
-  std::atomic<int64_t> inside{0};   // open requests of models of steps
+  RequestObservers observers;  // without a request log; set before the first request
+  ByteAllowance copies;        // between steps; self-synchronized
+  std::atomic<int64_t> inside{0};
   std::atomic<bool> closed{false};  // the daemon ends: no further step begins
 };
 

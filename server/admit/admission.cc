@@ -24,7 +24,7 @@ namespace {
 // A model is not replaced more often meanwhile.
 constexpr int kMostLooks = 3;
 
-// By a parameter, which never extends the deadline; 0: none.
+// The client's limit by a parameter, which never extends the deadline; 0: none.
 int64_t ClientsTimeoutNs(const InferMessage& message, const QueuePolicy& policy) {
   const bool says_one = message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs;
   const bool counts = policy.timeout_ns == 0 || policy.allow_timeout_override;

@@ -31,8 +31,8 @@ class RowWriter final : public RowFiller {
             const RowTargets& targets) const override;
 };
 
-// Padded with zeros to 8 bytes. FP16 is rounded and has no denormals here; BF16 is cut. The element
-// of BYTES is 0. REQUIRES: the datatype holds the value. Pure.
+// Writes the value, padded with zeros to 8 bytes. FP16 is rounded and has no denormals here; BF16
+// is cut. The element of BYTES is 0. REQUIRES: the datatype holds the value. Pure.
 void EncodeElement(DataType datatype, double value, char element[8]);
 
 // The element that pads the spec's input number `input`; 0 without a PadRule. Pure.

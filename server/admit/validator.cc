@@ -16,7 +16,7 @@
 namespace mpsd {
 namespace {
 
-// By input of the spec.
+// The message's inputs, in the order of the spec's.
 using InputOrder = absl::InlinedVector<const InputMessage*, 4>;
 
 template <typename... Words>
@@ -35,7 +35,7 @@ std::string Quoted(const std::vector<absl::string_view>& names) {
                       "]");
 }
 
-// Clients send these: all, and required ones.
+// Numbers of inputs that clients send: all, and required ones.
 struct InputCounts {
   size_t all = 0;
   size_t required = 0;

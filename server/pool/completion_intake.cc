@@ -17,7 +17,8 @@
 namespace mpsd {
 namespace {
 
-// For an answer that needs a larger worker. Starts take longer, but nobody knows how long.
+// The client of an answer that needs a larger worker may retry then. Starts take longer, but nobody
+// knows how long.
 constexpr int64_t kRoomierWorkerNs = kNsPerSecond;
 
 // The model has seen the request, and may have noted it.

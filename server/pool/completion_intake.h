@@ -65,9 +65,9 @@ class CompletionIntake {
   AnsweringList answering_;
 };
 
-// A larger worker may come, but too late for the request.
+// Ends a request whose answer needs a larger worker, which may come too late.
 absl::Status LargerWorkerStarts(uint64_t bytes);
-// No larger worker can come.
+// Ends one for which no larger worker can come.
 absl::Status NoMemoryForOutputs(uint64_t bytes);
 
 }  // namespace mpsd

@@ -55,7 +55,7 @@ class DeferredWork {
   void TickBy(int64_t when_ns) { tick_by_ns = std::min(tick_by_ns, when_ns); }
 
   bool after_timeout = false;    // the caller's sleep timed out
-  bool others_may_run = false;   // with resources that became free
+  bool others_may_run = false;   // other pools wait for resources that became free
   int64_t tick_by_ns = kNoTick;  // when a drain or tick is due
   absl::InlinedVector<std::pair<std::shared_ptr<WorkerLink>, LanePort*>, 4> wakes;
   absl::InlinedVector<std::unique_ptr<InflightBatch>, 16> completed;

@@ -103,7 +103,8 @@ void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, Deferre
   work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
 }
 
-// False if the worker's output area has no room: the requests are back in their line.
+// False if the worker's output area has no room: the requests are back in their line. Without
+// resources nothing is done, and the views say so.
 bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
   const uint32_t worker = inflight_->lanes()[decision.lane].worker;
   const bool suspects = decision.line == SchedulerDecision::kSuspects;

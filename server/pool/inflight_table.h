@@ -134,9 +134,9 @@ class InflightTable {
   ServedModel* const model_;
   PoolKeeper* const keeper_;
   std::vector<Worker> workers_;
-  std::vector<WorkerView> views_;  // by index of workers_
+  std::vector<WorkerView> views_;  // one for each of workers_
   std::vector<Lane> lanes_;
-  std::vector<LaneView> lane_views_;  // by index of lanes_
+  std::vector<LaneView> lane_views_;  // one for each of lanes_
   bool has_run_ = false;              // a batch came back
 };
 

@@ -27,7 +27,7 @@ struct Loss {
   bool is_suspect = false;          // before this loss
   bool has_crashed_before = false;  // a worker with it, or alone with another of its content
   uint32_t dispatches = 1;          // including this one
-  uint32_t answers = 0;             // that its client has got
+  uint32_t answers = 0;             // answers that its client has got
   bool is_pinned = false;           // bound to the lane that is gone
 };
 

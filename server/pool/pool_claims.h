@@ -35,7 +35,7 @@ class PoolClaims {
 
   void GiveBack(InflightBatch* batch, DeferredWork* work);
 
-  // For a batch that does not begin after all.
+  // The batch does not begin after all.
   void PutBack(InflightBatch* batch, DeferredWork* work);
 
  private:

@@ -20,7 +20,7 @@ struct PoolOptions {
   uint32_t lane_depth = 1;               // limit of batches on a lane
   int64_t max_delay_ns = 0;              // how long a batch that is not full waits
   std::vector<uint32_t> preferred_rows;  // batch sizes, rising
-  // Null: a PredictiveScheduler with these options.
+  // The default is a PredictiveScheduler with these options.
   std::shared_ptr<const Scheduler> scheduler;
   // Without a lane; beyond these limits a request is refused as RESOURCE_EXHAUSTED.
   std::vector<uint32_t> queue_requests = {kDefaultQueueRequests};  // by priority level
@@ -30,7 +30,7 @@ struct PoolOptions {
   uint32_t held_requests = 0;  // no batch before this many wait for the first time
   // When an answer of this size comes, workers get memory for one.
   uint64_t max_answer_bytes = kDefaultQueueBytes;
-  // From the table, which outlives the pool; null: none.
+  // A lane's needs from the table, which outlives the pool; null: none.
   LaneNeeds lane_needs;
   ResourceTable* resources = nullptr;
 };

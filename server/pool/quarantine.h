@@ -53,7 +53,7 @@ class Quarantine {
 
   bool Holds(uint64_t content, int64_t now_ns);
 
-  // The oldest first.
+  // Returns the oldest first.
   std::vector<RefusedContent> Contents(int64_t now_ns);
 
   // Returns how many contents were refused.

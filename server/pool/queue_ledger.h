@@ -75,7 +75,7 @@ class QueueLedger {
   CompletionRate rate_;
   Sum all_;
   std::vector<Sum> levels_;
-  std::vector<Tenant> tenants_;  // also tenants without requests now
+  std::vector<Tenant> tenants_;  // all that ever had a request here
 };
 
 }  // namespace mpsd

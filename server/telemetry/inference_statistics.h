@@ -68,7 +68,7 @@ class InferenceStatistics {
     CountAndTime compute_input;     // this and the next two: requests that a lane answered
     CountAndTime compute_infer;
     CountAndTime compute_output;
-    CountAndTime cache_hit;                // kept answers, and the look-up
+    CountAndTime cache_hit;                // requests that got a kept answer, and the look-up
     CountAndTime cache_miss;               // the look-up, and keeping the answer
     std::vector<BatchSize> by_batch_size;  // by rows
   };

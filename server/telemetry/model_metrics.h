@@ -136,7 +136,7 @@ struct ModelMetrics {
 
   // Written when a batch ends, or its worker dies.
   alignas(128) BatchHistogram batch_rows;
-  TokenHistogram batch_tokens;              // as computed
+  TokenHistogram batch_tokens;              // batches of tokens, as computed
   std::atomic<uint64_t> padding_tokens{0};  // part of batch_tokens
   std::atomic<uint64_t> batches{0};
   std::atomic<uint64_t> gathered_batches{0};    // with more than one run of rows
@@ -233,7 +233,7 @@ struct ServerMetrics {
   std::atomic<uint64_t> evicted_answers{0};      // to make room
   std::atomic<int64_t> step_requests{0};         // inside models of steps
   std::atomic<int64_t> step_copy_bytes{0};       // including answers that wait for parts
-  std::atomic<int64_t> sequence_state_bytes{0};  // open sequences
+  std::atomic<int64_t> sequence_state_bytes{0};  // state of open sequences
 };
 
 // Owned by the daemon. RefusalLog counts calls, CertificateSource the rest. Thread-safe.

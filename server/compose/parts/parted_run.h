@@ -46,7 +46,7 @@ class PartedRun final : public ChildRun {
 
   RowQueue* const pool_;
   std::vector<std::unique_ptr<RequestPart>> parts_;
-  size_t reserved_ = 0;  // from the first; the thread that admits uses it
+  size_t reserved_ = 0;  // parts in the pool, from the first
 
   // Written under the mutex, then read by the thread that ends the request.
   JoinRoom room_;

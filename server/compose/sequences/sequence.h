@@ -65,7 +65,7 @@ class Sequence {
   // The table's fields.
   uint64_t pin = 0;            // 0: it waits for a lane
   std::deque<Turn> waiting;    // in order of arrival
-  Request* running = nullptr;  // in the pool
+  Request* running = nullptr;  // its turn is in the pool
   bool is_ready = false;       // in the table's list
   bool is_closed = false;
   std::optional<SequenceEnd> ending;  // why it closes once no turn is left

@@ -44,7 +44,7 @@ namespace mpsd {
 class SequenceTable {
  public:
   struct Bounds {
-    uint32_t candidates = 1;  // on a lane
+    uint32_t candidates = 1;  // sequences on a lane
     int64_t idle_ns = 0;
     uint32_t most_waiting = 0;  // requests
     uint64_t most_bytes = 0;    // bytes of their inputs
@@ -79,7 +79,7 @@ class SequenceTable {
   // if no lane comes in time.
   absl::Status Admit(const SequenceKey& key, const Turn& turn, uint64_t state_bytes);
 
-  // None if nothing may run.
+  // Returns none if nothing may run.
   std::optional<Begun> Begin(int64_t now_ns, TurnsToEnd* to_end);
 
   // If a sequence's end was refused, the sequence stays open.

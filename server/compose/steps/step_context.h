@@ -20,12 +20,12 @@ struct StepContext {
               const Clock* time, uint64_t copy_bytes)
       : handler(admission), models(directory), metrics(counters), clock(time), copies(copy_bytes) {}
 
-  InferHandler* const handler;  // for steps
+  InferHandler* const handler;  // admits the requests of steps
   const ModelDirectory* const models;
   ServerMetrics* const metrics;
   const Clock* const clock;
   RequestObservers observers;  // without a request log; set before the first request
-  ByteAllowance copies;        // between steps; self-synchronized
+  ByteAllowance copies;        // for tensors between steps; self-synchronized
   std::atomic<int64_t> inside{0};
   std::atomic<bool> closed{false};  // the daemon ends: no further step begins
 };

@@ -45,7 +45,7 @@ void StepRequest::LetGo() {
   if (!let_go_.exchange(true, std::memory_order_acq_rel)) run_->InputsRead(number());
 }
 
-// A step refused before its model is found counts only as a part of the whole request.
+// Before its model is found, only the whole request counts.
 void StepRequest::Count(absl::StatusCode code) {
   if (request()->metrics == nullptr) return;
   CountEnding(*request(), code, context_->metrics, context_->clock);

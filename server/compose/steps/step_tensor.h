@@ -60,7 +60,7 @@ class StepTensor {
   DataType datatype_ = DataType::kInvalid;
   Dims dims_;  // batch dim included
   Payload payload_;
-  AnswerMemory* memory_ = nullptr;  // with a reference
+  AnswerMemory* memory_ = nullptr;  // this holds a reference on it
   std::unique_ptr<char[]> copy_;
   uint64_t copied_bytes_ = 0;
   ByteAllowance* copies_ = nullptr;

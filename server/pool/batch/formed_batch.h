@@ -36,8 +36,8 @@ struct FormedBatch {
 
   void Clear();
 
-  // In rows and in the batch record; the request counts as a new run. REQUIRES: the request has the
-  // shape key of the entries.
+  // Looks at the rows and the batch record; the request counts as a new run. REQUIRES: the request
+  // has the shape key of the entries.
   bool HasRoom(const Request& request, uint32_t max_rows) const;
 
   // `slab` holds the request's rows. REQUIRES: the request is queued and in no list, and HasRoom()

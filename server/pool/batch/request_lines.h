@@ -73,7 +73,7 @@ class RequestLines {
   // Updates head_served_ns in all views, after the Pops of a batch.
   void ShowShares();
 
-  // Unless a single request has more.
+  // The most rows in a batch of the line, unless a single request has more.
   uint32_t shared_rows(uint32_t line) const { return by_index_[line]->shared_rows; }
   uint32_t SharedRows(const Request& request) const { return budget_.RowsOf(request); }
 
@@ -82,7 +82,7 @@ class RequestLines {
     return line == SchedulerDecision::kSuspects ? nullptr : by_index_[line]->curve;
   }
 
-  // With or without a line, and on any lane.
+  // The latency of batches of that shape on any lane. The shape needs no line.
   LatencyCurve* curve(const Request& request);
 
   // The order changes only when Add() gets a request of a new key.

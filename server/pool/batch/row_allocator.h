@@ -53,11 +53,11 @@ class RowAllocator {
 
  private:
   struct Key {
-    std::vector<uint64_t> row_bytes;  // by input
+    std::vector<uint64_t> row_bytes;  // one for each input
     uint32_t row_capacity = 0;
     bool own_extents = false;
     bool has_slab = false;
-    uint32_t slab = 0;  // if has_slab
+    uint32_t slab = 0;  // the open slab, if has_slab
     uint64_t last_used = 0;
   };
 

@@ -22,7 +22,7 @@ namespace mpsd {
 // least one largest batch. 1 for a model that does not batch.
 uint32_t SlabRows(const ModelSpec& spec, absl::Span<const uint64_t> row_bytes);
 
-// For a dim without a bound: -1 in the spec, and no padding rule's largest bucket.
+// For a dim without a bound: the spec says -1, and no padding rule has a largest bucket.
 inline constexpr int64_t kAssumedUnknownDim = 512;
 
 struct ArrivalBounds {
@@ -47,8 +47,8 @@ uint64_t GrowthBytes(uint64_t needed_bytes, uint64_t have_bytes, uint64_t page_b
 // A full queue, the same again for running or abandoned batches, and the holes between.
 uint64_t MaxSlabBytes(uint64_t first_segment_bytes, uint64_t queue_bytes);
 
-// Whole pages above kSlabBytesTarget, so that the holes between such extents are large enough for
-// others.
+// Above kSlabBytesTarget the size is whole pages, so that the holes between such extents are large
+// enough for others.
 uint64_t ExtentBytes(uint64_t bytes, uint64_t page_bytes);
 
 }  // namespace mpsd

@@ -33,7 +33,7 @@ class TenantLists {
   // Null if there is none.
   Request* earliest() const;
 
-  // From the tenant that was served least; between equals, the earliest deadline. Null if there is
+  // Its tenant was served least; between equals, it has the earliest deadline. Null if there is
   // none.
   Request* first(const TenantShares& shares) const;
 

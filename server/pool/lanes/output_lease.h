@@ -46,7 +46,7 @@ class OutputLease final : public AnswerMemory {
   uint64_t offset_ = 0;
   uint64_t bytes_ = 0;
   std::atomic<uint32_t> references_{0};
-  std::atomic<bool> charged_{false};  // to the link, as pinned
+  std::atomic<bool> charged_{false};  // its bytes are charged to the link as pinned
   OutputLease* next_ = nullptr;       // in the link's list of released leases
 };
 

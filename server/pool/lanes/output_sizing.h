@@ -16,7 +16,7 @@ namespace mpsd {
 // Each output begins at a multiple of 64. Nothing if the spec leaves an output's shape open.
 std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows);
 
-// The first guess.
+// The first guess for an output row of unknown shape.
 inline constexpr uint64_t kAssumedOutputRowBytes = 16 << 10;
 
 struct OutputArea {
@@ -29,8 +29,8 @@ struct OutputArea {
 // least kMinPinBytes. A lease has at most half of the area, so that one batch need not wait for all
 // others.
 //
-// kLean: the same if the largest answer fits. Otherwise one such answer at a time has the whole
-// area, and unread answers are copied.
+// kLean, for a host without the memory for kUsual: the same if the largest answer fits. Otherwise
+// one such answer at a time has the whole area, and unread answers are copied.
 enum class AreaKind { kUsual, kLean };
 
 inline constexpr uint64_t kMinPinBytes = 4ULL << 20;
@@ -76,9 +76,9 @@ class OutputEstimate {
 
  private:
   uint64_t row_bytes_ = kAssumedOutputRowBytes;
-  uint64_t largest_answer_bytes_ = 0;  // that did not fit; a power of two, or 0
+  uint64_t largest_answer_bytes_ = 0;  // largest that did not fit; a power of two, or 0
   int64_t no_larger_until_ns_ = INT64_MIN;
-  uint32_t small_batches_ = 0;  // in a row, with less than a quarter used
+  uint32_t small_batches_ = 0;  // consecutive ones that used less than a quarter
 };
 
 }  // namespace mpsd

@@ -18,7 +18,7 @@ struct LaneProgress {
 struct WorkerProgress {
   std::vector<LaneProgress> lanes;  // empty: the worker is not attached
   uint64_t requests = 0;
-  uint32_t inflight = 0;  // on all lanes
+  uint32_t inflight = 0;  // batches on all lanes
   bool can_move = false;  // it has requests, and all would run again if it were killed
   double slowness = 1;    // multiple of the usual time
 };

@@ -30,7 +30,7 @@ class BellWatch {
  private:
   RateLimit empty_rings_;
   uint32_t consumed_ = 0;
-  uint64_t paid_ = 0;  // paid rings
+  uint64_t paid_ = 0;  // rings that completions have paid for
 };
 
 }  // namespace mpsd

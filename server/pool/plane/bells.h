@@ -25,7 +25,7 @@ class Bells final : public WorkerBells {
  public:
   explicit Bells(const Clock* clock);
 
-  // Why no bell can be heard, if so.
+  // The error that left no bell to be heard.
   absl::Status status() const { return rung_.status(); }
 
   // Only `ear` hears the bells from now on. It outlives its hearing.

@@ -16,7 +16,7 @@ namespace mpsd {
 // is called once, and its caller alone calls Stop(). WakeBy() is thread-safe.
 class CompletionThread final : public Plane::Alarm {
  public:
-  // Between two ticks, with and without requests inside.
+  // The longest time between two ticks, with and without requests inside.
   struct Ticks {
     int64_t busy_ns = 20 * kNsPerMs;
     int64_t idle_ns = 200 * kNsPerMs;

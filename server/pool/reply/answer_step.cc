@@ -13,7 +13,7 @@
 namespace mpsd {
 namespace {
 
-// Not copied.
+// The rows are views, not copies.
 AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32_t output) {
   const BatchOutput& source = batch.outputs[output];
   AnswerOutput answer;

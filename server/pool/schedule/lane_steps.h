@@ -16,9 +16,13 @@ namespace mpsd {
 //
 // Returns when a batch of all rows of the line should start on a free lane: most of a step after
 // the last of the others. A step is a usual batch's time divided by the lanes, and no request waits
-// longer than two. The batch starts at once (`now_ns`) in some cases. It has as many rows as usual,
-// or the head would be late. There is one lane, or batches are about as short as a wake-up. Or
-// larger batches gain nothing. Pure. REQUIRES: the line is not empty, and its curve is known.
+// longer than two. The batch starts at once (`now_ns`) in these cases:
+//
+//   it has as many rows as usual, or the head would be late
+//   there is one lane, or batches are about as short as a wake-up
+//   larger batches gain nothing
+//
+// Pure. REQUIRES: the line is not empty, and its curve is known.
 int64_t NextStepNs(const SchedulerSnapshot& snapshot, const LineView& line, int64_t now_ns);
 
 }  // namespace mpsd

@@ -16,7 +16,7 @@ namespace mpsd {
 //     batch, the first suspect runs there, alone.
 //  2. A batch goes to the lane with the least to do (ChooseLane), at most `lane_depth` to a lane. A
 //     busy lane gets only a full batch, since more requests may join a smaller one. An idle lane of
-//     a slow worker gets a batch only if no other lane is idle, or soon enough (UseSlowLaneAtNs).
+//     a slow worker gets a batch only if no other lane is idle, or will be soon (UseSlowLaneAtNs).
 //  3. Among the lines that are due, the one whose head is served first gets the batch
 //     (IsServedBefore). A line is due once its head has waited for `max_delay_ns`, or its rows fill
 //     a batch or a preferred size.

@@ -31,7 +31,7 @@ class ReplicaForecast {
     double replicas = -1;  // within the SLO; not known without one
   };
 
-  // 0: any time.
+  // With `slo_ns` 0 a request may take any time.
   explicit ReplicaForecast(int64_t slo_ns) : slo_ns_(slo_ns) {}
 
   // The curve outlives the forecast.

@@ -22,7 +22,7 @@ struct LineView {
   int64_t head_arrival_ns = 0;
   int64_t head_deadline_ns = 0;         // when the head's wait ends
   int64_t head_answer_deadline_ns = 0;  // not before head_deadline_ns
-  int64_t tail_deadline_ns = 0;         // when the wait of the head's rank ends
+  int64_t tail_deadline_ns = 0;         // when the wait of the last one of the head's rank ends
   const LatencyCurve* curve = nullptr;  // null: nothing is known
   uint32_t rank = 0;                    // rank of the head
   // Later ranks fill the batches of the head's rank. This one's head has the earliest deadline of
@@ -52,7 +52,7 @@ struct LaneView {
   uint32_t worker = 0;      // index in workers
   uint32_t batches = 0;     // one runs, the others wait in the lane's ring
   int64_t free_at_ns = 0;   // when all should have run; past: at once, or unknown
-  uint64_t pin = 0;         // binds lines to it
+  uint64_t pin = 0;         // name that binds lines to it
   int64_t expected_ns = 0;  // how long its last batch should run; 0: unknown
 };
 
@@ -63,8 +63,8 @@ struct WorkerView {
   bool kept = false;            // reserved for suspects
   bool has_output_room = true;  // false: a batch found no room since the last kWait
   bool has_resources = true;    // false: others hold what a batch needs (PoolClaims)
-  int64_t turn_ns = 0;          // how long a batch waits for them (TurnWait)
-  int64_t turn_since_ns = 0;    // since when one waits; 0: none does
+  int64_t turn_ns = 0;          // how long a batch waits for its turn (TurnWait)
+  int64_t turn_since_ns = 0;    // since when a batch waits for its turn; 0: none does
   double slowness = 1;
   uint32_t passed_over = 0;  // batches that others got since its last
   uint64_t largest_lease_bytes = std::numeric_limits<uint64_t>::max();

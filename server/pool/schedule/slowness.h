@@ -64,7 +64,7 @@ inline double UsualRatio(absl::Span<double> ratios) {
   return *middle;
 }
 
-// 1 if the worker is not slow. Pure.
+// A multiple of the usual ratio; 1 if the worker is not slow. Pure.
 inline double SlownessOf(double ratio, double usual, bool was_slow) {
   const double slowness = ratio / std::max(usual, 1e-9);
   return slowness >= (was_slow ? kSlowUntil : kSlowFrom) ? slowness : 1;

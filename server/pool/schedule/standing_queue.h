@@ -24,7 +24,7 @@ class StandingQueue {
   static constexpr int64_t kAnyNs = std::numeric_limits<int64_t>::max() / 4;
   static constexpr int64_t kLeastIntervalNs = 100'000'000;
 
-  // 0: no queue ever stands.
+  // With `target_ns` 0 no queue ever stands.
   explicit StandingQueue(int64_t target_ns) : target_ns_(target_ns) {}
 
   // The wait of a batch's first such request. `now_ns` never falls.

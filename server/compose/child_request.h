@@ -38,7 +38,7 @@ class ChildRequest : public ReplySink {
   // The queue outlives the ending. After an error the owner hears of no ending. Called once.
   absl::Status Reserve(RequestQueue* queue) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Unless the queue commits the request itself. REQUIRES: Reserve() was OK, and the caller holds
+  // The queue may commit the request itself. REQUIRES: Reserve() was OK, and the caller holds
   // the owner. Called once.
   void Fill(RowQueue* queue);
 

@@ -22,7 +22,7 @@ class GaugeShare {
   GaugeShare(const GaugeShare&) = delete;
   GaugeShare& operator=(const GaugeShare&) = delete;
 
-  // The gauge has no order with other memory.
+  // The gauge has no order with other memory: a scrape may see it before or after the change.
   void Set(int64_t value) {
     if (value == value_) return;
     gauge_->fetch_add(value - value_, std::memory_order_relaxed);

@@ -149,7 +149,7 @@ struct ModelMetrics {
   std::atomic<uint64_t> quarantined_requests{0};  // same content as one that crashed a worker
   std::atomic<uint64_t> timeout_wakeups{0};       // each is a bug
   std::atomic<uint64_t> keep_warm_runs{0};        // by lanes without a batch
-  std::atomic<uint64_t> memory_trims{0};          // by workers
+  std::atomic<uint64_t> memory_trims{0};          // trims of unused memory, by workers
   InferenceStatistics inference;
   AnswerStatistics answers;
 
@@ -206,7 +206,7 @@ struct ServerMetrics {
   std::atomic<uint64_t> model_load_failures{0};
   std::atomic<uint64_t> pull_failures{0};
   std::atomic<int64_t> memory_pressure{0};         // a MemoryPressure
-  std::atomic<uint64_t> memory_pressure_rises{0};  // above the last level
+  std::atomic<uint64_t> memory_pressure_rises{0};  // rises above the last level
   std::atomic<int64_t> config_reload_ok{1};        // 0: the last reload failed
   std::atomic<uint64_t> config_reloads{0};         // failed ones too
   std::atomic<uint64_t> failed_config_reloads{0};

@@ -51,7 +51,7 @@ class PartedRun final : public ChildRun {
   // Written under the mutex, then read by the thread that ends the request.
   JoinRoom room_;
   std::vector<JoinedOutput> outputs_;  // in the order of the wanted outputs
-  StageTimes times_;                   // first part's batch to last part's end
+  StageTimes times_;                   // from the first part's batch to the last part's end
   StageSums sums_;                     // longest of each stage, since parts run side by side
 };
 

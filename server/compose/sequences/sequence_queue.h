@@ -68,7 +68,6 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Chi
       ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<std::shared_ptr<SequenceTurn>> RunningOn(absl::Span<const uint64_t> pins)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // REQUIRES: the caller does not hold the mutex.
   void Carry(const SequenceTable::TurnsToEnd& to_end) ABSL_LOCKS_EXCLUDED(mu_);
   void Fail(Request* request, const absl::Status& status);
 

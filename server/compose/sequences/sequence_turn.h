@@ -17,7 +17,7 @@
 
 namespace mpsd {
 
-// Bound to the sequence's lane:
+// The turn is bound to the sequence's lane:
 //
 //   the client's inputs ──┐                          ┌──▶ the outputs that the client wants
 //   controls, id ─────────┼──▶ rows ─▶ batch ─▶ … ───┤

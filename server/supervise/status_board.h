@@ -1,5 +1,4 @@
 // StatusBoard: the state of all workers, readable from other threads.
-// do, and the old one may go.
 #pragma once
 
 #include <functional>

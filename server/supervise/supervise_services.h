@@ -1,5 +1,4 @@
 // SuperviseServices: what all workers of a supervisor share.
-// members, functions that use them require it, and each entry point begins with Check().
 #pragma once
 
 #include <cstdint>

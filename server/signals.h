@@ -1,7 +1,8 @@
 // SignalWaiter: turns signals into state that threads can wait for.
 //
 //   SIGTERM, SIGINT   requests()   1: drain; 2: hurry; more change nothing
-//   SIGHUP            hangups()    a reload, one for all that came since main looked
+//   SIGHUP            news()       a reload, one for all that came since main looked
+//   SIGUSR2           news()       a handover to a new daemon, likewise
 //   SIGUSR1           the function of OnReopen(), on the signals' thread: main may be in a drain
 //   SIGPIPE           ignored: a client that is gone is an error of a write
 //   SIGXFSZ           ignored: so is a file that has reached the process's limit

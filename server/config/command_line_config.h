@@ -59,7 +59,7 @@ absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& file
 // models. ModelRepository reads the folder later. NOT_FOUND if it is missing.
 absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control);
 
-// The addresses by the flags of `serve`.
+// The addresses that `serve` has flags for.
 struct ListenFlags {
   std::string host;                   // empty: 127.0.0.1
   std::optional<uint16_t> port;       // for gRPC; nothing: 8001

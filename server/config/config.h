@@ -137,7 +137,7 @@ struct ModelConfig {
 // Clients that may read the services' descriptors.
 enum class Reflection { kLocal, kOff, kOn };
 
-// On addresses of their own. The files existed when the config was read; CertificateSource reads
+// TLS on addresses of its own. The files existed when the config was read; CertificateSource reads
 // them.
 struct TlsConfig {
   std::vector<std::string> grpc;

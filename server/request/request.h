@@ -40,11 +40,11 @@ using ContentKey = std::array<uint8_t, 32>;
 
 struct RequestInput {
   DataType datatype = DataType::kInvalid;  // kInvalid: optional, and left out
-  Dims dims;
-  Dims padded_dims;
-  uint64_t row_bytes = 0;            // padded; 0 for BYTES, whose rows differ
-  uint64_t tensor_bytes = 0;         // all rows together; for BYTES only
-  const Payload* payload = nullptr;  // the client's bytes
+  Dims dims;                               // dims of a client's row
+  Dims padded_dims;                        // dims of a row in the batch
+  uint64_t row_bytes = 0;                  // padded; 0 for BYTES, whose rows differ
+  uint64_t tensor_bytes = 0;               // all rows together; for BYTES only
+  const Payload* payload = nullptr;        // the client's bytes, until the reply
 
   bool is_left_out() const { return datatype == DataType::kInvalid; }
 
@@ -60,8 +60,8 @@ struct StageSums {
   int64_t output_ns = 0;
 };
 
-// When its batch passed the stages; 0: not. Decoupled: the first batch's forming and start, the
-// last one's finish.
+// When its batch passed the stages; 0: it did not. For a decoupled model: the first batch's forming
+// and start, the last one's finish.
 struct StageTimes {
   int64_t batched_ns = 0;
   int64_t started_ns = 0;
@@ -147,7 +147,7 @@ struct RequestTicket {
   bool cancelled = false;      // by the client, while its rows were being filled
   bool is_arriving = false;    // its payload is not whole, until Commit()
   bool is_tried = false;       // admitted although expected to be late (Foreseen)
-  bool is_unforeseen = false;  // nothing was known of batches of its shape
+  bool is_unforeseen = false;  // admitted while nothing was known of batches of its shape
   bool suspect = false;    // runs alone: its worker crashed, or its batch's outputs were too large
   bool delayed = false;    // it has waited, and yields
   uint8_t dispatches = 0;  // batches that it has been in
@@ -167,7 +167,7 @@ struct RequestTicket {
 struct RequestOutcome {
   StageTimes times;
   StageSums sums;
-  bool is_answered = false;
+  bool is_answered = false;  // the statistics count it as answered
 };
 
 // One inference of a call. Lies in its exchange, which uses it again for the next inference. A
@@ -201,13 +201,13 @@ struct Request : RequestAsked, RequestTicket, RequestOutcome {
     return final_deadline_ns == 0 ? deadline_ns : final_deadline_ns;
   }
 
-  // The wait in the queue ends then at the latest. REQUIRES: kNew.
+  // The request waits in the queue at most until then. REQUIRES: kNew.
   void LimitWait(int64_t until_ns);
 
   // Lower ranks are served first.
   uint32_t rank() const { return 2 * level + (delayed ? 1 : 0); }
 
-  // When it ends in the queue.
+  // When it ends if it is still in the queue.
   int64_t expiry_ns() const { return yields ? answer_deadline_ns() : deadline_ns; }
 
   // Whether its wait ends by `until_ns` and its answer still has time.
@@ -217,7 +217,7 @@ struct Request : RequestAsked, RequestTicket, RequestOutcome {
   // orders the request by rank or deadline.
   void Delay();
 
-  // It is in a batch: only the answer's deadline counts now.
+  // The request is in a batch: only the answer's deadline counts now.
   void EndWait();
 
   // REQUIRES: MayGo(state, to).
@@ -284,9 +284,10 @@ class RequestQueue {
   // the request.
   virtual RowQueue* RowsFor(const Request& /*request*/) { return nullptr; }
 
-  // RESOURCE_EXHAUSTED if the queue is full. ABORTED if it is closed: the caller looks the model up
-  // again. After OK the queue owes the reply, else the caller. With `targets->later` the request
-  // may have ended already. Otherwise the caller fills its rows, then calls RowQueue::Commit().
+  // Takes the request. RESOURCE_EXHAUSTED if the queue is full. ABORTED if it is closed: the caller
+  // looks the model up again. After OK the queue owes the reply, else the caller. With
+  // `targets->later` the request may have ended already. Otherwise the caller fills its rows, then
+  // calls RowQueue::Commit().
   virtual absl::Status Reserve(Request* request, RowTargets* targets) = 0;
 
   // Ends the request as CANCELLED, unless it has ended: at once, when its current answer is taken,

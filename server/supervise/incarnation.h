@@ -14,8 +14,8 @@
 
 namespace mpsd {
 
-// From one worker's control socket; a worker that needs more is killed. A read takes at most 16
-// KiB, a message two reads: four times what an honest worker needs.
+// Reads from one worker's control socket; a worker that needs more is killed. A read takes at most
+// 16 KiB, a message two reads: an honest worker needs a quarter of this.
 inline constexpr uint32_t kControlReadsPerSecond = 512;
 // A read takes 4 KiB of one worker's stdout and stderr. A worker that writes more waits, as with
 // any full pipe.

@@ -24,8 +24,8 @@ struct CudaServiceOptions {
   int64_t start_timeout_ns = 10 * kNsPerSecond;
 };
 
-// With it, the workers of one GPU run at the same time. The price: a fault of one ends all there;
-// they start again, and no request is blamed.
+// With this service, the workers of one GPU run at the same time. The price: a fault of one ends
+// all there; they start again, and no request is blamed.
 //
 // Runs the control program in its own process group and folder, and starts it again if it dies.
 // Never changes a setting of the device, never touches another service, but ends one that a killed
@@ -49,7 +49,7 @@ class CudaService {
   CudaService(const CudaService&) = delete;
   CudaService& operator=(const CudaService&) = delete;
 
-  // -1: none.
+  // The control program's; -1: none.
   pid_t pid() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

@@ -16,7 +16,7 @@
 
 namespace mpsd {
 
-// The program for a model's format.
+// Knows the program for a model's format.
 //
 //   mpsd-worker            models of all formats; links libtorch where the build has it
 //   mpsd-worker-synthetic  synthetic models only; libtorch would cost 0.2 s and 55 MB a process
@@ -25,7 +25,7 @@ namespace mpsd {
 // LocalWorkerHost. Immutable, so thread-safe.
 class WorkerBinaries {
  public:
-  // Behind the first program's name.
+  // Suffix of the second program's name.
   static constexpr char kSyntheticSuffix[] = "-synthetic";
 
   // The other program lies beside it.

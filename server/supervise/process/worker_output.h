@@ -24,7 +24,7 @@ std::string Printable(const std::string& text);
 // Thread-compatible.
 class WorkerOutput {
  public:
-  // For each line within the rate.
+  // Called for each line within the rate.
   using OnLine = std::function<void(const std::string& line)>;
 
   explicit WorkerOutput(int64_t now_ns) : limit_(kWorkerLinesPerSecond, now_ns) {}

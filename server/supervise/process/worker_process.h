@@ -13,7 +13,7 @@
 
 namespace mpsd {
 
-// Their tokens follow the one that it was spawned with.
+// Their tokens begin with the one that the worker was spawned with.
 enum class WorkerEvent {
   kControl,  // something to read, or the end
   kOutput,   // something to read, or the end
@@ -45,11 +45,11 @@ class WorkerProcess {
   // An error says why the kernel takes nothing for a living worker; the next call tries again.
   virtual absl::Status Flush() = 0;
 
-  // Once the control token was reported. OUT_OF_RANGE: no whole message; UNAVAILABLE: end of file;
-  // any other error: the worker broke the protocol.
+  // Called once the control token was reported. OUT_OF_RANGE: no whole message; UNAVAILABLE: end of
+  // file; any other error: the worker broke the protocol.
   virtual absl::StatusOr<MessageReader::Received> Receive() = 0;
 
-  // Once the output token was reported; may be empty.
+  // Called once the output token was reported; the text may be empty.
   virtual std::string ReadOutput() = 0;
   virtual bool output_ended() const = 0;
 
@@ -65,8 +65,8 @@ class WorkerProcess {
   // Sends SIGKILL, unless the process was reaped.
   virtual void Kill() = 0;
 
-  // Once the exit token was reported or Kill() was called; -1 while the process lives. With `wait`,
-  // blocks. REQUIRES: it was not reaped before.
+  // Called once the exit token was reported or Kill() was called. -1 while the process lives; with
+  // `wait` it blocks until the end. REQUIRES: it was not reaped before.
   virtual int Reap(bool wait) = 0;
 
   // 0: unknown.

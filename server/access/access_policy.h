@@ -19,7 +19,7 @@ namespace mpsd {
 // StatusOf() has the client's answers.
 enum class Verdict {
   kAllowed,
-  kUnauthenticated,  // the caller is unknown
+  kUnauthenticated,  // the caller is unknown: other credentials may help
   kDenied,           // no rule of the caller allows it
 };
 
@@ -35,8 +35,8 @@ class HeaderSource {
 struct Credentials {
   absl::string_view authorization;                        // empty: none
   bool has_repeated_header = false;                       // then no token is valid
-  absl::Span<const absl::string_view> certificate_names;  // verified
-  const HeaderSource* headers = nullptr;                  // null: none
+  absl::Span<const absl::string_view> certificate_names;  // from a verified certificate
+  const HeaderSource* headers = nullptr;                  // may name a tenant; null: none
 };
 
 // Takes no heap memory. Owned by the Gate. Thread-safe: constant, and every decision is pure.

@@ -13,7 +13,7 @@ namespace mpsd {
 // The config's `access` and the token file → AccessRules → Gate::SetRules() → AccessPolicy. SIGHUP
 // reads both files again, and replaces the rules whole. See docs/access.md.
 
-// With the digest a reader of the file cannot call.
+// Only the digest is kept: a reader of the file cannot use it.
 struct AccessToken {
   std::string name;
   Sha256Digest digest{};

@@ -7,7 +7,7 @@ namespace mpsd {
 
 struct RowRate {
   uint32_t rows_per_second = 0;  // 0: any
-  uint32_t burst_rows = 0;       // after a pause; not 0 if there is a rate
+  uint32_t burst_rows = 0;       // at once, after a pause; not 0 if there is a rate
 
   bool operator==(const RowRate&) const = default;
 };

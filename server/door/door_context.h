@@ -37,8 +37,7 @@ struct DoorContext {
   OpenCalls* open_stream_calls = nullptr;
   OpenCalls* open_other_calls = nullptr;
   UnreadCopies* unread = nullptr;
-  TaskThreads* inflaters =
-      nullptr;  // null: limits.compressed_requests is off, a compressed body is 415
+  TaskThreads* inflaters = nullptr;  // null: compressed bodies are refused with 415
   InflateBounds inflate_bounds;
   const MetricsPage* page = nullptr;
   LoadSampler* load = nullptr;  // null: no load reports

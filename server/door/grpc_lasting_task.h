@@ -24,8 +24,8 @@ namespace mpsd {
 //   a conversation     each message gets a response, in order. The next one is read once the
 //                      client has taken the response to the one before
 //
-// The model that a request names passes the gate here. An error of the method ends the call, a stop
-// of the server with UNAVAILABLE.
+// The model that a request names passes the gate here. An error of the method ends the call. A stop
+// of the server ends it with UNAVAILABLE.
 //
 // Lives on its connection's thread. Owns itself.
 class GrpcLastingTask final : public HttpTask, public MethodWatcher {

@@ -114,7 +114,7 @@ void GrpcStreamRequest::SendError(const absl::Status& status) {
   source_.answers->Answered(this, std::move(error), has_several ? EmptyFinal() : GrpcAnswer());
 }
 
-// For clients who want to be told.
+// Empty unless the client wants to be told.
 GrpcAnswer GrpcStreamRequest::EmptyFinal() {
   if (!exchange_.message().wants_final_flag) return {};
   const absl::Status status = Write(Answer(), /*is_last=*/true);

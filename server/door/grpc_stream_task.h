@@ -135,7 +135,7 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
       ABSL_GUARDED_BY(mu_);                                      // their next answer is wanted
   std::deque<GrpcStreamRequest*> resumed_ ABSL_GUARDED_BY(mu_);  // null: the reading goes on
   size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
-  bool waits_for_room_ ABSL_GUARDED_BY(mu_) = false;  // before reading on
+  bool waits_for_room_ ABSL_GUARDED_BY(mu_) = false;  // the reading waits
   bool has_parts_ ABSL_GUARDED_BY(mu_) = false;
   bool read_all_ ABSL_GUARDED_BY(mu_) = false;  // the client has closed its side
   bool broken_ ABSL_GUARDED_BY(mu_) = false;    // nothing can be written any more

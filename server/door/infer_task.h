@@ -165,7 +165,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
   Route route_;
   Arrival arrival_;
   TraceContext trace_;
-  std::string request_id_;  // from X-Request-Id
+  std::string request_id_;  // from X-Request-Id, echoed
 
   OpenCalls::Place place_ ABSL_GUARDED_BY(thread_);
   Grant grant_ ABSL_GUARDED_BY(thread_);

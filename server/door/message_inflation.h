@@ -40,10 +40,10 @@ class MessageInflation {
   // Whether this Resumed() is the inflation's; takes it. Then the functions below may be called.
   bool TakeResumed() { return std::exchange(is_out_, false); }
 
-  // The message may stay compressed, with CANCELLED. Resumed() still comes.
+  // The message may stay compressed: status() is then CANCELLED. Resumed() still comes.
   void Drop() { is_dropped_.store(true, std::memory_order_relaxed); }
 
-  // Else the client's answer.
+  // OK, or the client's answer.
   const absl::Status& status() const { return status_; }
 
   // The bytes count as held until Clear().
@@ -58,7 +58,8 @@ class MessageInflation {
   TaskThreads* const threads_;
   bool is_out_ = false;
 
-  // Ordered by the threads' queue, and by the post of HttpCall::Resume().
+  // Written by Begin(), read by Run(): the threads' queue orders them, and the post of
+  // HttpCall::Resume() the way back.
   CompressedForm form_ = CompressedForm::kGzip;
   absl::string_view bytes_;
   HttpCall* call_ = nullptr;

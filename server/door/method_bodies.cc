@@ -17,7 +17,7 @@ constexpr char kStatusMethod[] = "/mpsd.control.v1.Control/Status";
 
 struct MethodBodies {
   RouteKind kind;
-  absl::string_view method;  // full, of the protocol's or mpsd's service
+  absl::string_view method;  // the full name
   absl::StatusOr<std::string> (*request)(const Route& route, absl::string_view body);
   absl::StatusOr<std::string> (*json)(const std::string& response);
 };

@@ -168,8 +168,8 @@ HttpReply TextTask::ErrorOf(const absl::Status& status) const {
   return RouteError(route(), status, forced_code(), context().style);
 }
 
-// The last ending's thread sees what all have written. Resume() before the count keeps the call
-// from being over.
+// The last ending's thread sees what all have written. Resume() comes before the count, so that
+// the call is not over yet.
 void TextTask::EndOne(bool is_ok) {
   const bool is_first_failure = !is_ok && !has_failed_.exchange(true, std::memory_order_acq_rel);
   if (is_first_failure && left_.load(std::memory_order_acquire) > 1) {

@@ -191,7 +191,7 @@ class InferExchange final : public ReplySink, private TextWaiter {
   Request request_;
   RequestRegions regions_;
   absl::Status resumed_status_;  // result of copying device inputs, or of encoding texts
-  // If not OK, the request ends with this: no further answer can be sent, or the rest does not come.
+  // Unless OK, the request ends with it: no further answer can be sent, or the rest does not come.
   absl::Status refusal_;
   AnswerCounter counter_;
 

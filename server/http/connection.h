@@ -56,7 +56,7 @@ struct ConnectionContext {
   const Clock* clock = nullptr;
   std::string* read_buffer = nullptr;  // for one read at a time
   ReplyQueue* replies = nullptr;
-  // FlushNow() follows soon
+  // connections whose FlushNow() follows soon
   std::vector<std::shared_ptr<Http2Connection>>* unflushed = nullptr;
   std::function<void(Connection*)> ended;  // may destroy the connection
   // Another object goes on with the socket. May destroy the connection.

@@ -25,9 +25,9 @@ constexpr uint64_t kHeaderBlockBytes = 64 << 10;
 constexpr uint32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 4 << 20;
 constexpr size_t kFrameHeadBytes = 9;
-// For a silent client to answer a PING.
+// How long a silent client may take to answer a PING.
 constexpr int64_t kPingAnswerNs = 20 * kNsPerSecond;
-// For an old connection's streams.
+// How long an old connection's streams may go on.
 constexpr int64_t kAgeGraceNs = 60 * kNsPerSecond;
 constexpr uint8_t kDrainPing[8] = {'d', 'r', 'a', 'i', 'n'};
 

@@ -71,7 +71,7 @@ class Http2Connection final : public Connection,
   // FlushNow() follows at the end of the thread's round.
   void Flush();
 
-  // Unless a write is out.
+  // Writes what is ready, unless a write is out.
   void FlushNow();
 
   void RequestBegins();
@@ -81,7 +81,7 @@ class Http2Connection final : public Connection,
     return leaves_;
   }
 
-  // The stream's task is told at the end of this read.
+  // Pieces have come: the stream's task is told at the end of this read.
   void BodyGrew(int32_t stream) { grown_.push_back(stream); }
 
   // The stream's part is in this write, or in the next one.

@@ -31,7 +31,7 @@ class HttpCall {
  public:
   virtual ~HttpCall() = default;
 
-  // Valid until HttpTask::Over(), its body after Serve(kWhole).
+  // Valid until HttpTask::Over(). The body is there from Serve(kWhole) on.
   virtual const HttpRequest& request() const = 0;
 
   // "ipv4:127.0.0.1:40312", "unix:".
@@ -93,7 +93,7 @@ class HttpCall {
 //   BodyGrew, any number of times → Serve → … → Over
 //
 // Serve() then comes once, unless ClientLeft() was first. After kWhole the task takes the last
-// pieces. BodyGrew() and Serve() may follow the reply.
+// pieces, after kTooMany none comes. BodyGrew() and Serve() may follow the reply.
 class HttpTask {
  public:
   // Unless the body is whole, the task replies with an error. From kTooMany on, the connection then

@@ -156,7 +156,7 @@ class HttpConnection final : public Connection,
   bool told_end_ ABSL_GUARDED_BY(thread_) = false;  // to the client, in the last reply's head
   bool leaves_ ABSL_GUARDED_BY(thread_) = false;
 
-  std::vector<char> input_ ABSL_GUARDED_BY(thread_);  // from begin_ to end_ not taken yet
+  std::vector<char> input_ ABSL_GUARDED_BY(thread_);  // bytes from begin_ to end_ are not taken yet
   size_t begin_ ABSL_GUARDED_BY(thread_) = 0;
   size_t end_ ABSL_GUARDED_BY(thread_) = 0;
   size_t searched_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of Input() without the end of a head

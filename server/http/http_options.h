@@ -34,7 +34,7 @@ struct HttpGroup {
 // No time except `keepalive_ns` is 0.
 struct HttpServerOptions {
   std::vector<HttpGroup> groups;
-  std::shared_ptr<InheritedSockets> inherited;      // not null if TLS is used
+  std::shared_ptr<InheritedSockets> inherited;      // null: all sockets are opened anew
   std::shared_ptr<CertificateSource> certificates;  // REQUIRES: not null if TLS is used
   bool client_must_show_certificate = false;
   uint32_t threads = 1;      // shared by addresses without their own

@@ -23,11 +23,11 @@ struct HttpHeader {
   }
 };
 
-// A handler's view of a request, filled by the HttpParser. Nothing is decoded, and only the form is
-// checked. Not to be moved, since the views show `head`.
+// A handler's view of a request, checked only in form and not decoded. Not to be moved, since the
+// views show `head`.
 //
-// Part of an HttpConnection, which uses it again. The views are valid until HttpTask::Over() has
-// returned. The server's options bound the head and the body.
+// Part of an HttpConnection, which uses it again, or of an Http2Stream. The views are valid until
+// HttpTask::Over() has returned. The server's options bound the head and the body.
 //
 // Thread-compatible: constant while a handler has it, except the body.
 struct HttpRequest {
@@ -42,9 +42,9 @@ struct HttpRequest {
   absl::InlinedVector<HttpHeader, 8> headers;  // in the client's order
   HttpBody body;
 
-  // The value of the first header with this name in any case; else empty. Readers disagree on which
-  // of two lines counts. For a header that decides about access or the body's bytes, the caller
-  // refuses a CountOf() above 1.
+  // The first header with this name in any case; else empty. Readers disagree on which of two lines
+  // counts. For a header that decides about access or the body's bytes, the caller refuses a
+  // CountOf() above 1.
   absl::string_view Header(absl::string_view name) const {
     for (const HttpHeader& header : headers) {
       if (header.Has(name)) return header.value;

@@ -112,7 +112,7 @@ class HttpThread {
   absl::flat_hash_map<Connection*, std::shared_ptr<Connection>> connections_ ABSL_GUARDED_BY(role_);
   boost::asio::steady_timer timer_ ABSL_GUARDED_BY(role_);
   bool looks_ ABSL_GUARDED_BY(role_) = false;  // the timer is set
-  bool keeps_ ABSL_GUARDED_BY(role_) = true;   // after a reply
+  bool keeps_ ABSL_GUARDED_BY(role_) = true;   // connections stay open after a reply
   bool ending_ ABSL_GUARDED_BY(role_) = false;
   std::thread thread_;
 };

@@ -10,8 +10,7 @@
 
 namespace mpsd {
 
-// A request with a reply, or a part, on its way. Lives on its connection's thread, except its place
-// in the queue.
+// Lives on its connection's thread, except its place in the queue.
 class Replying {
  public:
   virtual ~Replying() = default;
@@ -23,8 +22,8 @@ class Replying {
   Replying* next_ = nullptr;
 };
 
-// Any thread pushes replies. The connections' thread takes all of them between the events of its
-// sockets, and is woken only from sleep.
+// Any thread pushes replies. The connections' thread takes all of them together, and is woken only
+// from sleep.
 //
 //   Take …  →  FallAsleep → the sleep → WakeUp  →  Take …
 //
@@ -53,7 +52,7 @@ class ReplyQueue {
     pushing_.fetch_sub(1, std::memory_order_release);
   }
 
-  // Has each request take its reply, in the order of their coming. Returns their number.
+  // Has each request take its reply, in order. Returns their number.
   size_t Take() {
     if (first_.load(std::memory_order_relaxed) == nullptr) return 0;
     size_t count = 0;

@@ -50,7 +50,7 @@ class WriteBatch {
     return rest;
   }
 
-  // True: all is written.
+  // True once all is written.
   bool DidWrite(size_t bytes_now) { return (written_ += bytes_now) == bytes(); }
 
   void Clear() {

@@ -49,8 +49,8 @@ enum class RegionKind { kObject, kDevice };
 class ClientRegions {
  public:
   struct Options {
-    uint64_t bytes = 0;          // all of objects; 0: all are refused
-    uint64_t device_bytes = 0;   // all of devices; 0: all are refused
+    uint64_t bytes = 0;          // all regions of objects; 0: all are refused
+    uint64_t device_bytes = 0;   // all regions of devices; 0: all are refused
     uint64_t message_bytes = 0;  // one request's inputs in regions
     uint64_t held_bytes = 0;     // all copies that requests hold
   };
@@ -73,7 +73,7 @@ class ClientRegions {
   void RegisterDevice(const ConnectionId& connection, RegionSpec spec,
                       std::function<void(const absl::Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Removes the region, or all of the kind if `name` is empty, or nothing.
+  // Removes the region, if there is one; all of the kind if `name` is empty.
   void Unregister(const ConnectionId& connection, RegionKind kind, absl::string_view name)
       ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -32,8 +32,8 @@ namespace mpsd {
 // A small request leaves its buffers to the next one, so that a reused call allocates next to
 // nothing.
 //
-// A parameter of a wrong type is a fault in the message, which Validate() refuses. Whether the request
-// fits its model is decided in admit/. Owned by a call. Lives on the call's thread, except
+// A parameter of a wrong type is a fault in the message, which Validate() refuses. Whether the
+// request fits its model is decided in admit/. Owned by a call. Lives on the call's thread, except
 // DropBuffers() and DropFields().
 class RequestWire {
  public:

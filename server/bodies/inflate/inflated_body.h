@@ -26,7 +26,7 @@ namespace mpsd {
 // threads and back.
 class InflatedBody final : private InflateSink {
  public:
-  // Beyond the end a reader may touch these.
+  // Bytes beyond the end that a reader may touch.
   static constexpr size_t kPaddingBytes = 64;
 
   // The ledger of `bounds` outlives the body.

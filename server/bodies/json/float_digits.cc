@@ -46,7 +46,7 @@ constexpr int Log2OfPower(int n) { return (n * 1741647) >> 19; }
 constexpr int Log10OfPower(int n) { return (n * 1262611) >> 22; }
 constexpr int Log10OfThreeQuarters(int n) { return (n * 1262611 - 524031) >> 22; }
 
-// Without a branch.
+// Has no branch.
 uint32_t Choose(bool first, uint32_t one, uint32_t other) {
   const uint32_t mask = -static_cast<uint32_t>(first);
   return (one & mask) | (other & ~mask);

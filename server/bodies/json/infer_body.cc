@@ -25,7 +25,7 @@ struct InputFields {
   size_t data_begin = 0;     // in the copies
   std::string_view waiting;  // a "data" that came before shape or datatype
   std::optional<uint64_t> binary_bytes;
-  ParameterMap* parameters = nullptr;  // without a field here
+  ParameterMap* parameters = nullptr;  // parameters that have no field here
 
   bool in_region() const {
     return parameters != nullptr && parameters->contains("shared_memory_region");
@@ -55,7 +55,7 @@ DataTarget TargetOf(const InputFields& fields) {
 // Reads one body. Lives on the call's thread.
 class InferReader {
  public:
-  // The reader sets `*missing_bytes`, still to come, to 0 where a tensor has them.
+  // So many bytes are still to come. The reader sets `*missing_bytes` to 0 if a tensor has them.
   InferReader(BodyKeeper* keeper, uint64_t* missing_bytes)
       : keeper_(keeper),
         message_(keeper->message()),

@@ -64,7 +64,7 @@ class SeenKeys {
 
  private:
   absl::InlinedVector<absl::string_view, 8> few_;
-  absl::flat_hash_set<absl::string_view> many_;  // after the few
+  absl::flat_hash_set<absl::string_view> many_;  // used once there are more than a few
   size_t count_ = 0;
 };
 

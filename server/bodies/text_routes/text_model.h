@@ -14,13 +14,12 @@
 
 namespace mpsd {
 
-// A generation with a task for texts or tokens, which this keeps alive. A call's task has one until
-// its reply is written. So the generation that was found first words the reply, even if the request
-// runs on a later one.
+// Keeps the generation alive. A call's task has one until its reply is written. So the generation
+// that was found first words the reply, even if the request runs on a later one.
 struct TextModel {
   std::shared_ptr<ServedModel> served;
   ModelTask task = ModelTask::kEmbedding;
-  size_t output = 0;                 // the output with a row's vector or scores
+  size_t output = 0;                 // has a row's vector or scores
   std::optional<size_t> raw_output;  // "logits", from which scores were made
   size_t width = 0;                  // numbers in a row; 0: the spec leaves it open
 
@@ -43,7 +42,7 @@ struct TextModel {
 // Pure.
 std::optional<TextModel> TextModelOf(std::shared_ptr<ServedModel> served);
 
-// Tokens in a row, special ones included; and whether a longer text is cut by default. Pure.
+// The most tokens in a row, with special ones; and whether a longer text is cut by default. Pure.
 size_t MostTokens(const TextModel& model);
 bool CutsByDefault(const TextModel& model);
 

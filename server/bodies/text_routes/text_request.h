@@ -15,11 +15,11 @@ namespace mpsd {
 
 // The rows are texts, pairs of texts, or tokens; never two kinds.
 struct TextRequest {
-  std::string model;                         // empty: not named
-  std::vector<std::string> texts;            // one per row, or a query shared by all pairs
-  std::vector<std::string> pairs;            // second text per row; empty: no pairs
-  std::vector<std::vector<int32_t>> tokens;  // rows sent as tokens
-  bool is_list = true;                       // false: one row, and its answer is no list
+  std::string model;               // empty: not named
+  std::vector<std::string> texts;  // one per row, or a query shared by all pairs
+  std::vector<std::string> pairs;  // second text per row; empty: no pairs
+  std::vector<std::vector<int32_t>> tokens;
+  bool is_list = true;  // false: one row, and its answer is no list
 
   TextWishes wishes;
   std::optional<size_t> dimensions;  // in a vector, at least 1
@@ -37,7 +37,7 @@ struct TextRequest {
   const std::string& TextOf(size_t row) const { return texts.size() == 1 ? texts[0] : texts[row]; }
 };
 
-// `request` is new. REQUIRES: the route Infers().
+// REQUIRES: the route Infers(), and `request` is new.
 //
 //   route         the rows                                       further fields
 //   kEmbeddings   input: str | [str] | [int] | [[int]]           encoding_format, dimensions,
@@ -56,7 +56,7 @@ struct TextRequest {
 //
 // All have "model", on Ollama's routes perhaps with the tag ":latest". Null counts as left out;
 // unknown fields are checked and ignored. INVALID_ARGUMENT for any other body; IsTooLong() beyond
-// `most_rows` rows. Takes the texts' memory once more, and the JSON reader's (see InferBody).
+// `most_rows`. Takes the texts' memory once more, and the JSON reader's (see InferBody).
 // Thread-safe.
 absl::Status ReadTextRequest(TextRoute route, std::string body, size_t most_rows,
                              TextRequest* request);

@@ -1,4 +1,4 @@
-// TextRows: some rows of a TextRequest, as the message of one inference.
+// TextRows: some rows of a TextRequest, as one inference.
 #pragma once
 
 #include <array>

@@ -29,10 +29,9 @@ absl::Status ReadTokenizeRequest(std::string body, size_t most_rows, TokenizeReq
 
 // [[{"id","piece","text","special","start","stop"}]]: the uncut tokens of each text, behind its
 // prompt's. Text, start and stop are null, since no tokenizer here knows a token's place in a text.
-// Special tokens are those put around a text. The tokenizer's statuses name the text by its place.
-// UNAVAILABLE if the tokenizer cannot be used, INVALID_ARGUMENT without one, IsTooLong() beyond
-// kMaxTokenizeBytes. Takes some 0.1 ms per KiB, and some milliseconds with a large vocabulary.
-// Thread-safe.
+// Special tokens are those around a text. Errors name the text by its place. UNAVAILABLE if the
+// tokenizer cannot be used, INVALID_ARGUMENT without one, IsTooLong() beyond kMaxTokenizeBytes.
+// Takes some 0.1 ms per KiB, and some milliseconds with a large vocabulary. Thread-safe.
 absl::StatusOr<std::string> TokensJson(const TokenizeRequest& request, const TextModel& model);
 
 }  // namespace mpsd

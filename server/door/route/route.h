@@ -24,7 +24,7 @@ enum class RouteKind : uint8_t {
   kServerMetadata,
   kFrontPage,  // the status for a browser
   kStatus,     // as JSON
-  kForgive,    // takes again refused contents
+  kForgive,    // has a model take refused contents again
   kModelMetadata,
   kModelReady,
   kModelConfig,
@@ -49,7 +49,7 @@ struct Route {
   std::string region;
   absl::string_view page;  // without a final slash; lives forever
   TextPath text;
-  const char* allow = "";  // methods
+  const char* allow = "";  // the path's methods
 };
 
 // Served by an InferTask. Pure.

@@ -72,8 +72,8 @@ class MethodTable {
     Kind kind = Kind::kUnary;
     Unary unary;
     Deferred deferred;
-    State state;  // not null for a watched method that is not periodic
-    Pause pause;  // not null for a periodic method alone
+    State state;  // for a watched method; null for a periodic one
+    Pause pause;  // for a periodic method
   };
 
   // Adds the method "/package.Service/Name". REQUIRES: the name is new; kUnary or kConversation.

@@ -57,7 +57,7 @@ bool OpenCalls::CountOne() {
   return count < limit_;
 }
 
-// Without calls of no model, one more has room.
+// While no call is without a model, the limit alone counts.
 absl::Status OpenCalls::EnterOf(uint64_t client, Place* place) {
   MPSD_CHECK(place->calls_ == nullptr);
   if (!CountOne()) return Refuse("too many calls are open");

@@ -89,7 +89,7 @@ class FrameMeter {
   int64_t last_ns_ = 0;
   uint64_t block_bytes_ = 0;   // the unfinished block's
   uint32_t payload_left_ = 0;  // left of the current frame
-  uint32_t data_stream_ = 0;   // if it is a DATA frame
+  uint32_t data_stream_ = 0;   // its stream, if it is a DATA frame
   std::array<uint8_t, kHeadBytes> head_{};
   uint8_t head_count_ = 0;
   size_t preface_left_;

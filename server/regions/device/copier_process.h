@@ -86,8 +86,8 @@ class CopierProcess {
   absl::StatusOr<CopyOutcome> Receive(int64_t until_ns);
 
   CopierWaiter* const waiter_;
-  platform::SharedMemory ours_;    // the copier reads
-  platform::SharedMemory theirs_;  // the copier writes
+  platform::SharedMemory ours_;    // the copier reads this
+  platform::SharedMemory theirs_;  // the copier writes this
   pid_t pid_ = -1;
   bool gone_ = true;
   UniqueFd socket_;

@@ -37,7 +37,7 @@ struct HttpReply {
   std::string headers;                   // further lines, each with its break
   std::string body;
   Splices splices;           // in `body`
-  std::string trailers;      // likewise; only where HttpCall::takes_trailers()
+  std::string trailers;      // lines behind the body; only where HttpCall::takes_trailers()
   bool tells_length = true;  // false: no header does, as in gRPC
   // When the client must have taken this part of a streaming call; 0: the server's time for a
   // reply. A late part is cut: HttpTask::PartTaken(false).

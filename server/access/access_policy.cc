@@ -13,7 +13,7 @@ namespace {
 constexpr absl::string_view kScheme = "bearer ";
 constexpr absl::string_view kAnyCertificate = "*";
 
-// The token in "Bearer TOKEN"; nothing if the header has another form.
+// Nothing if the header is not "Bearer TOKEN".
 std::optional<absl::string_view> BearerToken(absl::string_view header) {
   if (!absl::StartsWithIgnoreCase(header, kScheme)) return std::nullopt;
   header.remove_prefix(kScheme.size());
@@ -88,8 +88,7 @@ uint32_t AccessPolicy::TenantOf(const RuleSet& rules, const Credentials& credent
   return 0;
 }
 
-// Adds the rules of the caller's token. False if the token is unknown. Always compares all tokens,
-// so that the time reveals nothing about them.
+// False if the token is unknown. Always compares all tokens, so that the time reveals nothing.
 bool AccessPolicy::AddTokensRules(const Credentials& credentials, RuleSet* rules) const {
   const std::optional<absl::string_view> text = BearerToken(credentials.authorization);
   if (!text.has_value() || credentials.has_repeated_header) return false;

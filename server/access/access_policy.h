@@ -16,33 +16,30 @@
 
 namespace mpsd {
 
-// StatusOf() turns it into the client's answer.
+// StatusOf() has the client's answers.
 enum class Verdict {
   kAllowed,
   kUnauthenticated,  // the caller is unknown: other credentials may help
-  kDenied,           // the caller is known, and none of its rules allows it
+  kDenied,           // no rule of the caller allows it
 };
 
-// A call's headers. Implemented by the gates of each transport. Lives on the stack of the thread
-// that asks the gate.
+// A call's headers. Lives on the stack of the thread that asks the gate.
 class HeaderSource {
  public:
   virtual ~HeaderSource() = default;
 
-  // The first header of that name, given in small letters; empty: none.
+  // `name` is in small letters; empty: none.
   virtual absl::string_view Header(absl::string_view name) const = 0;
 };
 
-// A caller's credentials. The views belong to the caller of the policy, which is HttpGate.
 struct Credentials {
-  absl::string_view authorization;                        // the header's value; empty: none
-  bool has_repeated_header = false;                       // several such headers are invalid
+  absl::string_view authorization;                        // empty: none
+  bool has_repeated_header = false;                       // then no token is valid
   absl::Span<const absl::string_view> certificate_names;  // from a verified certificate
   const HeaderSource* headers = nullptr;                  // may name a tenant; null: none
 };
 
-// The rules in a form that answers quickly. Owned by the Gate. Thread-safe: constant after
-// construction, and every decision is pure. A decision takes no heap memory.
+// Takes no heap memory. Owned by the Gate. Thread-safe: constant, and every decision is pure.
 //
 // The first line that applies decides:
 //   the method has an open role                       allowed, with any credentials or none
@@ -58,22 +55,19 @@ class AccessPolicy {
 
   bool IsOpen(const MethodAccess& method) const { return open_.Meets(method.roles); }
 
-  // Whether the caller may call the method with any model. Sets `*rules` to the rules that apply to
-  // the caller, whatever the verdict.
+  // Whether the caller may call the method with any model. Always sets `*rules` to the caller's.
   Verdict Enter(const MethodAccess& method, const Credentials& credentials, RuleSet* rules) const;
 
-  // Whether a caller with these `rules` may call the method with this model. An empty name stands
-  // for all models, or for the server if Scope says so. REQUIRES: Enter() allowed the caller and
-  // gave `rules`.
+  // An empty name stands for all models, or for the server if Scope says so. REQUIRES: Enter()
+  // allowed the caller and gave `rules`.
   Verdict MayUse(const MethodAccess& method, const RuleSet& rules, absl::string_view model) const;
 
-  // The tenant as which the caller shares models, if `rules` apply. If TenantRules say so, a header
-  // names the tenant. Otherwise each credential that may infer is a tenant. A caller with several
-  // is the one whose rule stands first; 0 if there is one tenant without a rate. Beyond kMaxTenants
-  // - 1 tenants, the rest share one.
+  // By TenantRules, a header's tenant. Else each credential that may infer is a tenant, and the
+  // caller's first rule counts; 0 if there is one tenant without a rate. Beyond kMaxTenants - 1,
+  // tenants share one.
   uint32_t TenantOf(const RuleSet& rules, const Credentials& credentials) const;
 
-  // Limits of the tenants, by number.
+  // By the tenants' numbers.
   const std::vector<RowRate>& rates() const { return rates_; }
 
  private:

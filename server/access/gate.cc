@@ -34,7 +34,7 @@ Verdict Gate::Enter(const MethodAccess& method, const Credentials& credentials,
 std::optional<Verdict> Gate::MayUse(const MethodAccess& method, const Grant& grant,
                                     absl::string_view model) const {
   absl::ReaderMutexLock lock(&mu_);
-  // An older grant has the indices of older rules.
+  // An older grant has older rules' indices.
   if (policy_ == nullptr || grant.version != version_) return std::nullopt;
   return policy_->MayUse(method, grant.rules, model);
 }

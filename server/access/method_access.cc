@@ -11,7 +11,7 @@ constexpr RoleSet kObserve = RoleSet(Role::kMetrics) | Role::kControl;
 constexpr RoleSet kReflect = Role::kReflection;
 constexpr RoleSet kControl = Role::kControl;
 
-// Sorted by name. While rules are in force, nobody may call an unlisted method.
+// Sorted by name.
 constexpr MethodAccess kMethods[] = {
     {"/docs", kAnyRole, Scope::kServer},
     {"/grpc.health.v1.Health/Check", Role::kHealth, Scope::kModelIfAny, 1},

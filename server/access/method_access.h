@@ -1,4 +1,4 @@
-// MethodAccess: the list of all callable methods, each with the roles that may call it; Grant.
+// MethodAccess: all callable methods, with their roles; Grant.
 #pragma once
 
 #include <array>
@@ -12,28 +12,25 @@
 
 namespace mpsd {
 
-// The right to call a group of methods, given by a rule. Each method names the roles that may call
-// it; method_access.cc has the list.
 enum class Role : uint8_t {
-  kInfer,       // infer, and ask about models and the client's own memory
-  kHealth,      // ask whether the server and its models are ready
-  kMetrics,     // read counters: /metrics, statistics, the status of the workers
-  kControl,     // change the daemon: load and unload models, settings
-  kReflection,  // read the descriptors of the services
+  kInfer,       // infer, and ask about models and one's own memory
+  kHealth,      // ask whether server and models are ready
+  kMetrics,     // /metrics, statistics, the workers' status
+  kControl,     // change the daemon: load models, settings
+  kReflection,  // read the services' descriptors
 };
 
-// As the config writes them, in the order of Role.
+// As in the config, in the order of Role.
 inline constexpr std::array<std::string_view, 5> kRoleNames = {"infer", "health", "metrics",
                                                                "control", "reflection"};
 
-// A set of roles, one word in size. Thread-compatible.
+// One word in size. Thread-compatible.
 class RoleSet {
  public:
   constexpr RoleSet() = default;
   constexpr RoleSet(Role role) : bits_(Bit(role)) {}  // NOLINT: a role is a set of one
 
   constexpr bool empty() const { return bits_ == 0; }
-  // Whether the two sets have a role in common.
   constexpr bool Meets(RoleSet other) const { return (bits_ & other.bits_) != 0; }
   constexpr RoleSet operator|(RoleSet other) const { return RoleSet(bits_ | other.bits_); }
   constexpr bool operator==(const RoleSet&) const = default;
@@ -47,23 +44,21 @@ class RoleSet {
 
 // The subject of a call, if rules may be limited to some models.
 enum class Scope : uint8_t {
-  kServer,      // not a model
-  kModel,       // the model that the request names; all models if it names none
-  kModelIfAny,  // the same, or the server if the request names it
-  kAllModels,   // all models at once
+  kServer,
+  kModel,       // the request's model; all models if it names none
+  kModelIfAny,  // likewise, or the server if the request names it
+  kAllModels,
 };
 
-// The server's name in a request that may name a model or the server. No name means the server too.
+// In a request that may name a model or the server. No name means the server too.
 inline constexpr absl::string_view kServerName = "inference.GRPCInferenceService";
 
-// A row of the list. A call looks its row up once by name and keeps the reference for the gate. A
-// value; the view lives forever.
+// The view lives forever.
 struct MethodAccess {
-  absl::string_view name;  // "/package.Service/Method", or the path of an HTTP request
+  absl::string_view name;  // "/package.Service/Method", or an HTTP path
   RoleSet roles;           // any one suffices
   Scope scope = Scope::kServer;
-  uint32_t model_field =
-      0;  // the field of the request that names the model; 0: the caller finds it
+  uint32_t model_field = 0;  // the request's field with the model; 0: the caller finds it
 };
 
 inline constexpr RoleSet kMayInfer = Role::kInfer;
@@ -73,28 +68,25 @@ inline constexpr MethodAccess kModelInferAccess{"/inference.GRPCInferenceService
 inline constexpr MethodAccess kModelStreamInferAccess{
     "/inference.GRPCInferenceService/ModelStreamInfer", kMayInfer, Scope::kModel, 0};
 
-// For a path that does not exist, or has other methods. A caller of anything may know which paths
-// exist: /docs lists them.
+// For unknown paths, or methods that a path lacks. Any role may know which paths exist: /docs lists
+// them.
 inline constexpr RoleSet kAnyRole =
     RoleSet(Role::kInfer) | Role::kHealth | Role::kMetrics | Role::kControl | Role::kReflection;
 inline constexpr MethodAccess kUnknownPathAccess{"", kAnyRole, Scope::kServer, 0};
 
-// All methods of both doors, gRPC and HTTP, sorted by name. While rules are in force, no others can
-// be called. Pure.
+// Sorted by name. While rules are in force, no others can be called. Pure.
 absl::Span<const MethodAccess> AllMethodAccess();
 
-// The method of this name. An unlisted name gives a method that no role may call, so that a
-// forgotten method is closed and not open. The referent lives forever. Thread-safe.
+// An unlisted name gives a method that no role may call, so that a forgotten method is closed. The
+// referent lives forever. Thread-safe.
 const MethodAccess& AccessOf(absl::string_view name);
 
-// The rules that apply to a caller, by index. Fixed in size, so that a call keeps it without the
-// heap. Valid only for the policy that made it.
+// A caller's rules, by index in the policy that made this; without heap memory.
 using RuleSet = std::bitset<kMaxAccessRules>;
 
-// A caller's result from Gate::Enter(). A value kept with the call, so that credentials are judged
-// once: for a stream at its beginning, and again when the rules have changed.
+// The result of Gate::Enter(). A stream's credentials are judged again when the rules have changed.
 struct Grant {
-  uint64_t version = 0;  // version of the rules; 0: no grant
+  uint64_t version = 0;  // the rules'; 0: no grant
   RuleSet rules;
   uint32_t tenant = 0;  // AccessPolicy::TenantOf()
 };

@@ -28,7 +28,7 @@ int64_t RateTable::TakeOf(uint32_t tenant, uint32_t rows, int64_t now_ns) {
   bucket.rows = std::min<double>(bucket.rate.burst_rows,
                                  bucket.rows + static_cast<double>(passed_ns) / row_ns);
   bucket.filled_ns = std::max(bucket.filled_ns, now_ns);
-  // A row that is nearly there counts: the difference is only rounding.
+  // A row that is nearly there counts: the rest is rounding.
   if (bucket.rows < 1 - 1e-6) return static_cast<int64_t>(std::ceil((1 - bucket.rows) * row_ns));
   bucket.rows -= rows;
   return 0;

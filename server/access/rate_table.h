@@ -1,4 +1,4 @@
-// RateTable: how many rows each tenant may still ask for.
+// RateTable: how many rows each tenant may ask for now.
 #pragma once
 
 #include <atomic>
@@ -11,19 +11,17 @@
 
 namespace mpsd {
 
-// A bucket of rows for each tenant with a rate. It fills with time up to the rate's burst. A
-// request passes while a row is left, whatever its own rows, and the bucket may then owe some. So a
-// request larger than the burst passes too, and its tenant then waits longer.
+// A tenant's bucket fills up to its burst. A request passes while a row is left, whatever its own
+// rows, and the bucket may then owe some.
 //
-// Owned by the Gate, which sets the rates, and used by Admission. Reads no clock. Thread-safe.
-// While no tenant has a rate a request costs one load.
+// Owned by the Gate, used by Admission. Reads no clock. Thread-safe. A request costs one load while
+// no tenant has a rate.
 class RateTable {
  public:
-  // By the tenant's number; tenants beyond the last one have none. Refills all buckets.
+  // By the tenants' numbers; those beyond have none. Refills all buckets.
   void SetRates(const std::vector<RowRate>& rates) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Takes the rows out of the tenant's bucket and returns 0. Or takes none and returns the time
-  // until a request passes. `now_ns` is of the monotonic clock.
+  // Returns 0, or takes nothing and returns the time until a request passes. `now_ns` is monotonic.
   int64_t Take(uint32_t tenant, uint32_t rows, int64_t now_ns) ABSL_LOCKS_EXCLUDED(mu_) {
     return any_.load(std::memory_order_relaxed) ? TakeOf(tenant, rows, now_ns) : 0;
   }

@@ -5,7 +5,6 @@
 
 namespace mpsd {
 
-// A value.
 struct RowRate {
   uint32_t rows_per_second = 0;  // 0: any
   uint32_t burst_rows = 0;       // at once, after a pause; not 0 if there is a rate
@@ -13,6 +12,6 @@ struct RowRate {
   bool operator==(const RowRate&) const = default;
 };
 
-inline constexpr uint32_t kMaxRowRate = 1'000'000;  // for either of the two
+inline constexpr uint32_t kMaxRowRate = 1'000'000;  // for both
 
 }  // namespace mpsd

@@ -1,7 +1,7 @@
 #include "server/access/sha256.h"
 
-// OpenSSL 3 recommends EVP, which takes heap memory for each digest (3.0 even if a context is used
-// again). The older functions take none.
+// EVP, which OpenSSL 3 recommends, takes heap memory for each digest. The older functions take
+// none.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
 #include <openssl/sha.h>

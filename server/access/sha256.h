@@ -10,23 +10,20 @@
 
 namespace mpsd {
 
-// The daemon keeps digests of tokens, never a token, so neither its memory nor the token file lets
-// anybody in. A caller's token is digested when its call arrives, and compared with all known
-// digests. A token should be long and random, so its digest needs no salt and may be quick to make;
-// a password would need both.
+// The daemon keeps digests of tokens, so neither its memory nor the token file lets anybody in. A
+// long random token needs no salt and no slow digest; a password would.
 
 using Sha256Digest = std::array<uint8_t, 32>;
 
-// The digest of `text`; nothing if the cryptographic library fails, and the caller is then refused.
-// Takes no heap memory, since every call with a token comes here; allocation_test.cc checks that
-// (tests/server/access). Pure.
+// Nothing if the cryptographic library fails: the caller is then refused. Takes no heap memory, as
+// allocation_test.cc checks, since every call with a token comes here. Pure.
 std::optional<Sha256Digest> Sha256(absl::string_view text);
 
-// The digest of the texts as if they were one.
+// As if the texts were one.
 std::optional<Sha256Digest> Sha256(absl::Span<const absl::string_view> texts);
 
-// Takes the same time wherever the digests differ, so that nobody can find a digest byte by byte
-// with a clock. Pure.
+// Takes the same time wherever the digests differ, so that nobody can find one byte by byte with a
+// clock. Pure.
 bool EqualInConstantTime(const Sha256Digest& a, const Sha256Digest& b);
 
 }  // namespace mpsd

@@ -34,7 +34,7 @@ absl::Status CannotEdit(const std::string& path) {
       absl::StrCat("'", path, "' cannot be changed: ", std::strerror(errno)));
 }
 
-// The name of the token in a line; empty: a comment.
+// Empty: a comment.
 absl::string_view NameIn(absl::string_view line) {
   const std::vector<absl::string_view> words =
       absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
@@ -56,7 +56,7 @@ std::string RealPath(const std::string& path) {
   return error ? path : real.string();
 }
 
-// Removes the file again unless it was renamed. Lives on one thread.
+// Removes the file unless it was renamed. Lives on one thread.
 class NewFile {
  public:
   explicit NewFile(const std::string& path) : path_(path + ".XXXXXX"), fd_(mkstemp(path_.data())) {}
@@ -66,7 +66,7 @@ class NewFile {
     if (fd_.valid() && !is_renamed_) unlink(path_.c_str());
   }
 
-  // mkstemp has given it the mode 0600. `owner` is null for a file that was not there.
+  // mkstemp has set mode 0600. `owner` is null for a new file.
   bool Write(absl::string_view text, const struct stat* owner) {
     if (!fd_.valid()) return false;
     const bool is_theirs = owner != nullptr && owner->st_uid != geteuid();
@@ -131,7 +131,7 @@ absl::StatusOr<std::string> WithoutToken(absl::string_view text, absl::string_vi
 absl::Status EditTokenFile(const std::string& given, const TokenTextEdit& edit) {
   const std::string path = RealPath(given);
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  // The folder's lock: the file itself is another one after each edit.
+  // The file itself is another one after each edit, so the folder is locked.
   const UniqueFd lock(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!lock.valid() || flock(lock.get(), LOCK_EX) != 0) return CannotEdit(path);
   struct stat status {};

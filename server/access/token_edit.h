@@ -1,7 +1,7 @@
-// TokenEdit: changes to the file of tokens, whose form token_file.h has.
+// TokenEdit: changes to the file of tokens.
 //
-// A daemon may read the file at any moment, and an operator may have written comments into it. So
-// an edit touches one line, and the file is exchanged as a whole.
+// A daemon may read the file at any moment, and it may have an operator's comments. So an edit
+// touches one line, and the file is exchanged as a whole.
 #pragma once
 
 #include <functional>
@@ -13,22 +13,20 @@
 
 namespace mpsd {
 
-// A token that nobody can guess: 64 hex digits. INTERNAL only if the cryptographic library fails.
+// 64 hex digits. INTERNAL only if the cryptographic library fails.
 absl::StatusOr<std::string> NewToken();
 
-// The text with a further line for this token, of which only the digest is kept. ALREADY_EXISTS for
-// a name that is there, else as ParseTokens(). Pure.
+// Adds a line with the token's digest. ALREADY_EXISTS for a known name, else as ParseTokens().
+// Pure.
 absl::StatusOr<std::string> WithToken(absl::string_view text, absl::string_view name,
                                       absl::string_view token);
 
-// The text without the line of this token. NOT_FOUND where there is none. Pure.
+// NOT_FOUND without such a line. Pure.
 absl::StatusOr<std::string> WithoutToken(absl::string_view text, absl::string_view name);
 
-// Replaces the file at `path` by what `edit` makes of its text, with mode 0600 and the owner that
-// it had; a missing file has the text "". Readers see the old file or the new one, never a part,
-// and after a crash one of the two is there. Edits at one time wait for each other. Errors of
-// `edit`, and of ReadTokenFile() for a file that is there; UNAVAILABLE names the path where it
-// cannot be written. Thread-safe.
+// Replaces the file, with mode 0600 and the owner that it had; a missing file has the text "".
+// Readers see the old file or the new one, also after a crash. Edits wait for each other. Errors of
+// `edit` and ReadTokenFile(); UNAVAILABLE names a path that cannot be written. Thread-safe.
 using TokenTextEdit = std::function<absl::StatusOr<std::string>(absl::string_view text)>;
 absl::Status EditTokenFile(const std::string& path, const TokenTextEdit& edit);
 

@@ -6,13 +6,13 @@
 
 namespace mpsd {
 
-// A status, and an HTTP code if that says more than the status; else 0. A value.
+// The code is 0 unless it says more than the status.
 struct BodyFault {
   absl::Status status;
   int http_code = 0;
 };
 
-// The client's answer; OK for kWhole. Pure.
+// OK for kWhole. Pure.
 BodyFault FaultOf(BodyEnd body);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// DoorBounds: the bounds that all calls share, whatever their form.
+// DoorBounds: the bounds that all calls share.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace mpsd {
 
-// One ledger of open calls for each kind of call, so that lasting streams and watches keep no other
-// call out. Owned by the daemon; outlives the calls. Thread-safe.
+// A ledger for each kind of call, so that lasting streams and watches keep no other call out. Owned
+// by the daemon; outlives the calls. Thread-safe.
 struct DoorBounds {
   struct Limits {
-    uint32_t calls = 0;  // open at once, for each kind
+    uint32_t calls = 0;  // open at once, of each kind
     uint64_t unread_copy_bytes = 0;
     uint64_t message_bytes = 0;
     uint64_t buffered_bytes = 0;
@@ -35,7 +35,7 @@ struct DoorBounds {
   OpenCalls stream_calls;
   OpenCalls other_calls;
   UnreadCopies unread;
-  HeldBytes inflated;  // all plain bytes of compressed messages
+  HeldBytes inflated;  // plain bytes of compressed messages
   const InflateBounds inflate_bounds;
   TaskThreads inflaters;
 };

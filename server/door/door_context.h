@@ -1,4 +1,4 @@
-// DoorContext: shared by all requests of one thread of the HTTP door.
+// DoorContext: what the requests of one door share.
 #pragma once
 
 #include <cstdint>
@@ -25,25 +25,9 @@ class StatusPage;
 class TaskThreads;
 class UnreadCopies;
 
-// The daemon makes one for each HttpDoor, with everything except the thread, the front page and the
-// watchers, which HttpDoor fills in. A door's tasks point to its copy. Constant once requests
-// arrive. The referents outlive the HTTP server. Thread-safe.
-//
-//   exchange, open_infer_calls, unread, inflaters,   the tasks that infer
-//     json_bytes, default_deadline_ns
-//   open_stream_calls                                GrpcStreamTask, beside those that infer
-//   watchers                                         GrpcLastingTask
-//   methods, open_other_calls                        MethodTask; TokenizeTask the calls alone
-//   page, load, health, origins                      HttpDoor itself, without a task
-//   front_page                                       HttpDoor and MethodTask
-//   models, gate, style, the rest                    several of these
-//
-// DoorBounds has the ledgers and bounds. The config at the start gives the numbers.
-// A reload changes the referents' contents (the gate's rules, the models), but none of these
-// fields.
-//
-// Only `inflaters` may be null: limits.compressed_requests is off then, and a compressed body is
-// answered with 415.
+// The daemon makes one for each HttpDoor, which fills in the thread, the front page and the
+// watchers. Constant once requests arrive: a reload changes only the referents' contents. The
+// referents outlive the HTTP server. Thread-safe.
 struct DoorContext {
   ExchangeContext exchange;  // its thread is the connection's
   const ModelDirectory* models = nullptr;
@@ -53,20 +37,20 @@ struct DoorContext {
   OpenCalls* open_stream_calls = nullptr;
   OpenCalls* open_other_calls = nullptr;
   UnreadCopies* unread = nullptr;
-  TaskThreads* inflaters = nullptr;  // null: compressed bodies are refused
+  TaskThreads* inflaters = nullptr;  // null: compressed bodies are refused with 415
   InflateBounds inflate_bounds;
   const MetricsPage* page = nullptr;
   LoadSampler* load = nullptr;  // null: no load reports
   HealthSource* health = nullptr;
   const StatusPage* front_page = nullptr;
   MethodWatchers* watchers = nullptr;
-  uint64_t message_bytes = 0;  // limits.message: the largest request, and JSON of an answer
-  uint64_t json_bytes = 0;     // limits.http_json: the largest JSON of a request
-  size_t text_rows = 0;        // limits.texts: for a text route's request
-  uint64_t text_tokens = 0;    // limits.text_tokens: for a text route's request
-  int64_t default_deadline_ns = kDefaultTimeoutNs;  // for requests without one; 0: none
+  uint64_t message_bytes = 0;  // limits.message: a request, and JSON of an answer
+  uint64_t json_bytes = 0;     // limits.http_json: JSON of a request
+  size_t text_rows = 0;        // limits.texts, for a text route's request
+  uint64_t text_tokens = 0;    // limits.text_tokens, likewise
+  int64_t default_deadline_ns = kDefaultTimeoutNs;  // without a client's own; 0: none
   std::vector<std::string> origins;                 // sites whose pages may call, see PageOrigin
-  std::vector<std::string> hosts;                   // names of this server, see HasForeignHost()
+  std::vector<std::string> hosts;                   // this server's names, see HasForeignHost()
   StatusStyle style = StatusStyle::kOwn;
 };
 

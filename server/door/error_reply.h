@@ -1,4 +1,4 @@
-// ErrorReply: the one place where mpsd's Status becomes an HTTP answer.
+// ErrorReply: only here a Status becomes an HTTP answer.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,7 +7,7 @@
 
 namespace mpsd {
 
-// The HTTP status code for a status that is not OK:
+// For a status that is not OK:
 //
 //   400 INVALID_ARGUMENT, ALREADY_EXISTS, OUT_OF_RANGE   403 PERMISSION_DENIED   404 NOT_FOUND
 //   401 UNAUTHENTICATED        409 FAILED_PRECONDITION   429 RESOURCE_EXHAUSTED  499 CANCELLED
@@ -16,9 +16,8 @@ namespace mpsd {
 // With StatusStyle::kTriton a full queue and a time-out are 503. Pure.
 int HttpCodeOf(const absl::Status& status, StatusStyle style);
 
-// {"error": "TEXT"}, with the text that a gRPC client gets, cut in the same way. A `code` other
-// than 0 replaces HttpCodeOf(). A RetryInfo becomes Retry-After, in whole seconds, rounded up.
-// Pure.
+// {"error": "TEXT"}, the text cut as for gRPC. A `code` other than 0 replaces HttpCodeOf(). A
+// RetryInfo becomes Retry-After, in whole seconds, rounded up. Pure.
 HttpReply ErrorReply(const absl::Status& status, StatusStyle style, int code = 0);
 
 }  // namespace mpsd

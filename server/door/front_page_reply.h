@@ -1,4 +1,4 @@
-// FrontPageReply: answers to requests for the page at "/".
+// FrontPageReply: answers for the page at "/".
 #pragma once
 
 #include <string>
@@ -11,12 +11,11 @@
 
 namespace mpsd {
 
-// The page with the state of a serialized StatusReply. Pure.
+// With the state of a serialized StatusReply. Pure.
 HttpReply FrontPageReply(const StatusPage& page, const std::string& status);
 
-// The answer to a caller who may not see the state. A browser gets the page without state, since
-// the page can ask for a token and an address line cannot. Others get ErrorReply(). The code is the
-// same. Pure.
+// For a caller who may not see the state. A browser gets the page without it, since the page can
+// ask for a token and an address line cannot. Others get ErrorReply(), with the same code. Pure.
 HttpReply FrontPageRefusal(const StatusPage& page, const HttpRequest& request,
                            const absl::Status& status, StatusStyle style);
 

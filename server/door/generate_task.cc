@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kEvents[] = "text/event-stream; charset=utf-8";
 
-// Clients of Triton know this text.
+// Triton's clients know this text.
 absl::Status NotOneAnswer() {
   return absl::InvalidArgumentError(
       "generate expects model to produce exactly 1 response, use generate stream for model that "
@@ -43,8 +43,8 @@ absl::Status GenerateTask::WriteBody(const ReplyHead& head, const Answer& answer
   return absl::OkStatus();
 }
 
-// The request may have ended, and the task be in use again, when a function of the exchange or the
-// call returns. So each such call is the last action here.
+// When a function of the exchange or the call returns, the task may be in use again. So each such
+// call is the last action here.
 void GenerateTask::SendPart() {
   HttpReply part = TakeReply();
   const bool is_first = !std::exchange(has_answer_, true);
@@ -78,7 +78,7 @@ void GenerateTask::SendNoMore() {
   call()->Reply(std::move(reply));
 }
 
-// A stream that has begun has sent its code: an event carries the error instead.
+// A stream that has begun has sent its code: an event carries the error.
 void GenerateTask::SendError(const absl::Status& status) {
   if (streams() && has_answer_) {
     return call()->Reply(Events(StreamEvent(ErrorJson(CutToHeaderLimit(status.message())))));

@@ -1,4 +1,4 @@
-// GenerateTask: one request in the short form, whose fields are tensors.
+// GenerateTask: one request in the short form.
 #pragma once
 
 #include <string>
@@ -7,8 +7,7 @@
 
 namespace mpsd {
 
-// A request with the path "…/generate" or "…/generate_stream" (server/bodies/json/generate.h has
-// the bodies), to an ordinary or a decoupled model:
+// Requests of "…/generate" and "…/generate_stream":
 //
 //   answers     generate           generate_stream
 //   none        400                200, no event
@@ -17,17 +16,15 @@ namespace mpsd {
 //               the request        is made once the client's socket has taken the one before
 //   an error    its code           its code before the first event, else an event with the error
 //
-// Whether an answer is the only one is known when the next one comes, or none. So `generate` keeps
-// the first answer and no other. A stream has one event under way at a time, and the task is told
-// when the client's socket has taken it. Status code and headers go out with the first event; later
-// errors cannot change them.
+// Only the next answer, or its lack, tells whether an answer is the only one: `generate` keeps the
+// first and no other.
 //
 //   ReadBody, PartTaken, Over          on the connection's thread
 //   WriteBody, then one of the Send…   on any thread, the one that gives the answer
 //
-// The spec of the currently serving generation says how the body's fields are read: UNAVAILABLE if
-// the model is not loaded, NOT_FOUND if there is none. JSON of more than limits.http_json is
-// refused unread. If the client leaves, the request ends: no further answer is asked for.
+// The serving generation's spec says how fields are read: UNAVAILABLE if the model is not loaded,
+// NOT_FOUND if there is none. JSON beyond limits.http_json is refused unread. A client that leaves
+// ends the request.
 //
 // Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
 // HttpDoor, as an InferTask.
@@ -50,8 +47,7 @@ class GenerateTask final : public InferTask {
 
   bool streams() const { return route().kind == RouteKind::kGenerateStream; }
 
-  // State of one request, until Over(). Written by the answers, which never overlap but may come on
-  // different threads.
+  // One request's, until Over(). Written by the answers, which never overlap.
   bool has_answer_ = false;
   HttpReply answer_;       // for generate: the only one so far
   bool has_more_ = false;  // for generate: so the request fails

@@ -63,7 +63,6 @@ absl::string_view NameOf(BodyCoding coding) {
   return coding == BodyCoding::kGzip ? "gzip" : "deflate";
 }
 
-// Overwrites the prefix.
 void PutPrefix(char flag, size_t bytes, std::string* body) {
   (*body)[0] = flag;
   for (size_t i = 1; i < kGrpcPrefixBytes; ++i) {

@@ -1,4 +1,4 @@
-// GrpcForm: the form that gRPC gives to a request and its reply over HTTP/2.
+// GrpcForm: gRPC's form of requests and replies over HTTP/2.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,11 @@ enum class GrpcKind : uint8_t {
   kWebText,  // the same in base64
 };
 
-// The kind of call, by its content type. Calls of kOwn need trailers, and so HTTP/2. Pure.
+// By the content type. Calls of kOwn need trailers, and so HTTP/2. Pure.
 GrpcKind GrpcKindOf(const HttpCall& call);
 
-// The deadline of a call whose header grpc-timeout is `timeout`: up to eight digits and one of the
-// units H, M, S, m, u, n. Computed once, on arrival, for all steps of the call's requests. Setting
-// the wall clock does not move it.
+// The deadline by grpc-timeout: up to eight digits and a unit of H, M, S, m, u, n. Computed once,
+// on arrival.
 //
 //   no header                 DefaultDeadline()
 //   more than 300 s from now  kMaxTimeoutNs from now, so that no request is held for ever
@@ -50,23 +49,20 @@ GrpcKind GrpcKindOf(const HttpCall& call);
 absl::StatusOr<CallDeadline> GrpcDeadline(absl::string_view timeout, int64_t now_ns,
                                           int64_t default_ns);
 
-// When a call with this grpc-timeout is over; kNoDeadlineNs if the header is empty. Pure.
+// The end by grpc-timeout; kNoDeadlineNs for an empty one. Pure.
 absl::StatusOr<int64_t> GrpcEnd(absl::string_view timeout, int64_t now_ns);
 
-// How the call's compressed messages are compressed, by its header grpc-encoding. UNIMPLEMENTED for
-// another encoding than gzip and deflate, and for these unless `allowed`; then the reply gets the
-// header grpc-accept-encoding.
+// By grpc-encoding. UNIMPLEMENTED for anything but gzip and deflate, and for these unless
+// `allowed`; then the reply gets the header grpc-accept-encoding.
 absl::StatusOr<BodyCoding> GrpcCoding(HttpCall* call, bool allowed);
 
-// How the answer to a compressed message of this call may be compressed: as the message, if the
-// header grpc-accept-encoding has it. Pure.
+// How the answer may be compressed: as the message, if grpc-accept-encoding allows it. Pure.
 BodyCoding AnswerCoding(const HttpRequest& request, BodyCoding coding);
 
-// Whether a message with this flag is compressed, in a call with this coding. INTERNAL for a flag
-// that has no meaning there. Pure.
+// By a message's flag. INTERNAL for a flag without a meaning in this coding. Pure.
 absl::StatusOr<bool> IsCompressed(char flag, BodyCoding coding);
 
-// The length of the message behind a prefix. REQUIRES: kGrpcPrefixBytes. Pure.
+// REQUIRES: kGrpcPrefixBytes. Pure.
 uint64_t GrpcLength(absl::string_view prefix);
 
 struct GrpcMessage {
@@ -74,35 +70,34 @@ struct GrpcMessage {
   bool is_compressed = false;
 };
 
-// The message in the body of a unary call. A compressed message without bytes is an empty one.
-// INTERNAL as IsCompressed(), and INVALID_ARGUMENT unless the body is exactly one message. Pure.
+// The message of a unary call. A compressed one without bytes is empty. INTERNAL as IsCompressed(),
+// and INVALID_ARGUMENT unless the body is exactly one message. Pure.
 absl::StatusOr<GrpcMessage> GrpcMessageOf(absl::string_view body, BodyCoding coding);
 
-// The length of a unary call's body by its first bytes; 0: these are too few. Pure.
+// The length of a unary call's body; 0: `first` is too short. Pure.
 size_t GrpcBodyBytes(absl::string_view first);
 
-// The flag of a message and the four bytes of its length. Pure.
+// Flag, and length in four bytes. Pure.
 std::string GrpcPrefix(char flag, size_t bytes);
 
-// A body that begins with room for the prefix. The message is appended, then GrpcReply() called.
+// Room for the prefix: the message follows, then GrpcReply().
 inline std::string GrpcBody() { return std::string(kGrpcPrefixBytes, '\0'); }
 
-// Writes the prefix of the message that begins so, and is whole now but for so many bytes that lie
-// elsewhere. Pure.
+// Writes the prefix of a whole message, of which `elsewhere` bytes lie elsewhere. Pure.
 void EndGrpcMessage(std::string* body, size_t elsewhere = 0);
 
-// The reply with this message: writes the prefix. REQUIRES: the body began as GrpcBody(). Pure.
+// Writes the prefix. REQUIRES: the body began as GrpcBody(). Pure.
 HttpReply GrpcReply(std::string body, Splices splices = {});
 
-// Compresses the message of such a reply, and says so in a header, if that makes the message
-// shorter. Blocks as Deflate(). REQUIRES: gzip or deflate, and no splices.
+// Compresses the message, and adds the header, if that saves bytes. Blocks as Deflate(). REQUIRES:
+// gzip or deflate, and no splices.
 void CompressReply(BodyCoding coding, HttpReply* reply);
 
-// The reply to a call that ends with an error. Pure.
+// Pure.
 HttpReply GrpcError(const absl::Status& status, StatusStyle style);
 
-// The end of a call of several messages, after as many as it had; OK is no error. The status is in
-// the trailers if the reply `has_parts`, else in the headers. Pure.
+// The end of a call of several messages. The status is in the trailers if the reply `has_parts`,
+// else in the headers. Pure.
 HttpReply GrpcLast(const absl::Status& status, StatusStyle style, bool has_parts);
 
 }  // namespace mpsd

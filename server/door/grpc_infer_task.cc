@@ -10,7 +10,7 @@
 
 namespace mpsd {
 
-// The task may be over, and this in use again, before Reply() returns.
+// This may be in use again before Reply() returns.
 void AnswerDeflation::Run() {
   HttpReply reply = std::move(reply_);
   CompressReply(coding_, &reply);

@@ -1,4 +1,4 @@
-// GrpcInferTask: one ModelInfer call of gRPC over HTTP/2.
+// GrpcInferTask: one ModelInfer call of gRPC.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,14 @@
 
 namespace mpsd {
 
-// The last step of a call whose answer is compressed. Thread-compatible: the task passes it to the
-// threads, and its call is over only after that. Owned by a task and used again for each answer.
+// Thread-compatible: the task passes it to the threads, and its call is over only after that. Owned
+// by a task and used again.
 class AnswerDeflation {
  public:
-  // The threads outlive it.
   explicit AnswerDeflation(TaskThreads* threads) : threads_(threads) {}
 
-  // Has the reply compressed, and then gives it to the call. On any thread. REQUIRES: the reply is
-  // one of GrpcReply() without splices; gzip or deflate.
+  // Compresses the reply, then sends it. Thread-safe. REQUIRES: a GrpcReply() without splices; gzip
+  // or deflate. The threads outlive this.
   void Send(BodyCoding coding, HttpReply reply, HttpCall* call) {
     coding_ = coding;
     reply_ = std::move(reply);
@@ -40,11 +39,9 @@ class AnswerDeflation {
   HttpCall* call_ = nullptr;
 };
 
-// An InferTask whose body is a ModelInferRequest in gRPC's form, and whose reply a
-// ModelInferResponse. Both may have the form of gRPC-Web. The answer to a compressed message is
-// compressed, where the client reads that. The tensors stay in the body until the workers' memory
-// has them. A large one is admitted by its beginning where that is possible, and the rest goes
-// straight there.
+// Call and reply may have the form of gRPC-Web. A compressed message gets a compressed answer, if
+// the client reads that. Tensors stay in the body until the workers' memory has them; a large one
+// goes straight there, if its beginning can be admitted.
 //
 // Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
 // HttpDoor, as an InferTask.
@@ -73,11 +70,11 @@ class GrpcInferTask final : public InferTask {
   void DropPayloads() override;
   void SendLast() override;
 
-  GrpcKind kind_ = GrpcKind::kOwn;  // constant once the deadline was read
-  std::string body_;           // as it came; in its place the plain message, if that was compressed
-  absl::string_view message_;  // in `body_`
-  RequestWire wire_;           // views of `message_`
-  BodyCoding answer_coding_ = BodyCoding::kPlain;  // constant once the request was admitted
+  GrpcKind kind_ = GrpcKind::kOwn;  // constant after the deadline was read
+  std::string body_;                // as it came, or the plain message
+  absl::string_view message_;
+  RequestWire wire_;
+  BodyCoding answer_coding_ = BodyCoding::kPlain;  // constant after the request was admitted
   AnswerDeflation deflation_;
 };
 

@@ -43,7 +43,7 @@ void GrpcLastingTask::EndOfBody() {
   End(is_watched() ? absl::InvalidArgumentError("the call carries no request") : absl::OkStatus());
 }
 
-// The request of a watched method stays, and counts as held while the call lasts.
+// A watched method's request counts as held while the call lasts.
 void GrpcLastingTask::TakeMessage(GrpcPiece message) {
   if (!message.is_compressed) {
     Ask(std::string(message.view()));

@@ -17,8 +17,7 @@
 
 namespace mpsd {
 
-// A call that lasts until a side ends it. The HttpDoor makes a task for a call that has passed the
-// gate.
+// Lasts until a side ends it. Made for a call that has passed the gate.
 //
 //   a watched method   the first message is the request. Its response is sent at once, and again
 //                      whenever it differs. A periodic method's is sent again after each pause
@@ -26,7 +25,7 @@ namespace mpsd {
 //                      client has taken the response to the one before
 //
 // The model that a request names passes the gate here. An error of the method ends the call. A stop
-// of the server ends the call with UNAVAILABLE.
+// of the server ends it with UNAVAILABLE.
 //
 // Lives on its connection's thread. Owns itself.
 class GrpcLastingTask final : public HttpTask, public MethodWatcher {
@@ -71,12 +70,12 @@ class GrpcLastingTask final : public HttpTask, public MethodWatcher {
   GrpcMessages messages_;
   MessageInflation inflation_;
   GrpcPiece compressed_;       // while it is inflated
-  std::string request_;        // the latest one
+  std::string request_;        // the latest
   std::string last_response_;  // to a watched method
-  int64_t pause_ns_ = 0;       // from one periodic response to the next
-  int64_t next_ns_ = 0;        // when its next response is due
+  int64_t pause_ns_ = 0;       // between periodic responses
+  int64_t next_ns_ = 0;        // when the next periodic response is due
   bool body_ended_ = false;
-  bool has_request_ = false;  // the watched method's is known
+  bool has_request_ = false;
   bool inflates_ = false;
   bool part_out_ = false;
   bool has_parts_ = false;

@@ -10,9 +10,9 @@
 namespace mpsd {
 namespace {
 
-// A larger message that is most of the collected bytes is not copied out of them.
+// A larger message that is most of the collected bytes is not copied.
 constexpr size_t kCopiedBytes = 16 << 10;
-// The room for a message that comes in pieces grows so, up to the message and a piece behind it.
+// A message's room grows so, up to the message and a piece.
 constexpr size_t kGrowth = 8;
 constexpr size_t kPieceBytes = 64 << 10;
 

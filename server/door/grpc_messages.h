@@ -1,4 +1,4 @@
-// GrpcMessages: cuts the body of a gRPC call into its messages.
+// GrpcMessages: cuts the body of a gRPC call into messages.
 #pragma once
 
 #include <cstddef>
@@ -13,36 +13,35 @@
 
 namespace mpsd {
 
-// One message and the bytes that it lies in. Moved, not copied.
+// Moved, not copied.
 struct GrpcPiece {
   std::string bytes;
   size_t begin = 0;       // where the message begins
-  size_t wire_bytes = 0;  // bytes that the message and its prefix were in the body
+  size_t wire_bytes = 0;  // message and prefix, in the body
   bool is_compressed = false;
 
   absl::string_view view() const { return absl::string_view(bytes).substr(begin); }
 };
 
-// The body of a call of several messages comes in pieces that have nothing to do with the messages:
+// Pieces of the body have nothing to do with messages:
 //
 //   pieces     | ~~~~~~~~~~~~~~ | ~~ | ~~~~~~~~~~~~~~~~~~~~~~~~~~ |
 //   messages   | prefix ~~~~~ | prefix ~~~~~~~~~~~~~~~ | prefix ~
 //
 //   while (message = Next()) serve it; Add(the next piece) …
 //
-// Memory: at most one message of the largest size, and a piece. A large message keeps the memory in
-// which it was collected; others are copied out of it. Part of a task. Thread-compatible.
+// Holds one largest message at most, and a piece. Large messages keep the memory of the pieces,
+// others are copied out. Part of a task. Thread-compatible.
 class GrpcMessages {
  public:
-  // The largest message, and how the compressed ones are compressed.
   GrpcMessages(uint64_t message_bytes, BodyCoding coding)
       : message_bytes_(message_bytes), coding_(coding) {}
 
   // REQUIRES: Next() has found no message.
   void Add(std::string piece);
 
-  // The next message, or nothing if more of the body is needed. RESOURCE_EXHAUSTED if the message
-  // is too large, INTERNAL as IsCompressed(): then the call is over.
+  // Nothing if more of the body is needed. RESOURCE_EXHAUSTED for too large a message and INTERNAL,
+  // as IsCompressed(), end the call.
   absl::StatusOr<std::optional<GrpcPiece>> Next();
 
   // The same, with the pieces that the call has.
@@ -54,8 +53,8 @@ class GrpcMessages {
   const uint64_t message_bytes_;
   const BodyCoding coding_;
   std::string bytes_;
-  size_t begin_ = 0;   // where the next prefix begins in `bytes_`
-  size_t wanted_ = 0;  // bytes of the message that Next() has found in part
+  size_t begin_ = 0;   // where the next prefix begins
+  size_t wanted_ = 0;  // bytes of the message that is there in part
 };
 
 }  // namespace mpsd

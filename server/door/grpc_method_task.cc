@@ -35,7 +35,7 @@ void GrpcMethodTask::Call(absl::string_view request) {
   if (!status.ok()) return Answer(status, "");
   const CallerInfo caller{call_->peer(), call_->connection()};
   if (entry_.method->kind == MethodTable::Kind::kDeferred) {
-    // The task lives until the reply; afterwards nothing of it is touched.
+    // The task lives until the reply; afterwards it is not touched.
     return entry_.method->deferred(caller, request,
                                    [this](const absl::Status& ending, const std::string& response) {
                                      Answer(ending, response);

@@ -1,4 +1,4 @@
-// GrpcMethodTask: one call of gRPC or gRPC-Web that does not infer.
+// GrpcMethodTask: one unary call of gRPC or gRPC-Web that does not infer.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,14 @@
 
 namespace mpsd {
 
-// Answers a unary method of the MethodTable: the body is the method's request, and its response the
-// reply. The HttpDoor makes a task for a call that has passed the gate. A compressed request is
-// inflated first. The model that a request names passes the gate here. The task gives back its
-// place among the open calls when it is over.
+// The body is the request of a method in the MethodTable, inflated first. Made for a call that has
+// passed the gate; the model that the request names passes it here.
 //
-// Lives on its connection's thread, except for the answer of a deferred method. Owns itself.
+// Lives on its connection's thread, except a deferred method's answer. Owns itself.
 class GrpcMethodTask final : public HttpTask {
  public:
-  // The call's facts that the door has checked.
   struct Entry {
-    const MethodTable::Method* method = nullptr;  // this and the next outlive the task
+    const MethodTable::Method* method = nullptr;  // outlives the task, like the next
     const MethodAccess* access = nullptr;
     BodyCoding coding = BodyCoding::kPlain;
     int64_t end_ns = 0;  // GrpcEnd(), for a GrpcLastingTask

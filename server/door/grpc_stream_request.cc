@@ -52,7 +52,7 @@ absl::Status GrpcStreamRequest::MayUse(absl::string_view model) {
       context.gate->MayUse(*source_.call, kModelStreamInferAccess, model, source_.grant);
   if (status.ok()) status = context.open_infer_calls->EnterBeside(*source_.place, &place);
   if (status.ok()) status = place.BelongTo(model);
-  if (!status.ok()) place.Leave();  // its error is bounded with everything in the stream
+  if (!status.ok()) place.Leave();  // the stream's bounds hold its error
   return status;
 }
 
@@ -98,8 +98,8 @@ void GrpcStreamRequest::SendLast() {
 
 void GrpcStreamRequest::SendNoMore() { source_.answers->Answered(this, {}, EmptyFinal()); }
 
-// A request that no model has admitted counts for none. A large id is left out if the client has
-// left too much unread.
+// A request without a model counts for none. A large id is left out if the client has left too much
+// unread.
 void GrpcStreamRequest::SendError(const absl::Status& status) {
   if (exchange_.request().model == nullptr) place.BelongToNone();
   const std::string text = CutToHeaderLimit(status.message());
@@ -114,11 +114,11 @@ void GrpcStreamRequest::SendError(const absl::Status& status) {
   source_.answers->Answered(this, std::move(error), has_several ? EmptyFinal() : GrpcAnswer());
 }
 
-// A message that no further answer comes, if the client wants to be told.
+// Empty unless the client wants to be told.
 GrpcAnswer GrpcStreamRequest::EmptyFinal() {
   if (!exchange_.message().wants_final_flag) return {};
   const absl::Status status = Write(Answer(), /*is_last=*/true);
-  MPSD_CHECK(status.ok());  // it has no output, so that it is always written
+  MPSD_CHECK(status.ok());  // without an output it is always written
   return std::exchange(written_, {});
 }
 

@@ -1,4 +1,4 @@
-// GrpcStreamRequest: one request of a stream of gRPC, from its message to its answers.
+// GrpcStreamRequest: one request of a stream of gRPC.
 #pragma once
 
 #include <cstddef>
@@ -19,75 +19,71 @@ namespace mpsd {
 
 class GrpcStreamRequest;
 
-// A message of an answer with its prefix; empty: none. Moved, not copied.
+// With its prefix; empty: none. Moved, not copied.
 struct GrpcAnswer {
   std::string bytes;
   std::shared_ptr<void> held;  // until the client has taken the message
 };
 
-// The stream as its requests see it. Implemented by GrpcStreamTask. Thread-safe.
+// The stream as its requests see it. Thread-safe.
 class GrpcStreamAnswers {
  public:
   virtual ~GrpcStreamAnswers() = default;
 
-  // The request has ended: the last message of its answer, and a message that none follows. Called
-  // once a request. When this returns the stream may have cleared the request, or be gone.
+  // The last answer, and a message that none follows. Called once. On return the stream may have
+  // cleared the request, or be gone.
   virtual void Answered(GrpcStreamRequest* request, GrpcAnswer response,
                         GrpcAnswer final_response) = 0;
 
-  // One of several answers. The stream calls InferExchange::Continue() once it is written. When
-  // this returns the request may have ended.
+  // One of several answers; InferExchange::Continue() follows the write. The request may have ended
+  // on return.
   virtual void AnsweredInPart(GrpcStreamRequest* request, GrpcAnswer response) = 0;
 
-  // The request has freed so many bytes of its message. On the stream's thread.
+  // The request has freed bytes of its message. Called on the stream's thread.
   virtual void Freed(size_t bytes) = 0;
 
-  // Has the request's Resumed() called on the stream's thread, soon.
+  // Has the request's Resumed() called soon.
   virtual void Resume(GrpcStreamRequest* request) = 0;
 };
 
-// Shared by the requests of one stream, which owns it. They read it on the stream's thread, and the
-// context and the call's peer on any.
+// Owned by the stream. Other threads read the context and the peer alone.
 struct GrpcStreamSource {
   const DoorContext* context = nullptr;
   HttpCall* call = nullptr;
   BodyCoding coding = BodyCoding::kPlain;
   Grant* grant = nullptr;
-  const OpenCalls::Place* place = nullptr;  // the stream's
+  const OpenCalls::Place* place = nullptr;
   GrpcStreamAnswers* answers = nullptr;
 };
 
-// Lives on its stream's thread, except what the exchange calls from any thread. Owned by its stream
-// and used again: taken, begun, answered, cleared. Moves the bytes of one request; its
-// InferExchange does everything else.
+// Moves one request's bytes; its InferExchange does the rest. Taken, begun, answered, cleared, and
+// used again. Owned by its stream. Lives on the stream's thread, except what the exchange calls
+// from any thread.
 class GrpcStreamRequest final : public ExchangeTransport {
  public:
   explicit GrpcStreamRequest(const GrpcStreamSource& source);
 
   InferExchange& exchange() { return exchange_; }
 
-  // Takes the message of the next request. True if it is compressed: then it is inflated, and
-  // `inflated` called on the stream's thread. REQUIRES: the request is new or cleared.
+  // True if the message is compressed: `inflated` is called later, on this thread. REQUIRES: the
+  // request is new or cleared.
   bool Take(GrpcPiece message, std::function<void()> inflated);
 
-  // Nobody awaits the message that is inflated.
   void DropInflation() { inflation_.Drop(); }
 
-  // Whether the message can be read: OK, or why it cannot be inflated.
+  // OK unless the message cannot be inflated.
   const absl::Status& arrived() const { return arrived_; }
 
-  // The stream's Resumed() is this request's.
   void Resumed();
 
-  // Prepares for the next request. REQUIRES: this one was answered.
+  // REQUIRES: the request was answered.
   void Clear();
 
-  // From the answer on these belong to the stream, guarded by its mutex. They are the messages
-  // still to be written, the request's place, and AnswerLines' fields. A request with several
-  // answers has left its line.
+  // The stream's, from the answer on, guarded by its mutex. A request with several answers has left
+  // its line.
   GrpcAnswer response;
   GrpcAnswer final_response;
-  OpenCalls::Place place;  // from reading until the answer is written
+  OpenCalls::Place place;  // until the answer is written
   bool apart = false;
   bool answered = false;
   size_t line = 0;
@@ -115,11 +111,11 @@ class GrpcStreamRequest final : public ExchangeTransport {
   const GrpcStreamSource source_;
   const ThreadRole* const thread_;
   MessageInflation inflation_;
-  std::function<void()> inflated_;  // while the message is inflated
+  std::function<void()> inflated_;
   absl::Status arrived_;
   GrpcPiece message_;
-  size_t held_bytes_ = 0;  // bytes of the call's body that count as held
-  RequestWire wire_;       // views of `message_`
+  size_t held_bytes_ = 0;  // held bytes of the call's body
+  RequestWire wire_;
 
   GrpcAnswer written_;  // by the answering thread
 

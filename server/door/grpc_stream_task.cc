@@ -15,7 +15,7 @@
 namespace mpsd {
 namespace {
 
-// Small answers that are ready together go out together.
+// Smaller answers that are ready go out together.
 constexpr size_t kJoinedBytes = 16 << 10;
 
 absl::Status Untaken() {
@@ -56,7 +56,7 @@ void GrpcStreamTask::Serve(BodyEnd body) {
   ReadOn();
 }
 
-// A message that is cut short by the end of the body is no message.
+// A message that the body's end cuts short is none.
 void GrpcStreamTask::ReadOn() {
   while (inflating_ == nullptr && MayRead()) {
     absl::StatusOr<std::optional<GrpcPiece>> message = messages_.NextOf(call_);
@@ -134,8 +134,7 @@ void GrpcStreamTask::ClearAnswered() {
   clearing_.clear();
 }
 
-// `arrived` says whether the request's bytes can be read. A message that was inflated for nobody is
-// not.
+// A message that was inflated for nobody cannot be read.
 void GrpcStreamTask::Begin(GrpcStreamRequest* request, absl::Status arrived) {
   InferExchange& exchange = request->exchange();
   const int64_t now_ns = context_->exchange.clock->NowNs();
@@ -221,7 +220,7 @@ void GrpcStreamTask::AnsweredInPart(GrpcStreamRequest* request, GrpcAnswer respo
   request->exchange().StopAnswers();
 }
 
-// The connection's thread reads on once an answer has made room for another request.
+// An answer has made room: the connection's thread reads on.
 void GrpcStreamTask::ReadOnIfRoom() {
   if (!waits_for_room_ || IsFull() || broken_ || ending_) return;
   waits_for_room_ = false;
@@ -235,7 +234,7 @@ void GrpcStreamTask::WriteNext() {
   call_->ReplyPart(TakePart());
 }
 
-// The next message, and the small ones behind it.
+// With the small ones behind it.
 HttpReply GrpcStreamTask::TakePart() {
   HttpReply part(200, kGrpcType, "");
   if (!std::exchange(has_parts_, true)) EchoTrace(trace_, &part);
@@ -273,7 +272,7 @@ void GrpcStreamTask::PartTaken(bool taken) {
   FinishIfOver();
 }
 
-// Asks for the next answer of requests whose answer was written or dropped.
+// For requests whose answer was written or dropped.
 void GrpcStreamTask::ContinueWritten() {
   {
     absl::MutexLock lock(&mu_);
@@ -290,8 +289,7 @@ void GrpcStreamTask::ClientLeft() {
   End(absl::DeadlineExceededError("Deadline Exceeded"));
 }
 
-// Nothing more is read or written, and the requests inside end. Only this thread begins and clears
-// requests, so none changes hands meanwhile.
+// Only this thread begins and clears requests, so none changes hands.
 void GrpcStreamTask::End(const absl::Status& status) {
   {
     absl::MutexLock lock(&mu_);

@@ -1,4 +1,4 @@
-// GrpcStreamTask: one ModelStreamInfer call: any number of requests, each with its answers.
+// GrpcStreamTask: one ModelStreamInfer call.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,8 @@
 
 namespace mpsd {
 
-// Reads one stream's requests, each a GrpcStreamRequest, and writes their answers. The HttpDoor
-// makes a task for a call that has passed the gate. A page cannot send and read at the same time:
-// the whole body of gRPC-Web is there before its first request begins.
+// The HttpDoor makes a task for a call that has passed the gate. A page cannot send and read at the
+// same time: gRPC-Web's whole body is there before the first request begins.
 //
 // Lives on its connection's thread, except Answered(), AnsweredInPart() and Resume(), which come
 // from any thread. Owns itself.
@@ -34,9 +33,9 @@ namespace mpsd {
 //   1. The next message is read only while fewer than kMaxStreamRequests requests wait for their
 //      answer or for its writing, these hold at most kMaxStreamHeldBytes of messages, and none is
 //      inflated. Otherwise the client's window stays shut.
-//   2. At most one part is out. It has one message, or several small ones that were ready
-//      together. The answers of one model leave in the order of their requests. Several answers to
-//      one request leave as they come, and each is asked for when the one before it was written.
+//   2. At most one part is out: one message, or several small ones that were ready together. The
+//      answers of one model leave in the order of their requests. Several answers to one request
+//      leave as they come, and each is asked for when the one before it was written.
 //   3. The reply is given once: when nothing more is read, no request waits for its answer, and
 //      nothing is left to write. A client that closes its side gets all its answers. A client that
 //      cancels ends its requests.
@@ -46,7 +45,6 @@ namespace mpsd {
 //      turn came if that is later, ends the call with DEADLINE_EXCEEDED.
 class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
  public:
-  // The call's facts that the door has checked.
   struct Entry {
     GrpcKind kind = GrpcKind::kOwn;
     BodyCoding coding = BodyCoding::kPlain;
@@ -67,7 +65,7 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   void PartTaken(bool taken) override ABSL_LOCKS_EXCLUDED(mu_);
   void Over() override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // GrpcStreamAnswers: from any thread.
+  // Thread-safe.
   void Answered(GrpcStreamRequest* request, GrpcAnswer response, GrpcAnswer final_response) override
       ABSL_LOCKS_EXCLUDED(mu_);
   void AnsweredInPart(GrpcStreamRequest* request, GrpcAnswer response) override
@@ -81,8 +79,8 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   struct Outgoing {
     GrpcAnswer message;
     GrpcStreamRequest* part_of = nullptr;  // its next answer is asked for after the write
-    OpenCalls::Place place;                // the answered request's
-    int64_t deadline_ns = 0;               // that request's
+    OpenCalls::Place place;                // the answered request's, like the next
+    int64_t deadline_ns = 0;
   };
 
   void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_) ABSL_LOCKS_EXCLUDED(mu_);
@@ -112,9 +110,9 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   HttpCall* const call_;
   const GrpcKind kind_;
   const TraceContext trace_;
-  const int64_t end_ns_;  // the call's, as the client has set it
+  const int64_t end_ns_;
   const OpenCalls::Place place_;
-  Grant grant_ ABSL_GUARDED_BY(thread_);  // from the gate, for all requests of the stream
+  Grant grant_ ABSL_GUARDED_BY(thread_);  // for all requests
   const GrpcStreamSource source_;
 
   GrpcMessages messages_ ABSL_GUARDED_BY(thread_);
@@ -123,10 +121,10 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   std::vector<GrpcStreamRequest*> clearing_ ABSL_GUARDED_BY(thread_);    // scratch
   std::vector<GrpcStreamRequest*> continuing_ ABSL_GUARDED_BY(thread_);  // scratch
   GrpcStreamRequest* inflating_ ABSL_GUARDED_BY(thread_) = nullptr;
-  uint64_t held_bytes_ ABSL_GUARDED_BY(thread_) = 0;  // the messages of the requests
+  uint64_t held_bytes_ ABSL_GUARDED_BY(thread_) = 0;  // the requests' messages
   bool body_ended_ ABSL_GUARDED_BY(thread_) = false;
   bool left_ ABSL_GUARDED_BY(thread_) = false;   // the client, or its time is up
-  bool ended_ ABSL_GUARDED_BY(thread_) = false;  // End(): no request begins
+  bool ended_ ABSL_GUARDED_BY(thread_) = false;  // no request begins
 
   absl::Mutex mu_;
   AnswerLines<GrpcStreamRequest> lines_ ABSL_GUARDED_BY(mu_);
@@ -134,16 +132,16 @@ class GrpcStreamTask final : public HttpTask, public GrpcStreamAnswers {
   std::deque<Outgoing> outbox_ ABSL_GUARDED_BY(mu_);
   std::vector<Outgoing> writing_ ABSL_GUARDED_BY(mu_);  // the part that is out
   std::vector<GrpcStreamRequest*> written_parts_
-      ABSL_GUARDED_BY(mu_);                                      // whose next answer is wanted
+      ABSL_GUARDED_BY(mu_);                                      // their next answer is wanted
   std::deque<GrpcStreamRequest*> resumed_ ABSL_GUARDED_BY(mu_);  // null: the reading goes on
   size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;
-  bool waits_for_room_ ABSL_GUARDED_BY(mu_) = false;  // the reading does
+  bool waits_for_room_ ABSL_GUARDED_BY(mu_) = false;  // the reading waits
   bool has_parts_ ABSL_GUARDED_BY(mu_) = false;
-  bool read_all_ ABSL_GUARDED_BY(mu_) = false;   // the client has closed its side
-  bool broken_ ABSL_GUARDED_BY(mu_) = false;     // nothing can be written any more
-  bool ending_ ABSL_GUARDED_BY(mu_) = false;     // the server stops
-  bool finishing_ ABSL_GUARDED_BY(mu_) = false;  // the reply was given
-  absl::Status fault_ ABSL_GUARDED_BY(mu_);      // why the stream is broken
+  bool read_all_ ABSL_GUARDED_BY(mu_) = false;  // the client has closed its side
+  bool broken_ ABSL_GUARDED_BY(mu_) = false;    // nothing can be written any more
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;
+  bool finishing_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status fault_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// GrpcWeb: the form that gRPC-Web gives to a call, for pages in a browser.
+// GrpcWeb: the form of gRPC-Web, for pages in a browser.
 #pragma once
 
 #include <string>
@@ -10,8 +10,7 @@
 
 namespace mpsd {
 
-// A page can neither read trailers nor be sure of HTTP/2. So a call of gRPC-Web has no trailers,
-// and may come by HTTP/1.1 as well:
+// A page can neither read trailers nor be sure of HTTP/2. So a call may come by HTTP/1.1:
 //
 //   request   as gRPC's, with content-type: application/grpc-web[-text][+proto]
 //   reply     as gRPC's, and behind the messages one frame more. Its flag is 0x80, and its bytes
@@ -19,11 +18,10 @@ namespace mpsd {
 //   error     as gRPC's, in the headers
 //   -text     the body of the request, and each part of the reply, is in base64
 
-// The body of a call as gRPC has it, taken from the call. INVALID_ARGUMENT if it should be in
-// base64, and is not.
+// Takes the body, as gRPC has it. INVALID_ARGUMENT if it should be in base64, and is not.
 absl::StatusOr<std::string> GrpcBodyOf(GrpcKind kind, HttpCall* call);
 
-// Brings a reply that has gRPC's own form, or a part of one, into the form of its call. Pure.
+// From gRPC's form into the call's, a part too. Pure.
 void ToWeb(GrpcKind kind, HttpReply* reply);
 
 }  // namespace mpsd

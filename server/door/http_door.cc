@@ -70,15 +70,14 @@ HttpReply WrongMethod(const Route& route) {
   return reply;
 }
 
-// A call asks by the header endpoint-load-metrics-format, and gets what ORCA's clients read:
+// By the header endpoint-load-metrics-format, for ORCA's clients:
 //
 //   call       header    reply
 //   HTTP       TEXT      endpoint-load-metrics: TEXT application_utilization=0.5,…
 //   HTTP       JSON      endpoint-load-metrics: JSON {…}
 //   gRPC       any       endpoint-load-metrics-bin, a trailer
 //
-// With `names` the report has the models' figures by their names. Does nothing for other calls.
-// Called before the reply.
+// With `names` the report has each model's figures. Called before the reply.
 void AddLoadReport(GrpcKind kind, LoadSampler* sampler, bool names, HttpCall* call) {
   const absl::string_view format = call->request().Header("endpoint-load-metrics-format");
   if (format.empty() || sampler == nullptr) return;
@@ -154,9 +153,9 @@ HttpTask* HttpDoor::Arrived(HttpCall* call) {
   return nullptr;
 }
 
-// Answers requests that a page of another site made, could have made, or asked about; true then.
-// The answer reveals nothing about paths. A call of gRPC may name any host: browsers speak HTTP/2
-// only where a certificate has confirmed the host's name.
+// Answers what a page of another site made, could have made, or asked about; true then. Reveals
+// nothing about paths. gRPC may name any host: browsers speak HTTP/2 only where a certificate has
+// confirmed the name.
 bool HttpDoor::RefusesPage(HttpCall* call, bool is_grpc) const {
   const HttpRequest& request = call->request();
   if (!is_grpc && HasForeignHost(request, call->peer(), context_.hosts)) {

@@ -1,4 +1,4 @@
-// HttpDoor: serves the Open Inference Protocol over REST, metrics and probes.
+// HttpDoor: serves one thread's requests over HTTP and gRPC.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,7 @@
 
 namespace mpsd {
 
-// The door of the daemon. Finds a request's route, has it pass the gate and the ledger of open
-// calls, and gives it to a task:
+// Finds a request's route and gives it to a task:
 //
 //   …/infer                  InferTask, by its InferExchange
 //   …/generate[_stream]      GenerateTask, likewise
@@ -31,14 +30,13 @@ namespace mpsd {
 //   /metrics, probes, /docs  at once, and whatever else is open: a probe is not counted as a call
 //
 // Before a byte of its body is kept, a request passes the page's origin, the gate, and the ledger
-// of open calls; an inference passes the ledger first. A request that is refused here is answered,
-// and its body never read. A path that does not exist passes the gate like any other.
+// of open calls; an inference passes the ledger first. A refused request's body is never read. A
+// path that does not exist passes the gate too.
 //
-// Errors are {"error": TEXT}, except on the text routes (TextErrorOf). One for each thread of the
-// HttpServer, which owns it. Lives on that thread.
+// Owned by the HttpServer. Lives on one of its threads.
 class HttpDoor final : public HttpHandler {
  public:
-  // Copies the context. Its referents and the thread's role outlive the door.
+  // The context's referents and the thread's role outlive the door.
   HttpDoor(const DoorContext& context, const ThreadRole* thread);
 
   HttpTask* Arrived(HttpCall* call) override;
@@ -47,7 +45,7 @@ class HttpDoor final : public HttpHandler {
   HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) override;
 
  private:
-  // Limit of tasks of a kind kept for further requests.
+  // Tasks of a kind kept for further requests.
   static constexpr size_t kMaxSpare = 1024;
 
   using Spare = std::vector<std::unique_ptr<InferTask>>;

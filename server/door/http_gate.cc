@@ -50,7 +50,7 @@ absl::Status HttpGate::MayUseInForce(const HttpCall& call, const MethodAccess& m
   std::optional<Verdict> verdict = gate_->MayUse(method, *grant, model);
   if (!verdict.has_value()) {
     if (call.by_control_socket()) return absl::OkStatus();
-    // Other rules came into force: the caller's credentials are checked against these.
+    // Other rules came into force.
     const Verdict entered = Judge(call, method, grant);
     if (entered != Verdict::kAllowed) return Told(entered, call, method);
     verdict = gate_->MayUse(method, *grant, model);

@@ -9,11 +9,8 @@
 
 namespace mpsd {
 
-// Step 1 of a request: reads the credentials off a request and asks the Gate.
-// HttpDoor calls Enter() for every request that no foreign page makes; for an inference the
-// InferTask does, after taking its place among the open calls. Paths that do not exist are
-// included, because only callers with a role may learn which paths exist. No byte of a body is kept
-// before.
+// Reads the credentials off a request and asks the Gate, before a byte of the body is kept. Paths
+// that do not exist pass too: only callers with a role may learn which exist.
 //
 //   credential                   where it is
 //   none                         the control socket: always passes, since it let in only known
@@ -22,30 +19,29 @@ namespace mpsd {
 //   client certificate
 //   a token                      "Authorization: Bearer TOKEN" or "x-api-key: TOKEN"; once
 //
-// If there is more than one of these headers, no token is valid: a proxy may have judged another
-// one. The RefusalLog hears of each refusal, with the method's name or the path, never with a
-// credential. Owned by the daemon, used by the doors of all threads. Thread-safe.
+// With more than one of these headers no token is valid: a proxy may have judged another one. The
+// RefusalLog never hears a credential. Owned by the daemon, used by all doors. Thread-safe.
 class HttpGate {
  public:
   // The referents outlive the gate.
   HttpGate(const Gate* gate, RefusalLog* refusals) : gate_(gate), refusals_(refusals) {}
 
-  // Whether the caller may call the method: OK, UNAUTHENTICATED or PERMISSION_DENIED. Fills `grant`
-  // for MayUse(). While no rules are in force it costs one load.
+  // OK, UNAUTHENTICATED or PERMISSION_DENIED. Fills `grant` for MayUse(). Costs one load while no
+  // rules are in force.
   absl::Status Enter(const HttpCall& call, const MethodAccess& method, Grant* grant) const {
     if (!gate_->in_force()) return absl::OkStatus();
     return Told(Judge(call, method, grant), call, method);
   }
 
-  // Whether the caller may use the method with this model; empty stands for all models. If other
-  // rules came into force since Enter(), these are applied. REQUIRES: Enter() was OK.
+  // An empty model stands for all. Applies rules that came into force since Enter(). REQUIRES:
+  // Enter() was OK.
   absl::Status MayUse(const HttpCall& call, const MethodAccess& method, absl::string_view model,
                       Grant* grant) const {
     if (!gate_->in_force()) return absl::OkStatus();
     return MayUseInForce(call, method, model, grant);
   }
 
-  // The same without telling anybody of a refusal: whether a list names the model.
+  // Whether a list names the model. Tells nobody of a refusal.
   bool Sees(const MethodAccess& method, absl::string_view model, const Grant& grant) const {
     return !gate_->in_force() || gate_->MayUse(method, grant, model) == Verdict::kAllowed;
   }

@@ -27,7 +27,7 @@ constexpr char kRequestId[] = "X-Request-Id";
 constexpr char kTensors[] = "application/octet-stream";
 constexpr size_t kMaxRequestIdBytes = 256;
 
-// The reply with the JSON and the tensors behind it. Large ones are copied unless they are pinned.
+// Large tensors are copied unless they are pinned.
 HttpReply ReplyOf(InferReply written, std::shared_ptr<void> pin) {
   HttpReply reply(200, kJsonType, std::move(written.json));
   for (const absl::string_view bytes : written.binary) {
@@ -85,7 +85,7 @@ absl::StatusOr<CallDeadline> InferTask::ReadDeadline(int64_t now_ns) {
                          context_->default_deadline_ns);
 }
 
-// If the path names a model, a body still on its way counts for it already.
+// If the path names a model, a body on its way counts for it already.
 absl::Status InferTask::Enter() {
   absl::Status status = context_->open_infer_calls->Enter(call_->peer(), &place_);
   if (status.ok()) status = context_->gate->Enter(*call_, kModelInferAccess, &grant_);
@@ -133,7 +133,7 @@ absl::Span<char> InferTask::TakeBeginning(absl::string_view first, size_t bytes)
   return AdmitBeginning({first, bytes});
 }
 
-// A body that is refused is collected: then Read() says why.
+// A refused body is collected: then Read() says why.
 bool InferTask::ReadBeginning(const RequestBeginning& beginning, InferMessage* message,
                               TensorForms* forms) {
   const absl::string_view header = call_->request().Header(kHeaderLength);
@@ -184,7 +184,7 @@ void InferTask::Admit(absl::Status status) {
   CountUnadmitted();
 }
 
-// A refused request belongs to no model, whatever it names.
+// A refused request belongs to no model.
 void InferTask::CountUnadmitted() {
   const Request& request = exchange_.request();
   if (request.model == nullptr && !request.reply.owed()) place_.BelongToNone();
@@ -225,7 +225,7 @@ absl::Status InferTask::ReadBody(std::string bytes, InferMessage* message, Infer
   if (absl::Status status = CheckJson(*json_bytes); !status.ok()) return status;
   absl::Status status = body->Read(std::move(bytes), *json_bytes, context_->message_bytes, message);
   if (status.ok()) return status;
-  // A body that is wrong besides tells less than that the model is not there.
+  // That the model is missing tells more than the body's fault.
   absl::Status found = FindLoaded(*context_->models, route_.model, route_.version).status();
   return absl::IsNotFound(found) ? found : status;
 }
@@ -293,7 +293,7 @@ void InferTask::AddEchoes(HttpReply* reply) const {
   if (!request_id_.empty()) reply->AddHeader(kRequestId, request_id_);
 }
 
-// The task may be over, and in use again, before Reply() returns: nothing of it is touched later.
+// The task may be in use again before Reply() returns: nothing of it is touched later.
 void InferTask::SendLast() {
   AddEchoes(&reply_);
   call_->Reply(std::move(reply_));

@@ -1,4 +1,4 @@
-// InferTask: one HTTP inference request; the object is used again for the next one.
+// InferTask: one HTTP inference request; used again for the next one.
 #pragma once
 
 #include <functional>
@@ -22,27 +22,25 @@
 
 namespace mpsd {
 
-// Moves the bytes of a request with the path "…/infer", and as a GenerateTask of the short form.
-// Its InferExchange does everything else, as for a gRPC call. It begins with the head: the deadline
-// runs from there. Before a byte of the body is kept, the caller passes the gate and takes a place
-// among the open calls.
+// Moves the bytes of a request; its InferExchange does everything else. It begins with the head,
+// when the deadline starts to run. Before a byte of the body is kept, the caller passes the gate
+// and takes a place among the open calls.
 //
 //   Begin → Serve → (Resumed, the body is plain) → (Resumed, inputs are copied)
 //     → SendLast or SendError, on any thread → Over
 //
 // Lives on its connection's thread, except what the exchange calls from any thread. Owned by the
-// HttpDoor, which gets it back when it is over.
+// HttpDoor.
 class InferTask : public HttpTask, public ExchangeTransport {
  public:
-  // Called on its thread when the task is over and can be used again.
+  // Called on the task's thread when the task can be used again.
   using Back = std::function<void(InferTask*)>;
 
   // The context outlives the task.
   InferTask(const DoorContext* context, Back back,
             InferExchange::Answers answers = InferExchange::Answers::kOne);
 
-  // Takes a request that has arrived. False if it is refused: then it was answered, and the task is
-  // over. REQUIRES: the task is new or over.
+  // False if the request is refused: then it was answered. REQUIRES: the task is new or over.
   bool Begin(HttpCall* call, Route route);
 
   // HttpTask.
@@ -66,24 +64,23 @@ class InferTask : public HttpTask, public ExchangeTransport {
   bool has_echoes() const { return !trace_.text.empty() || !request_id_.empty(); }
   void AddEchoes(HttpReply* reply) const;
 
-  // The currently serving generation's spec, with the inputs that clients are told of; admission
-  // looks again. NOT_FOUND, INVALID_ARGUMENT or UNAVAILABLE if there is none.
+  // The serving generation's spec as clients see it; admission looks again. NOT_FOUND,
+  // INVALID_ARGUMENT or UNAVAILABLE if there is none.
   absl::StatusOr<ModelSpec> ToldSpec(const InferMessage& message) const;
 
-  // How the request is compressed.
   BodyCoding coding() const {
     thread_->Check();
     return coding_;
   }
 
-  // Admits a request whose beginning ReadBeginning() reads. Returns where its rest goes; nothing if
-  // it is admitted when it is whole.
+  // Admits a request by its beginning. Returns where the rest goes; nothing if the request is
+  // admitted when it is whole.
   absl::Span<char> AdmitBeginning(const RequestBeginning& beginning);
 
   // Whether the caller may use the model, and the call may count for it. Tells nobody of a refusal.
   bool MayBeginWith(absl::string_view model);
 
-  // Whether the request was compressed, and its plain bytes, which leave the inflation.
+  // Plain bytes leave the inflation by TakeInflated().
   bool is_inflated() const {
     thread_->Check();
     return is_inflated_;
@@ -93,26 +90,25 @@ class InferTask : public HttpTask, public ExchangeTransport {
     return inflation_.TakeBytes();
   }
 
-  // Keeps what was written for the next SendLast() or SendPart().
+  // Keeps a reply for the next SendLast() or SendPart().
   void Keep(HttpReply&& reply) { reply_ = std::move(reply); }
 
-  // RESOURCE_EXHAUSTED if a request may not have so many bytes of JSON.
+  // RESOURCE_EXHAUSTED beyond limits.http_json.
   absl::Status CheckJson(size_t bytes);
 
   // Counts a large answer as unread. RESOURCE_EXHAUSTED if there are too many.
   absl::Status HoldRoom(HttpReply* reply) const;
 
-  // ExchangeTransport's endings, which tasks of other forms call or override.
+  // Tasks of other forms call or override these.
   void SendLast() override;
   void SendError(const absl::Status& status) override;
 
-  // A place among the open calls for one more request of this call, as in a stream.
-  // RESOURCE_EXHAUSTED beyond the bounds.
+  // A place for one more request of this call. RESOURCE_EXHAUSTED beyond the bounds.
   absl::Status EnterBeside(absl::string_view model, OpenCalls::Place* place);
 
-  // The part of ExchangeTransport that a task of several requests needs for each.
+  // Parts of ExchangeTransport for each of several requests.
   absl::Status MayUse(absl::string_view model) override;
-  // The same without telling anybody of a refusal.
+  // Tells nobody of a refusal.
   bool Sees(absl::string_view model) const;
   uint32_t Tenant() override {
     thread_->Check();
@@ -129,26 +125,23 @@ class InferTask : public HttpTask, public ExchangeTransport {
   void DropFields() override { body_.DropFields(); }
 
  private:
-  // Reads a whole body, and writes an answer, in the form of the request.
   virtual absl::Status ReadBody(std::string bytes, InferMessage* message, InferBody* body);
   virtual absl::Status WriteBody(const ReplyHead& head, const Answer& answer, const InferBody& body,
                                  HttpReply* reply);
 
-  // The request was read, and is about to be admitted: others of the same call may begin. An error
-  // ends the request.
+  // The request was read: others of the same call may begin. An error ends the request.
   virtual absl::Status BeginOthers() { return absl::OkStatus(); }
 
-  // The deadline that the client has set by a header. Called first of all for each request.
+  // The deadline by the client's header. Called first.
   virtual absl::StatusOr<CallDeadline> ReadDeadline(int64_t now_ns);
 
-  // How the request is compressed, by its head. An error ends the request.
+  // By the head. An error ends the request.
   virtual absl::StatusOr<BodyCoding> ReadCoding();
 
-  // The compressed bytes of the request, whose body is whole; nothing of a plain request. They stay
-  // where they are until DropCompressed(). An error ends the request.
+  // The compressed bytes in the whole body, until DropCompressed(); nothing if plain. An error ends
+  // the request.
   virtual absl::StatusOr<std::optional<absl::string_view>> FindCompressed(BodyCoding coding);
 
-  // The reply for a status.
   virtual HttpReply ErrorOf(const absl::Status& status) const;
 
   // ExchangeTransport.
@@ -168,7 +161,7 @@ class InferTask : public HttpTask, public ExchangeTransport {
   const ThreadRole* const thread_;
   const Back back_;
 
-  HttpCall* call_ = nullptr;  // this and the next are constant from Begin() until Over()
+  HttpCall* call_ = nullptr;  // constant, like the next, from Begin() to Over()
   Route route_;
   Arrival arrival_;
   TraceContext trace_;
@@ -181,9 +174,9 @@ class InferTask : public HttpTask, public ExchangeTransport {
   MessageInflation inflation_ ABSL_GUARDED_BY(thread_);
   InferBody body_;
 
-  // Written by the thread that gives the answer, or before an ending on the task's thread.
+  // Written by the answering thread, or before an ending on the task's thread.
   HttpReply reply_;
-  int forced_code_ = 0;  // HTTP code, if it says more than the status
+  int forced_code_ = 0;  // an HTTP code that says more than the status
 
   InferExchange exchange_;
 };

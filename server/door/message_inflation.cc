@@ -6,7 +6,7 @@
 
 namespace mpsd {
 
-// So that the reader of JSON takes the bytes as they are.
+// The reader of JSON then takes the bytes as they are.
 static_assert(InflatedBody::kPaddingBytes >= kBodyPadding);
 
 CompressedForm FormOf(BodyCoding coding) {
@@ -26,7 +26,7 @@ void MessageInflation::Begin(BodyCoding coding, absl::string_view bytes, HttpCal
   threads_->Enqueue(0, [this] { Run(); });
 }
 
-// The task may be over, and this in use again, before `done` returns.
+// This may be in use again before `done` returns.
 void MessageInflation::Run() {
   const std::function<void()> done = std::move(done_);
   status_ = is_dropped_.load(std::memory_order_relaxed)

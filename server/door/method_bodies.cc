@@ -15,10 +15,9 @@ namespace pb = inference;
 
 constexpr char kStatusMethod[] = "/mpsd.control.v1.Control/Status";
 
-// Converts one method's request from path and body, and its response to JSON.
 struct MethodBodies {
   RouteKind kind;
-  absl::string_view method;  // "/inference.GRPCInferenceService/…", or of mpsd's own service
+  absl::string_view method;  // the full name
   absl::StatusOr<std::string> (*request)(const Route& route, absl::string_view body);
   absl::StatusOr<std::string> (*json)(const std::string& response);
 };
@@ -52,7 +51,7 @@ absl::StatusOr<std::string> OfIndex(const Route&, absl::string_view body) {
   return request.SerializeAsString();
 }
 
-// The path's values are set last, so the body cannot override them.
+// The body cannot override the path's values, which are set last.
 template <typename Request, absl::Status (*read)(absl::string_view, Request*)>
 absl::StatusOr<std::string> OfModelAndBody(const Route& route, absl::string_view body) {
   Request request;
@@ -77,7 +76,7 @@ absl::StatusOr<std::string> OfLog(const Route&, absl::string_view body) {
 
 absl::StatusOr<std::string> Nothing(const std::string&) { return ""; }
 
-// A response repeats texts of files and folders; one that is not UTF-8 makes it unreadable.
+// A text of a file or folder that is not UTF-8 makes the response unreadable.
 template <typename Response, std::string (*write)(const Response&)>
 absl::StatusOr<std::string> By(const std::string& bytes) {
   Response response;

@@ -1,4 +1,4 @@
-// MethodBodies: converts between JSON and gRPC messages for the methods that do not infer.
+// MethodBodies: JSON and gRPC messages of methods that do not infer.
 #pragma once
 
 #include <string>
@@ -9,16 +9,15 @@
 
 namespace mpsd {
 
-// The name of the route's method in the MethodTable and in the gate's list, as for gRPC. The view
-// lives forever. REQUIRES: the route names a method. Pure.
+// The name in the MethodTable and in the gate's list. The view lives forever. REQUIRES: the route
+// names a method. Pure.
 absl::string_view MethodNameOf(RouteKind kind);
 
-// The serialized request of the route's method; server/bodies/json/control_json.h says which body a
-// method takes. INVALID_ARGUMENT for any other body. Pure.
+// The serialized request. INVALID_ARGUMENT if the body is not the method's (control_json.h). Pure.
 absl::StatusOr<std::string> MethodRequestOf(const Route& route, absl::string_view body);
 
-// The JSON of a serialized response; empty if it has no fields. INTERNAL for a text that is not
-// UTF-8, which protobuf writes but does not read. Pure.
+// Empty for a response without fields. INTERNAL for a text that is not UTF-8, which protobuf writes
+// but does not read. Pure.
 absl::StatusOr<std::string> MethodJsonOf(RouteKind kind, const std::string& response);
 
 }  // namespace mpsd

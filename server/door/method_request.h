@@ -9,9 +9,9 @@
 
 namespace mpsd {
 
-// RESOURCE_EXHAUSTED if the request has more than MethodTask::kMaxRequestBytes, INVALID_ARGUMENT if
-// its model cannot be read. Otherwise whether the caller may use the method with the model that the
-// request names. Lives on the call's thread.
+// RESOURCE_EXHAUSTED beyond MethodTask::kMaxRequestBytes, INVALID_ARGUMENT if the model cannot be
+// read. Otherwise whether the caller may use the method with that model. Lives on the call's
+// thread.
 absl::Status CheckMethodRequest(const DoorContext& context, const HttpCall& call,
                                 const MethodAccess& access, absl::string_view request,
                                 Grant* grant);

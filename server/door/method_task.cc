@@ -38,7 +38,7 @@ void MethodTask::Call(const std::string& request) {
   MPSD_CHECK(method != nullptr);
   const CallerInfo caller{call_->peer(), call_->connection()};
   if (method->kind == MethodTable::Kind::kDeferred) {
-    // The task lives until the reply; nothing of it is touched afterwards.
+    // The task lives until the reply; afterwards it is not touched.
     return method->deferred(caller, request,
                             [this](const absl::Status& status, const std::string& response) {
                               call_->Reply(ReplyTo(status, response));

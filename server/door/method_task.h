@@ -11,17 +11,14 @@
 
 namespace mpsd {
 
-// Answers for a method of the MethodTable: path and body become the method's request, and its
-// response becomes JSON. So both doors have the same methods, roles, texts and bounds. A response
-// without fields has an empty body. ModelReady answers with the status code alone, 200 or 503. The
-// status for the route "/" becomes a page.
+// Path and body become the request of a method in the MethodTable, and its response becomes JSON.
+// ModelReady answers with the code alone, 200 or 503. The status for the route "/" becomes a page.
 //
 //   Serve → the method answers, at once or later on any thread → Over
 //
-// The HttpDoor makes a task for a request that has passed the gate. The task deletes itself in
-// Over(), and gives back its place among the open calls there. So a deferred method finds the task
-// alive when it answers, although the client may have left. A method that has begun runs to its
-// end, and its reply is dropped.
+// Made for a request that has passed the gate. Holds a place among the open calls until Over(), so
+// a deferred method finds the task alive. A method that has begun runs to its end, even if the
+// client leaves.
 //
 //   body                                     reply
 //   larger than kMaxRequestBytes             413
@@ -29,14 +26,14 @@ namespace mpsd {
 //   not that of the method                   400; the method does not run
 //   read                                     what the method says, by ErrorReply() or as JSON
 //
-// Lives on its connection's thread, except for a deferred method's answer. Owns itself.
+// Lives on its connection's thread, except a deferred method's answer. Owns itself.
 class MethodTask final : public HttpTask {
  public:
-  // Takes a request that has passed the gate. The context outlives the task.
+  // The context outlives the task.
   MethodTask(const DoorContext* context, HttpCall* call, Route route, OpenCalls::Place place)
       : context_(context), call_(call), route_(std::move(route)), place_(std::move(place)) {}
 
-  // The largest body, as for a gRPC method.
+  // As for a gRPC method.
   static constexpr size_t kMaxRequestBytes = 256 << 10;
 
   // HttpTask.

@@ -1,4 +1,4 @@
-// MethodWatchers: the watched calls of a door that wait until their response may change.
+// MethodWatchers: watched calls that wait until their response may change.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,24 @@ namespace mpsd {
 // A watched call. Lives on its door's thread.
 class MethodWatcher {
  public:
-  // The method's state has changed: the call no longer waits.
+  // The method's state has changed.
   virtual void Woken() = 0;
 
  protected:
   ~MethodWatcher() = default;
 };
 
-// A look asks each method for its state once, however many calls wait, and wakes the calls whose
-// state has changed. The door looks when its thread says so. Owned by the HttpDoor, outlives the
-// calls. Lives on the door's thread.
+// Each look asks a method for its state once, however many calls wait. Owned by the HttpDoor,
+// outlives the calls. Lives on the door's thread.
 class MethodWatchers {
  public:
-  // Wakes `watcher` once the method's state is no longer `state`, which the caller read before it
-  // made its response. REQUIRES: `watcher` does not wait already.
+  // Wakes `watcher` when the state is no longer `state`, read before the response was made.
+  // REQUIRES: `watcher` does not wait.
   void Add(MethodWatcher* watcher, const MethodTable::Method* method, uint64_t state);
 
-  // Wakes `watcher` at a look from `from_ns` on. REQUIRES: as above.
+  // Wakes `watcher` at a look from `from_ns` on, likewise.
   void AddUntil(MethodWatcher* watcher, int64_t from_ns);
 
-  // Does nothing if `watcher` does not wait.
   void Remove(MethodWatcher* watcher) { waits_.erase(watcher); }
 
   void Look(int64_t now_ns);

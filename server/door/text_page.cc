@@ -19,7 +19,6 @@
 namespace mpsd {
 namespace {
 
-// The answer about all models that the caller may use.
 std::string ListOf(const DoorContext& context, TextRoute route, const Grant& grant) {
   if (route == TextRoute::kOllamaVersion) return OllamaVersionJson(MPSD_VERSION);
   std::vector<TextModel> models = AllTextModels(*context.models);

@@ -1,4 +1,4 @@
-// TextPart: one more inference of a call with more rows than a batch of its model.
+// TextPart: one of several inferences of a TextTask.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace mpsd {
 
-// A part's questions to the task of its call. Lives on the call's thread, except PartResumes() and
-// PartEnded(), which come from any thread.
+// A part's questions to its task. Lives on the call's thread, except PartResumes() and PartEnded(),
+// which come from any thread.
 class TextPartOwner {
  public:
   virtual const TextRequest& request() const = 0;
@@ -26,16 +26,14 @@ class TextPartOwner {
   virtual ConnectionId PartConnection() = 0;
   virtual void PartResumes() = 0;
 
-  // Called once for each part. The part may be gone when it returns.
+  // Called once for each part, which may be gone on return.
   virtual void PartEnded(bool is_ok) = 0;
 
  protected:
   ~TextPartOwner() = default;
 };
 
-// The transport of one of several requests of a TextTask. The task owns it and leads the call: it
-// has asked the gate and read the body, and sends the one reply. The part keeps its rows and its
-// outcome, which the task reads when all parts have ended. A part ends once.
+// Owned by the TextTask, which leads the call and sends the one reply. A part ends once.
 //
 // Lives on the call's thread, except what the exchange calls from any thread.
 class TextPart final : public ExchangeTransport {
@@ -44,18 +42,18 @@ class TextPart final : public ExchangeTransport {
   TextPart(const ExchangeContext* context, TextPartOwner* owner)
       : owner_(owner), exchange_(context, this, InferExchange::Answers::kOne) {}
 
-  // Begins the request, and admits it or ends it with `status`. It may have ended when this
-  // returns. REQUIRES: the rows were taken.
+  // Admits the request, or ends it with `status`, perhaps before the return. REQUIRES: the rows
+  // were taken.
   void Begin(const Arrival& arrival, const absl::Status& status);
 
-  // Whether the call's next Resumed() is this part's; takes it.
+  // Whether the next Resumed() is this part's; takes it.
   bool TakeResume() { return awaits_resume_.exchange(false, std::memory_order_acq_rel); }
 
   OpenCalls::Place* place() { return &place_; }
   TextRows* rows() { return &rows_; }
   InferExchange* exchange() { return &exchange_; }
 
-  // Outcome of an ended part: its numbers, if the status is OK.
+  // An ended part's, with bytes if the status is OK.
   const absl::Status& status() const { return status_; }
   absl::string_view bytes() const { return bytes_; }
 
@@ -77,12 +75,12 @@ class TextPart final : public ExchangeTransport {
   InferExchange exchange_;
   std::atomic<bool> awaits_resume_{false};
 
-  // Written by the thread that gives the ending.
+  // Written by the ending's thread.
   absl::Status status_;
   std::string bytes_;
 };
 
-// Copies the one output of an answer to `row_count` rows. Statuses as TextValues::Add(). Pure.
+// Copies the only output. Statuses as TextValues::Add(). Pure.
 absl::Status CopyValues(const Answer& answer, size_t row_count, std::string* bytes);
 
 }  // namespace mpsd

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kTruncated[] = "x-mpsd-truncated";
 
-// Counted by the tokenizer for texts, by the rows if they came as tokens.
+// The tokenizer counts texts, the rows count tokens.
 struct Counts {
   uint64_t tokens = 0;
   uint64_t truncated = 0;
@@ -86,7 +86,7 @@ absl::Status TextTask::TakeRows() {
   return status;
 }
 
-// Called before the first request of the call asks for a place in the queue.
+// Before the call's first request enters the queue.
 void TextTask::CountRows() {
   auto rows = static_cast<int64_t>(rows_.distinct_count());
   auto work = static_cast<int64_t>(rows_.work());
@@ -126,8 +126,8 @@ void TextTask::DropPayloads() {
   InferTask::DropPayloads();
 }
 
-// Each Resume() causes one Resumed(), though not in the same order: a part may take another part's,
-// or the task's, and leave its own for that one.
+// Each Resume() causes one Resumed(), in any order: a part may take another's, or the task's, and
+// leave its own.
 void TextTask::Resumed() {
   if (awaits_cancel_.exchange(false, std::memory_order_acq_rel)) {
     exchange()->ClientLeft();
@@ -168,8 +168,8 @@ HttpReply TextTask::ErrorOf(const absl::Status& status) const {
   return RouteError(route(), status, forced_code(), context().style);
 }
 
-// The thread of the last ending sees what all others have written. Resume() comes before the count,
-// so that the call is not over yet.
+// The last ending's thread sees what all have written. Resume() comes before the count, so that
+// the call is not over yet.
 void TextTask::EndOne(bool is_ok) {
   const bool is_first_failure = !is_ok && !has_failed_.exchange(true, std::memory_order_acq_rel);
   if (is_first_failure && left_.load(std::memory_order_acquire) > 1) {
@@ -184,7 +184,7 @@ void TextTask::EndOne(bool is_ok) {
   call()->Reply(std::move(reply));
 }
 
-// A request that was cancelled because another one failed has no fault of its own.
+// A request that another one's failure cancelled has no fault of its own.
 absl::Status TextTask::FirstFault() const {
   absl::Status first = status_;
   for (const auto& part : parts_) {

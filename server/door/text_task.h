@@ -15,18 +15,16 @@
 
 namespace mpsd {
 
-// A call whose path is a TextRoute that Infers(). Its body names the model. Once it is read, the
-// gate is asked about that model, and the place among the open calls becomes the model's. Rows
-// beyond the model's batch become further requests of the same call, at most kMaxRequestParts with
-// the first. Each has its own exchange and place:
+// The body names the model. Then the gate is asked, and the place among the open calls becomes the
+// model's. Rows beyond a batch become further requests, at most kMaxRequestParts in all, each with
+// its exchange and place:
 //
 //   rows     0 … 31          32 … 63         64 … 69        of a model of max_batch_size 32
 //   request  the task's own  parts_[0]       parts_[1]      each batched with those of other calls
 //
-// The endings meet in EndOne(): the thread of the last one writes the reply. The first failure ends
-// the call: requests that have not begun do not begin, and the others are cancelled on the call's
-// thread. If several have failed by then, the client gets the first error in the order of the rows.
-// Refusals use the words of the route (TextErrorOf).
+// EndOne() joins the endings: the last one's thread writes the reply. The first failure stops and
+// cancels the other requests, on the call's thread. The client gets the first error in the order of
+// the rows.
 //
 // Lives on its connection's thread, except what the exchanges call from any thread. Owned by the
 // HttpDoor, as an InferTask.
@@ -72,17 +70,17 @@ class TextTask final : public InferTask, private TextPartOwner {
 
   TextRequest request_;
   std::optional<TextModel> model_;
-  TextRows rows_;                                 // the task's own request
-  std::vector<std::unique_ptr<TextPart>> taken_;  // parts that have not begun
-  std::vector<std::unique_ptr<TextPart>> parts_;  // parts that have begun
+  TextRows rows_;
+  std::vector<std::unique_ptr<TextPart>> taken_;
+  std::vector<std::unique_ptr<TextPart>> parts_;
 
-  std::atomic<size_t> left_{1};             // requests that have not ended
-  std::atomic<bool> has_failed_{false};     // one of several requests
-  std::atomic<bool> awaits_cancel_{false};  // the next Resumed() is to cancel the others
-  CallRows call_rows_;                      // rows that have not asked the queue yet
-  std::atomic<uint64_t> text_tokens_{0};    // tokens of all requests' texts
+  std::atomic<size_t> left_{1};  // requests that have not ended
+  std::atomic<bool> has_failed_{false};
+  std::atomic<bool> awaits_cancel_{false};
+  CallRows call_rows_;                    // rows that have not asked the queue
+  std::atomic<uint64_t> text_tokens_{0};  // tokens of all requests' texts
 
-  // Outcome of the task's own request, if there are parts. Written by the thread that gives it.
+  // The task's own request, if there are parts. Written by the answering thread.
   absl::Status status_;
   std::string bytes_;
 };

@@ -1,4 +1,4 @@
-// TokenizeTask: one request for the tokens of texts, or for Ollama's facts about a model.
+// TokenizeTask: one request for tokens of texts, or for Ollama's facts about a model.
 #pragma once
 
 #include <string>
@@ -12,11 +12,8 @@
 
 namespace mpsd {
 
-// Answers POST /tokenize on its own thread, with the tokenizer of the model in the body, and POST
-// /api/show by what is known about the model. No worker takes part. The body is small, so the
-// thread's other requests wait for at most a few milliseconds.
-//
-// Errors are in the route's words (RouteError):
+// Answers POST /tokenize and /api/show on its own thread: the thread's other requests wait for at
+// most a few milliseconds. Errors are in the route's words (RouteError):
 //
 //   413                a body of more than kMaxBodyBytes
 //   INVALID_ARGUMENT   the body is no TokenizeRequest, or has more texts than limits.texts; or
@@ -25,12 +22,11 @@ namespace mpsd {
 //                      asks the gate for that once the body was read
 //   UNAVAILABLE        the model's tokenizer could not be used
 //
-// The HttpDoor makes a task for each request. The task deletes itself in Over(), and until then
-// holds a place among the calls that do not infer. Lives on its connection's thread. Owns itself.
+// Holds a place among the calls that do not infer until Over(). Lives on its connection's thread.
+// Owns itself.
 class TokenizeTask final : public HttpTask {
  public:
-  // Takes a request whose caller may infer. The context outlives the task; `grant` is the gate's
-  // for the caller.
+  // The caller may infer, by `grant`. The context outlives the task.
   TokenizeTask(const DoorContext* context, HttpCall* call, Route route, OpenCalls::Place place,
                const Grant& grant)
       : context_(context),

@@ -11,14 +11,12 @@
 
 namespace mpsd {
 
-// Keeps the memory in which a worker wrote the answer, until the result is released. So its large
-// outputs need no copy. Null if it has none, or clients have left too much of the worker's memory
-// unread. Thread-safe.
+// Keeps the memory that a worker wrote, so that large outputs need no copy. Null if there is none,
+// or clients have left too much unread. Thread-safe.
 std::shared_ptr<void> Pin(const Answer& answer);
 
-// Room for an answer of so many copied bytes to the client, until `held` is released, which goes on
-// holding what it held. Small answers need none. RESOURCE_EXHAUSTED if clients have left too many
-// answers unread. Thread-safe.
+// Counts so many copied bytes until `held` is released; `held` keeps what it held.
+// RESOURCE_EXHAUSTED if clients have left too much unread. Thread-safe.
 absl::Status HoldUnread(const DoorContext& context, const std::string& peer, size_t bytes,
                         std::shared_ptr<void>* held);
 

@@ -11,15 +11,13 @@
 
 namespace mpsd {
 
-// The order of a stream's answers. Each model has its own line, so no model's answers wait for
-// another model's. Thread-compatible: a stream guards its lines with its mutex.
+// A stream's answers: no model's answers wait for another model's. Thread-compatible: a stream
+// guards its lines with its mutex.
 //
-// The `Request` fields `answered`, `line` and `next` belong to the lines from Join() until the
-// request is released.
+// The `Request` fields `answered`, `line` and `next` belong to the lines from Join() until release.
 template <typename Request>
 class AnswerLines {
  public:
-  // Puts the request at the end of its model's line.
   void Join(absl::string_view model, Request* request) {
     request->answered = false;
     request->next = nullptr;
@@ -29,17 +27,16 @@ class AnswerLines {
     line.last = request;
   }
 
-  // The request has its answer. Returns the requests whose answers may leave now, as an ordered
-  // chain by `next`; null if there are none. REQUIRES: the request is in its line.
+  // Returns the requests that may leave now, in order, as a chain by `next`; null: none. REQUIRES:
+  // the request is in its line.
   Request* Answered(Request* request) {
     MPSD_CHECK(!request->answered);
     request->answered = true;
     return Release(&lines_[request->line]);
   }
 
-  // Takes the request out of its line: its answers and those of others no longer wait for each
-  // other. Returns the requests that may leave now, as Answered() does. REQUIRES: the request is in
-  // its line and has no answer yet.
+  // The request's answers and those of others no longer wait for each other. Returns as Answered().
+  // REQUIRES: the request is in its line and has no answer yet.
   Request* Leave(Request* request) {
     MPSD_CHECK(!request->answered);
     Line& line = lines_[request->line];
@@ -54,12 +51,11 @@ class AnswerLines {
     return Release(&line);
   }
 
-  // Number of lines, empty ones included. A line is added only while none is empty.
+  // With empty ones. A line is added only while none is empty.
   size_t line_count() const { return lines_.size(); }
 
  private:
-  // Longer than any model's name. Longer texts with an equal beginning name no model, and may share
-  // a line.
+  // Longer than any model's name. Longer texts name no model, and may share a line.
   static constexpr size_t kKeptNameBytes = 256;
 
   struct Line {

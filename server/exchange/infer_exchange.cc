@@ -11,9 +11,8 @@
 namespace mpsd {
 namespace {
 
-// Gives each output of the answer the form that the client wants. Equal texts get a row each.
-// Classified outputs become texts, kept in `storage`. Outputs for the client's memory are written
-// there. Device outputs are only set aside; RequestRegions::StoreToDevice() writes them later.
+// Equal texts get a row each, classified outputs become texts in `storage`. Outputs for the
+// client's memory are written there; RequestRegions::StoreToDevice() writes a device's later.
 absl::Status ApplyOutputForms(const TensorForms& forms, const Request& request,
                               RequestRegions* regions, Answer* answer,
                               std::deque<std::string>* storage) {
@@ -156,7 +155,6 @@ void InferExchange::Handle(const absl::Status& status) {
   }
 }
 
-// Nobody reads the payloads any more.
 void InferExchange::DropPayloads() {
   transport_->DropPayloads();
   regions_.DropInputs();
@@ -164,7 +162,7 @@ void InferExchange::DropPayloads() {
   NoteRead();
 }
 
-// Either of both threads may be the later one.
+// Either thread may be the later one.
 void InferExchange::NoteRead() {
   if (readers_gone_.fetch_add(1, std::memory_order_acq_rel) == 1) transport_->DropFields();
 }
@@ -239,7 +237,7 @@ void InferExchange::SendWritten(bool is_last) {
   }
 }
 
-// Ends the request with `status`, even if more answers were due.
+// Ends the request, even if more answers were due.
 void InferExchange::Refuse(const absl::Status& status, bool is_last) {
   if (is_last) return Fail(status);
   refusal_ = status;

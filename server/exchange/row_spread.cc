@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// Takes the next row of `elements` elements. Nothing if the bytes end before it.
+// Nothing if the bytes end before the row's end.
 std::optional<absl::string_view> TakeRow(const AnswerOutput& output, size_t elements,
                                          absl::string_view* bytes) {
   const absl::string_view whole = *bytes;
@@ -40,7 +40,7 @@ std::optional<std::vector<absl::string_view>> RowsOf(const AnswerOutput& output)
   return rows;
 }
 
-// The rows of the texts in sequence, if they have at most `bytes_max` bytes together.
+// At most `bytes_max` bytes together.
 absl::Status Spread(absl::Span<const uint32_t> row_of_text, uint64_t bytes_max,
                     const std::vector<absl::string_view>& rows, std::string* bytes) {
   uint64_t total = 0;

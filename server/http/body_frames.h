@@ -1,4 +1,4 @@
-// BodyFrames: where one read puts the DATA frames of a body that goes straight to its place.
+// BodyFrames: where one read puts DATA frames of a body that goes straight to its place.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace mpsd {
 
-// A body is expected in frames of the largest size, one behind the other. Their bytes go to the
-// body's place without a copy, and what comes besides goes to a buffer:
+// Frames of the largest size are expected, one behind the other. Their bytes go to the place
+// without a copy, all else to a buffer:
 //
 //   one read       | rest of the frame | head | frame     | head | last frame | others
 //   goes to        | place ........... | [0]  | ......... | [1]  | ........ end of the place
@@ -24,8 +24,8 @@ namespace mpsd {
 // place meanwhile. Lives on its connection's thread, for one read.
 class BodyFrames {
  public:
-  // `place` takes the body's next bytes. The frame that has begun brings the first `bytes`.
-  // REQUIRES: `bytes` is at most the place's size, and 0 if the place is empty. All outlive this.
+  // The frame that has begun brings the first `bytes` of `place`. REQUIRES: they fit. All outlive
+  // this.
   BodyFrames(uint32_t stream, size_t bytes, absl::Span<char> place, std::string* buffer);
   BodyFrames(const BodyFrames&) = delete;  // `targets_` name `heads_`
   BodyFrames& operator=(const BodyFrames&) = delete;
@@ -34,7 +34,7 @@ class BodyFrames {
     return absl::MakeConstSpan(targets_.data(), targets_count_);
   }
 
-  // Calls take(piece) for the `count` bytes that were read, in their order. False: one call was.
+  // Calls take(piece) for the `count` bytes read, in order, until one call is false. False then.
   template <typename Take>
   bool Give(size_t count, Take take) {
     size_t piece = std::min(count, targets_[0].size());
@@ -53,15 +53,15 @@ class BodyFrames {
 
  private:
   static constexpr size_t kHeadBytes = 9;
-  static constexpr size_t kFrameBytes = 16 << 10;  // HTTP/2's usual limit, which ours is
-  static constexpr size_t kMostFrames = 31;        // Asio reads into 64 targets at most
+  static constexpr size_t kFrameBytes = 16 << 10;  // HTTP/2's default limit, which ours is
+  static constexpr size_t kMostFrames = 31;        // Asio reads into at most 64 targets
 
   absl::string_view Text(size_t target, size_t bytes) const {
     return {static_cast<const char*>(targets_[target].data()), bytes};
   }
-  // Whether that target has the head of the frame behind it.
+  // Whether `target` has the head of the frame behind it.
   bool IsExpected(size_t target) const;
-  // The `count` bytes from that target on, in one piece.
+  // The `count` bytes from there on, in one piece.
   absl::string_view Gathered(size_t target, size_t count);
 
   const uint32_t stream_;

@@ -1,4 +1,4 @@
-// CertificateNames: the identity of a TLS client, by its certificate.
+// CertificateNames: who a TLS client is.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -8,9 +8,8 @@
 
 namespace mpsd {
 
-// The common name and the alternative names (DNS, URI, mail, addresses) in the client's
-// certificate; at most 32. None without a certificate, or with one that was not verified. Called
-// once a connection, after its handshake. Thread-compatible.
+// Common and alternative names (DNS, URI, mail, addresses), at most 32; none unless the certificate
+// was verified. Called once a connection, after its handshake. Thread-compatible.
 std::vector<std::string> CertificateNames(SSL* connection);
 
 }  // namespace mpsd

@@ -16,10 +16,10 @@ namespace {
 
 namespace asio = boost::asio;
 
-// One read over TLS of a connection without a stream, and of another one.
+// One read over TLS: without a stream, and with one.
 constexpr size_t kIdleInputBytes = 4 << 10;
 constexpr size_t kBusyInputBytes = 64 << 10;
-// Frames that wait to be written. Above it nothing is read, as most of them answer what was read.
+// Frames that wait to be written. With more nothing is read, as most answer what was read.
 constexpr size_t kMostWaiting = 1024;
 constexpr uint64_t kHeaderBlockBytes = 64 << 10;
 constexpr uint32_t kStreamWindowBytes = 1 << 20;
@@ -45,7 +45,7 @@ bool EndsStream(const nghttp2_frame* frame) {
 
 }  // namespace
 
-// Called by nghttp2 while it reads and writes. Each passes on to the connection or the stream.
+// Called by nghttp2; each passes on to the connection or the stream.
 struct Http2Events {
   static Http2Connection* ConnectionOf(void* user) { return static_cast<Http2Connection*>(user); }
 
@@ -53,8 +53,8 @@ struct Http2Events {
     return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(session, id));
   }
 
-  // A client numbers its streams upwards. nghttp2 remembers as many closed streams as may be open:
-  // trailers of these may still be on their way.
+  // Clients number their streams upwards. nghttp2 remembers as many closed streams as may be open,
+  // whose trailers may still come.
   static int FrameBegins(nghttp2_session* session, const nghttp2_frame_hd* head, void*) {
     const bool is_skipped = head->type == NGHTTP2_HEADERS && head->stream_id > 0 &&
                             head->stream_id < nghttp2_session_get_last_proc_stream_id(session) &&
@@ -299,7 +299,7 @@ void Http2Connection::StreamIsOver(int32_t id) {
   Flush();
 }
 
-// Asks the client to begin no more streams. Streams that are on their way are served.
+// The client is asked to begin no more streams.
 void Http2Connection::Drain() {
   client_.end_at_ns = INT64_MAX;
   if (std::exchange(drains_, true)) return;
@@ -319,8 +319,8 @@ void Http2Connection::Terminate(uint32_t code) {
   nghttp2_session_terminate_session(session_, code);
 }
 
-// A client can have the server reset its calls by frames that are wrong. Such resets cost as much
-// as the client's own. The flood is found when the next bytes come.
+// A client's wrong frames can have the server reset its calls, which costs as much as resets of its
+// own. The flood is found with the next bytes.
 void Http2Connection::DidReset(const nghttp2_rst_stream& frame) {
   thread_->Check();
   const bool is_own_choice = frame.error_code == NGHTTP2_NO_ERROR ||
@@ -339,7 +339,6 @@ bool Http2Connection::IsFlooded(Flood flood) {
   return true;
 }
 
-// From now on the client is silent.
 void Http2Connection::Heard(int64_t now_ns) {
   was_asked_ = false;
   heard_ns_ = now_ns;
@@ -375,8 +374,8 @@ bool Http2Connection::Take(absl::string_view bytes, int64_t now_ns) {
   return nghttp2_session_mem_recv(session_, taken.data(), taken.size()) >= 0;
 }
 
-// Has one read out, unless the client does not take what it has caused. A read of plain bytes needs
-// no buffer while it waits.
+// No read is out while the client does not take what it has caused. A waiting read of plain bytes
+// needs no buffer.
 void Http2Connection::Read() {
   if (reading_ || phase_ == Phase::kEnded) return;
   if (writing_ && nghttp2_session_get_outbound_queue_size(session_) > kMostWaiting) return;
@@ -437,7 +436,7 @@ bool Http2Connection::MayReceive(bool failed) {
   } else if (failed) {
     Close();
   } else {
-    Read();  // and drop the bytes
+    Read();  // drops the bytes
   }
   return false;
 }
@@ -448,8 +447,7 @@ void Http2Connection::Flush() {
   context_->unflushed->push_back(shared_from_this());
 }
 
-// One batch a round is written to a client that takes more, so that no connection keeps its thread
-// for long.
+// One batch a round, so that no connection keeps its thread for long.
 void Http2Connection::FlushNow() {
   thread_->Check();
   flushes_ = false;
@@ -461,7 +459,7 @@ void Http2Connection::FlushNow() {
   }
 }
 
-// Fills the batch. False if there is nothing to write.
+// False if there is nothing to write.
 bool Http2Connection::Collect() {
   output_.Clear();
   ssize_t count = 1;
@@ -479,7 +477,6 @@ bool Http2Connection::Collect() {
   return false;
 }
 
-// Gives the socket what it takes of the batch, and waits if that is not all.
 void Http2Connection::WriteHere() {
   boost::system::error_code error;
   const size_t bytes = client_.stream->WriteNow(output_.Rest(), &error);
@@ -512,7 +509,7 @@ void Http2Connection::TellGrown() {
   }
 }
 
-// A part without bytes is taken, although nothing of it was written.
+// A part without bytes is taken too.
 void Http2Connection::TellTakenParts() {
   for (const int32_t id : std::exchange(taken_parts_, {})) {
     if (const auto found = streams_.find(id); found != streams_.end()) {
@@ -542,7 +539,7 @@ void Http2Connection::DidWrite(bool failed, size_t bytes) {
   Read();
 }
 
-// The last bytes were written. The client gets them, and no reset, if what it still sends is read.
+// The client gets the last bytes, and no reset, if what it still sends is read.
 void Http2Connection::Linger() {
   phase_ = Phase::kLingering;
   EndStreams();
@@ -573,7 +570,7 @@ void Http2Connection::Close() {
   LeaveIfDone();
 }
 
-// A reply that is owed comes here first: the requests end before their connection does.
+// The requests, which may owe replies, end before their connection does.
 void Http2Connection::LeaveIfDone() {
   if (writing_ || reading_ || !streams_.empty() || phase_ != Phase::kEnded || left_) return;
   left_ = true;

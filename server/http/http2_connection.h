@@ -1,4 +1,4 @@
-// Http2Connection: one client's connection of HTTP/2, with its streams.
+// Http2Connection: one client's connection of HTTP/2.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -19,31 +19,28 @@
 
 namespace mpsd {
 
-// Reads frames, gives them to nghttp2, and writes what nghttp2 and the streams have to say. nghttp2
-// checks the protocol and keeps the windows. The connection's window opens with what was read, a
-// stream's with what its task wants: a stream that is not taken holds back no other.
+// nghttp2 checks the protocol and keeps the windows. The connection's window opens with what was
+// read, a stream's with what its task takes: a stream that is not taken holds back no other.
 //
 //   bounded are                          by
 //   streams at a time                    HttpServerOptions::streams; of reset streams whose reply
 //                                        is owed, as many again
 //   a head                               its bytes, and its time
-//   frames that cost more than bytes     FrameMeter, by their number in a second
-//   resets that a client provokes        likewise
+//   costly frames, provoked resets       FrameMeter, by their number in a second
 //   answers to such frames               nghttp2; and nothing is read while many wait
 //   what is written at once              WriteBatch::kFullBytes
 //   a client that takes nothing          the time of a reply
 //   a client that sends nothing          a PING, and the time of its answer
 //   a body that is not taken             kStreamWindowBytes
 //
-// A connection ends in two steps where it may: GOAWAY asks the client to begin no more streams, and
-// a PING finds out when the client has seen that. The streams that came until then are served.
+// A connection ends in two steps: GOAWAY asks for no more streams, and a PING's answer says that
+// the client has seen that. Streams until then are served.
 //
-// Lives on its thread. Owned by its HttpThread, and kept alive by operations that are out and by
-// replies that are on their way.
+// Lives on its thread. Owned by its HttpThread, and kept alive by operations and replies under way.
 class Http2Connection final : public Connection,
                               public std::enable_shared_from_this<Http2Connection> {
  public:
-  // `input` are bytes of the client that were read before: the preface, or none.
+  // `input`: bytes that were read before, the preface or none.
   Http2Connection(const ConnectionContext* context, ConnectionClient client, std::string input);
   ~Http2Connection() override;
 
@@ -63,36 +60,34 @@ class Http2Connection final : public Connection,
   ConnectionId id();
   nghttp2_session* session() const { return session_; }
 
-  // When the latest bytes came.
   int64_t heard_ns() const {
     thread_->Check();
     return heard_ns_;
   }
 
-  // Runs `todo` on the connection's thread, soon. Any thread may call this.
+  // Thread-safe.
   void Post(std::function<void()> todo);
 
-  // Has what is ready written, at the end of the thread's round.
+  // FlushNow() follows at the end of the thread's round.
   void Flush();
 
-  // Writes what is ready, if no write is out. Called by the thread after Flush().
+  // Writes what is ready, unless a write is out.
   void FlushNow();
 
   void RequestBegins();
 
-  // The server stops, so that no stream lasts.
   bool ends_soon() const {
     thread_->Check();
     return leaves_;
   }
 
-  // Pieces of the stream's body have come: its task is told once all of this read is there.
+  // Pieces have come: the stream's task is told at the end of this read.
   void BodyGrew(int32_t stream) { grown_.push_back(stream); }
 
-  // The stream's part was given to the socket with the write that is out, or with the next one.
+  // The stream's part is in this write, or in the next one.
   void PartIsTaken(int32_t stream) { taken_parts_.push_back(stream); }
 
-  // The stream's request is over, or never began. Destroys the stream.
+  // Destroys the stream.
   void StreamIsOver(int32_t stream);
 
  private:
@@ -100,8 +95,8 @@ class Http2Connection final : public Connection,
 
   enum class Phase : uint8_t {
     kOpen,
-    kLingering,  // the last bytes were written
-    kEnded,      // the socket is closed
+    kLingering,
+    kEnded,  // the socket is closed
   };
 
   void Receive(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread_);
@@ -136,31 +131,31 @@ class Http2Connection final : public Connection,
   const ConnectionContext* const context_;
   const ThreadRole* const thread_;
   ConnectionClient client_;
-  const uint64_t host_;                 // the peer without its port, as a hash
-  std::shared_ptr<ConnectionMark> id_;  // once somebody has asked for it
+  const uint64_t host_;                 // the peer, as a hash
+  std::shared_ptr<ConnectionMark> id_;  // once it is asked for
 
   nghttp2_session* session_ = nullptr;
   FrameMeter meter_ ABSL_GUARDED_BY(thread_);
   absl::flat_hash_map<int32_t, std::unique_ptr<Http2Stream>> streams_;
   Http2Stream* in_head_ = nullptr;  // gets the headers that come
   std::vector<int32_t> taken_parts_;
-  std::vector<int32_t> grown_;  // streams with new pieces
-  bool flushes_ = false;        // FlushNow() is on its way
-  uint64_t requests_ = 0;       // that have begun
+  std::vector<int32_t> grown_;
+  bool flushes_ = false;
+  uint64_t requests_ = 0;
 
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kOpen;
-  int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;     // no stream is there
-  int64_t write_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;    // a write is out
-  int64_t silence_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // the client's
+  int64_t idle_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // without a stream
+  int64_t write_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;
+  int64_t silence_ends_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;
   int64_t heard_ns_ ABSL_GUARDED_BY(thread_) = 0;
-  bool was_asked_ ABSL_GUARDED_BY(thread_) = false;  // by a PING, in this silence
+  bool was_asked_ ABSL_GUARDED_BY(thread_) = false;  // in this silence
   bool reading_ ABSL_GUARDED_BY(thread_) = false;
   bool writing_ ABSL_GUARDED_BY(thread_) = false;
   bool ends_ ABSL_GUARDED_BY(thread_) = false;    // after a request
-  bool leaves_ ABSL_GUARDED_BY(thread_) = false;  // without a request to come
-  bool drains_ ABSL_GUARDED_BY(thread_) = false;  // the client was asked to go
-  bool left_ ABSL_GUARDED_BY(thread_) = false;    // the thread was told
-  std::string input_ ABSL_GUARDED_BY(thread_);    // before Start() the preface; later for TLS alone
+  bool leaves_ ABSL_GUARDED_BY(thread_) = false;  // without a further request
+  bool drains_ ABSL_GUARDED_BY(thread_) = false;
+  bool left_ ABSL_GUARDED_BY(thread_) = false;
+  std::string input_ ABSL_GUARDED_BY(thread_);  // the preface before Start(); later for TLS alone
   WriteBatch output_ ABSL_GUARDED_BY(thread_);
 };
 

@@ -17,11 +17,10 @@ namespace {
 constexpr absl::string_view kLineBreak = "\r\n";
 constexpr absl::string_view kColon = ": ";
 constexpr size_t kUsualHeadBytes = 512;
-// Behind a piece of this size more are likely to come with the same read, which has so many bytes.
+// After so large a piece more are likely in the same read, which has kPieceRoomBytes.
 constexpr size_t kLargePieceBytes = 8 << 10;
 constexpr size_t kPieceRoomBytes = 64 << 10;
 
-// Rarely on the heap.
 using Headers = absl::InlinedVector<nghttp2_nv, 8>;
 
 // `kept`: flags for what outlives the stream, in lower case.
@@ -33,7 +32,7 @@ nghttp2_nv HeaderOf(absl::string_view name, absl::string_view value,
   return {bytes(name), bytes(value), name.size(), value.size(), kept};
 }
 
-// Adds the lines of `lines`, whose names become lower case as HTTP/2 wants them.
+// Names become lower case, as HTTP/2 wants them.
 void AddLines(std::string* lines, Headers* headers) {
   size_t begin = 0;
   while (begin < lines->size()) {
@@ -85,8 +84,7 @@ void Http2Stream::TimeIsUp() {
   nghttp2_submit_rst_stream(connection_->session(), NGHTTP2_FLAG_NONE, id_, NGHTTP2_CANCEL);
 }
 
-// The task's call has run out of time, or a part was not taken. The stream is still there, and the
-// task's trailers tell the client why.
+// The call's or a part's time is up. The task's trailers tell the client why.
 void Http2Stream::GiveUp() {
   if (context_->clock->NowNs() >= std::exchange(until_ns_, INT64_MAX)) {
     if (!std::exchange(told_left_, true)) task_->ClientLeft();
@@ -102,7 +100,7 @@ void Http2Stream::GiveUp() {
 void Http2Stream::AddHeader(absl::string_view name, absl::string_view value) {
   if (phase_ != Phase::kHead || head_is_large_) return;
   std::string& head = request_.head;
-  constexpr size_t kLineBytes = 4;  // a line of HTTP/1.1 has these besides
+  constexpr size_t kLineBytes = 4;  // HTTP/1.1 has these around name and value
   const size_t bytes = head.size() + name.size() + value.size() + kLineBytes * (lines_.size() + 1);
   head_is_large_ = bytes > context_->options->head_bytes;
   if (head_is_large_) return;
@@ -120,7 +118,7 @@ absl::string_view Http2Stream::ValueOf(const Line& line) const {
   return absl::string_view(request_.head).substr(line.begin + line.name_bytes, line.value_bytes);
 }
 
-// nghttp2 has checked the form of the head. An ":authority" counts as the Host.
+// nghttp2 has checked the form. An ":authority" counts as the Host.
 HttpFault Http2Stream::ReadHead() {
   absl::string_view authority;
   for (const Line& line : lines_) {
@@ -192,7 +190,6 @@ void Http2Stream::AddBody(absl::string_view bytes) {
   request_.body.Append(bytes);
 }
 
-// The task of a large body may take it as it comes, once it can see what it is.
 bool Http2Stream::OfferBeginning(absl::string_view bytes) {
   if (was_offered_ || request_.body.size() + bytes.size() < HttpTask::kBeginningBytes) return false;
   was_offered_ = true;
@@ -359,7 +356,6 @@ void Http2Stream::SubmitTrailers() {
   nghttp2_submit_trailer(connection_->session(), id_, trailers.data(), trailers.size());
 }
 
-// Gives nghttp2 the head of the reply, and tells where the rest comes from.
 void Http2Stream::Submit(bool has_length) {
   context_->metrics->http_replies.Add(reply_.status);
   const std::string status = absl::StrCat(reply_.status);

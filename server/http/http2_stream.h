@@ -1,4 +1,4 @@
-// Http2Stream: one request on a connection of HTTP/2, and its reply.
+// Http2Stream: one request of HTTP/2, and its reply.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -19,26 +19,24 @@ namespace mpsd {
 
 class Http2Connection;
 
-// Collects what the client sends, gives it to the handler, and hands the reply to nghttp2 piece by
-// piece, as fast as the client's window allows.
+// Hands the reply to nghttp2 as fast as the client's window allows.
 //
 //   kHead → kBody → kServing ⇄ kWriting → over
 //
-// From kWriting the stream goes back to kServing where the reply has further parts. The heads, the
-// body and the taking of a reply have the same times as for HTTP/1.1. A stream whose task
-// has asked for pieces goes from kHead to kServing, and its body comes meanwhile. The client's
-// window is opened by what the task takes, so at most a window of bytes waits here.
+// It goes back to kServing for further parts. Time limits are those of HTTP/1.1. A stream whose
+// task asked for pieces skips kBody. The client's window opens by what the task takes, so at most a
+// window of bytes waits here.
 //
-// A client may reset the stream at any time. The task learns of that by ClientLeft() and replies
-// all the same, so the stream outlives what nghttp2 knows of it.
+// After a reset the task gets ClientLeft() and replies all the same. So the stream outlives what
+// nghttp2 knows of it.
 //
 // Lives on its connection's thread, except HttpCall's ReplyPart(), Reply() and Resume(). Owned by
 // its Http2Connection.
 //
 // Invariants:
-//   1. A stream has at most one task. The task gets Over() once, after its reply, and PartTaken()
-//      once after each part.
-//   2. The bytes of the body were taken from the context's `bodies`, until DropBody().
+//   1. A stream has at most one task, which gets Over() once, after its reply, and PartTaken()
+//      once, after each part.
+//   2. The body's bytes were taken from the context's `bodies`, until DropBody().
 class Http2Stream final : public HttpCall, private Replying {
  public:
   Http2Stream(Http2Connection* connection, const ConnectionContext* context, int32_t id);
@@ -48,38 +46,35 @@ class Http2Stream final : public HttpCall, private Replying {
   bool IsLate(int64_t now_ns) const { return now_ns >= expires_ns_; }
   void TimeIsUp();
 
-  // Called with what nghttp2 has read. A header after the head is a trailer, which nobody reads.
+  // A header after the head is a trailer, which is ignored.
   void AddHeader(absl::string_view name, absl::string_view value);
   void HeadIsThere(bool has_body);
   void AddBody(absl::string_view bytes);
   void BodyIsThere();
 
-  // Where the rest of the body goes, if the task gives its place and `bytes` fit there. Bytes that
-  // are put there at once come to AddBody() from there.
+  // The place that the task gave for the rest, if `bytes` fit. AddBody() gets the bytes there too.
   absl::Span<char> PlaceOf(size_t bytes) const {
     const bool has_place = phase_ == Phase::kBody && bytes <= rest_.size();
     return has_place ? rest_ : absl::Span<char>();
   }
 
-  // Tells the task of pieces that it has not taken yet.
   void TellGrown();
 
   void EndSoon();
 
-  // nghttp2 knows the stream no more, or the connection has ended.
+  // The stream is gone for nghttp2, or the connection has ended.
   void Closed();
 
-  // How many bytes of the reply can be written now, at most `most`. Sets nghttp2's flags: the reply
-  // ends here. NGHTTP2_ERR_DEFERRED: the next part is not there yet.
+  // How many bytes can be written now. Sets nghttp2's flags if the reply ends here.
+  // NGHTTP2_ERR_DEFERRED: the next part is not there yet.
   ssize_t TakeForWriting(size_t most, uint32_t* flags);
-  // Appends what was taken so.
   void Write(size_t bytes, WriteBatch* out);
 
   void PartIsWritten();
 
   bool has_begun() const { return has_begun_; }
 
-  // The request is over: the task is told. The stream is destroyed next.
+  // The stream is destroyed next.
   void End();
 
   // HttpCall.
@@ -106,7 +101,7 @@ class Http2Stream final : public HttpCall, private Replying {
  private:
   enum class Phase : uint8_t { kHead, kBody, kServing, kWriting };
 
-  // A header, by its place in HttpRequest::head.
+  // Places in HttpRequest::head.
   struct Line {
     uint32_t begin = 0;
     uint32_t name_bytes = 0;
@@ -138,32 +133,32 @@ class Http2Stream final : public HttpCall, private Replying {
   const int32_t id_;
 
   Phase phase_ = Phase::kHead;
-  int64_t expires_ns_;                   // the phase
-  absl::InlinedVector<Line, 12> lines_;  // the head, with the pseudo headers
-  bool head_is_large_ = false;           // more than the server takes
-  uint64_t announced_bytes_ = 0;         // the length of the body; 0: nobody knows
-  HttpRequest request_;                  // constant while a task has it
-  uint64_t taken_bytes_ = 0;             // taken from the `bodies`
-  int64_t until_ns_ = INT64_MAX;         // StreamBody()
+  int64_t expires_ns_;
+  absl::InlinedVector<Line, 12> lines_;  // with the pseudo headers
+  bool head_is_large_ = false;
+  uint64_t announced_bytes_ = 0;  // 0: unknown
+  HttpRequest request_;           // constant while a task has it
+  uint64_t taken_bytes_ = 0;      // from `bodies`
+  int64_t until_ns_ = INT64_MAX;  // from StreamBody()
   HttpTask* task_ = nullptr;
-  absl::Span<char> rest_;  // where the rest of the body goes, if the task has its beginning
+  absl::Span<char> rest_;  // the task's place for the rest
   bool has_beginning_ = false;
-  bool was_offered_ = false;  // the beginning
-  bool is_streamed_ = false;  // the body comes in pieces
-  bool body_ended_ = false;   // no further piece comes
-  bool was_cut_ = false;      // a part was not taken in time: only trailers follow
-  bool has_begun_ = false;    // the request
-  bool owes_reply_ = false;   // the handler does
-  bool told_left_ = false;    // ClientLeft()
-  bool is_closed_ = false;    // Closed()
-  bool has_parts_ = false;    // the reply
-  bool part_out_ = false;     // a part is being written
-  HttpReply reply_;           // this and the next are written by the thread that replies
-  bool gives_part_ = false;   // `reply_` is a part
-  size_t written_ = 0;        // bytes of the reply's body, or of the part
-  size_t promised_ = 0;       // bytes that nghttp2 knows of and has not written
-  std::string cut_rest_;      // these, of a part that was cut
-  std::string more_headers_;  // further ones, for the reply
+  bool was_offered_ = false;
+  bool is_streamed_ = false;
+  bool body_ended_ = false;
+  bool was_cut_ = false;  // a part was late: only trailers follow
+  bool has_begun_ = false;
+  bool owes_reply_ = false;
+  bool told_left_ = false;
+  bool is_closed_ = false;
+  bool has_parts_ = false;
+  bool part_out_ = false;
+  HttpReply reply_;  // written, like the next, by the replying thread
+  bool gives_part_ = false;
+  size_t written_ = 0;    // bytes of the body, or of the part
+  size_t promised_ = 0;   // known to nghttp2, but not written
+  std::string cut_rest_;  // these, of a cut part
+  std::string more_headers_;
   std::string more_trailers_;
 };
 

@@ -12,35 +12,34 @@
 namespace mpsd {
 
 // Bytes in one piece. Reserved memory is not touched before bytes come, and only the beginning of
-// an announced body is reserved. So a client that announces 64 MiB and sends nothing costs
-// addresses, not memory. Part of an HttpRequest. The connection refuses bodies that are too large;
-// this has no bound.
+// an announced body is reserved. So a client that announces 64 MiB and sends nothing costs no
+// memory. Unbounded: the connection refuses bodies that are too large.
 //
 //   body.Announce(length)                    once, where the length is known
 //   Room(n) → a read into it → Grow(m)       m <= n; again and again
 //   Append(bytes)                            what came along with the head, and chunks
 //   Take()                                   the bytes leave, and with them the room
 //
-// Invariant: the bytes do not move while a read into Room() is under way. So only one Room() is in
-// use at a time, and nothing is appended meanwhile. The connection may Take() the bytes during the
-// read, and keeps them until the read is over.
+// Invariant: the bytes do not move during a read into Room(), so only one Room() is in use, and
+// nothing is appended meanwhile. The connection may Take() the bytes during the read, and keeps
+// them until its end.
 //
-// Thread-compatible: the connection's thread, until Take() gives the bytes away.
+// Thread-compatible: the connection's thread, until Take().
 class HttpBody {
  public:
-  // Bytes behind the body that a reader may touch. If room was reserved, the string from Take() has
-  // this much spare capacity, so that a reader of JSON needs no copy.
+  // Bytes behind the body that a reader may touch. If room was reserved, Take()'s string has them
+  // as spare capacity, so that a reader of JSON needs no copy.
   static constexpr size_t kPadding = 64;
   // Reserved for an announced body before more of it has come.
   static constexpr size_t kFirstBytes = 1 << 20;
 
-  // The body will have so many bytes. Called before the first of them.
+  // Called before the first bytes.
   void Announce(size_t bytes) {
     announced_ = bytes;
     bytes_.reserve(std::min(bytes, kFirstBytes) + kPadding);
   }
 
-  // Room for the next `bytes` bytes, which count once Grow() says so.
+  // Room for `bytes` more, which count after Grow().
   absl::Span<char> Room(size_t bytes) {
     const size_t end = size_ + bytes;
     MakeRoom(end);
@@ -49,7 +48,6 @@ class HttpBody {
   }
   void Grow(size_t bytes) { size_ += bytes; }
 
-  // Copies `bytes` to the end.
   void Append(absl::string_view bytes) {
     bytes_.resize(size_);
     MakeRoom(size_ + bytes.size());
@@ -57,7 +55,7 @@ class HttpBody {
     size_ = bytes_.size();
   }
 
-  // Gives the bytes to the caller; this is empty afterwards.
+  // This is empty afterwards.
   std::string Take() {
     bytes_.resize(size_);
     size_ = announced_ = 0;
@@ -75,7 +73,7 @@ class HttpBody {
   }
 
   std::string bytes_;
-  size_t size_ = 0;  // bytes_ may have more, during a read
+  size_t size_ = 0;  // bytes_ may have more during a read
   size_t announced_ = 0;
 };
 

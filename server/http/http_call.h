@@ -1,4 +1,4 @@
-// HttpCall, HttpTask, HttpHandler: the interface between the HTTP server and what it serves.
+// HttpCall, HttpTask, HttpHandler: how the HTTP server and what it serves meet.
 #pragma once
 
 #include <cstdint>
@@ -18,75 +18,65 @@ namespace mpsd {
 
 enum class BodyEnd {
   kWhole,
-  kTooLarge,    // more than the server takes
-  kTooMany,     // all bodies, or those of one host, use their whole limit
-  kTooSlow,     // it did not come in time
-  kMalformed,   // invalid chunks, or another length than announced
-  kClientLeft,  // the client has closed the connection, or the server cuts it
+  kTooLarge,
+  kTooMany,  // all bodies, or one host's, use their whole limit
+  kTooSlow,
+  kMalformed,   // bad chunks, or another length than announced
+  kClientLeft,  // or the server cuts the connection
 };
 
-// One request on a connection, as its handler sees it. The server's connection implements it, one
-// request at a time: it reads the next one of a pipeline after the answer.
-//
-// Lives on its connection's thread, except ReplyPart(), Reply() and Resume(), which any thread may
-// call.
+// One request, as its handler sees it. Lives on its connection's thread, except ReplyPart(),
+// Reply() and Resume(), which are thread-safe.
 class HttpCall {
  public:
   virtual ~HttpCall() = default;
 
-  // Valid until HttpTask::Over(). The body is there once Serve() said kWhole.
+  // Valid until HttpTask::Over(). The body is there from Serve(kWhole) on.
   virtual const HttpRequest& request() const = 0;
 
-  // The client's address: "ipv4:127.0.0.1:40312", "unix:".
+  // "ipv4:127.0.0.1:40312", "unix:".
   virtual const std::string& peer() const = 0;
 
-  // Names in the client's certificate; none if no certificate was verified.
+  // Empty if no certificate was verified.
   virtual absl::Span<const std::string> certificate_names() const = 0;
 
   virtual ConnectionId connection() = 0;
 
-  // Whether the request came by the control socket, which lets in known users alone.
   virtual bool by_control_socket() const { return false; }
 
-  // Whether a reply may have trailers: the connection speaks HTTP/2.
+  // Only over HTTP/2.
   virtual bool takes_trailers() const { return false; }
 
-  // Has the body come in pieces, while parts of the reply may go out already. The call has no time
-  // limit for the body, and the body no bound in bytes: TakeBody() opens the client's window by
-  // what it took. At `until_ns` the task is told that its client has left, and its trailers are
-  // still sent; INT64_MAX is never. Called by HttpHandler::Arrived() before it returns the task.
-  // REQUIRES: takes_trailers().
+  // Has the body come in pieces, without a bound in bytes or time, while parts of the reply may go
+  // out. TakeBody() opens the client's window by what it took. At `until_ns` the task gets
+  // ClientLeft(), but its trailers are still sent; INT64_MAX is never. REQUIRES: takes_trailers(),
+  // and HttpHandler::Arrived() has not returned.
   virtual void StreamBody(int64_t /*until_ns*/) { MPSD_CHECK(false); }
 
-  // Gives the body, or the pieces that have come, to the caller. The bytes count as held until
-  // DropBody() or DropBytes().
+  // The body, or the pieces that have come. They count as held until DropBody() or DropBytes().
   virtual std::string TakeBody() = 0;
 
-  // Frees the body, or says that the caller has freed it.
+  // Frees the body, or says that the caller freed it.
   virtual void DropBody() = 0;
 
-  // Says that the caller has freed so many bytes of the pieces that it took.
+  // The caller has freed so many bytes of its pieces.
   virtual void DropBytes(size_t /*bytes*/) { MPSD_CHECK(false); }
 
-  // Adds header lines, each with its line break, to the reply, whatever it says. Called before the
-  // reply, on the connection's thread.
+  // For any reply, each with its line break. Called before the reply, on the connection's thread.
   virtual void AddHeaders(absl::string_view lines) = 0;
 
-  // The same for the trailers, or the headers of a reply without a body. A reply with a body and
-  // without trailers gets none. REQUIRES: takes_trailers().
+  // For the trailers, or the headers of a reply without a body. A reply with a body and no trailers
+  // gets none. REQUIRES: takes_trailers().
   virtual void AddTrailers(absl::string_view /*lines*/) { MPSD_CHECK(false); }
 
-  // Begins or continues an answer of unknown length. The first part has the whole answer's status,
-  // type and headers; of later parts only the body counts. Reply() ends the answer with a last
-  // part, which may be empty. HttpTask::PartTaken() follows each part; neither another part nor
-  // Reply() may come before it. Never blocks.
+  // Gives a part of an answer of unknown length. Only the first part's status, type and headers
+  // count. The next part, or Reply() with the last one, waits for PartTaken(). Never blocks.
   virtual void ReplyPart(HttpReply part) = 0;
 
-  // Answers the request. Called once for each request. Never blocks, and never fails towards the
-  // caller: the connection handles a client that does not take the reply.
+  // Called once. Never blocks or fails, even if the client takes nothing.
   virtual void Reply(HttpReply reply) = 0;
 
-  // Has HttpTask::Resumed() called on the connection's thread, soon.
+  // Has HttpTask::Resumed() called soon.
   virtual void Resume() = 0;
 };
 
@@ -98,79 +88,70 @@ class HttpCall {
 // ClientLeft() may come once between Serve() and Over(), but not after Serve(kClientLeft). The task
 // replies all the same.
 //
-// A task whose call streams its body gets BodyGrew() and ClientLeft() from the beginning on, and
-// parts may go out from there:
+// If the call streams its body, parts and ClientLeft() may come from the beginning on:
 //
 //   BodyGrew, any number of times → Serve → … → Over
 //
-// Serve() comes once: after kWhole the task takes the last pieces, after kTooMany none comes. There
-// is no Serve() after ClientLeft(). Each may come after the reply too, until Over().
+// Serve() then comes once, unless ClientLeft() was first. After kWhole the task takes the last
+// pieces, after kTooMany none comes. BodyGrew() and Serve() may follow the reply.
 class HttpTask {
  public:
-  // The body is there, or will not come: then the task replies with an error. After kTooMany and
-  // the kinds below it the connection ends with the reply.
+  // Unless the body is whole, the task replies with an error. From kTooMany on, the connection then
+  // ends.
   virtual void Serve(BodyEnd body) = 0;
 
-  // The length of a body that begins so, if the client has not announced one; 0: nobody knows.
+  // Length of a body that begins so and was not announced; 0: unknown.
   virtual size_t BodyBytes(absl::string_view /*first*/) const { return 0; }
 
-  // A body of at least kOfferedBytes is offered once kBeginningBytes of it are there.
+  // From kOfferedBytes on, a body is offered once kBeginningBytes of it are there.
   static constexpr size_t kOfferedBytes = 64 << 10;
   static constexpr size_t kBeginningBytes = 1 << 10;
 
-  // Offers the beginning of a body of so many bytes, unless the client streams it. The task returns
-  // where the rest goes, and takes the beginning; nothing if the body is to be collected. The rest
-  // is written there until Serve(), and the call's own body stays empty. If the body turns out to
-  // have another length, Serve() says kMalformed.
+  // Offers the beginning of a body of so many bytes. The task takes it and returns the place of the
+  // rest, which is written there until Serve(); or nothing, to have the body collected.
   virtual absl::Span<char> TakeBeginning(absl::string_view /*first*/, size_t /*bytes*/) {
     return {};
   }
 
-  // HttpCall::TakeBody() has pieces for the task.
   virtual void BodyGrew() { MPSD_CHECK(false); }
 
   virtual void Resumed() = 0;
   virtual void ClientLeft() = 0;
 
-  // The server stops: a task that lasts until its client ends it replies soon. May come more than
-  // once, and after the reply.
+  // The server stops: a task that lasts until its client ends it replies soon. May come repeatedly,
+  // and after the reply.
   virtual void EndSoon() {}
 
-  // The last part is written. False: no part can be written any more, but the task replies all the
-  // same. If its client is still there, as after HttpReply::taken_by_ns, that reply is trailers.
+  // The last part is written. False: no further one can be, but the task replies all the same. That
+  // reply is trailers if its client is still there, as after HttpReply::taken_by_ns.
   virtual void PartTaken(bool /*taken*/) { MPSD_CHECK(false); }
 
-  // The reply was written, or cannot be. The connection no longer touches the task, which frees
-  // itself.
+  // The reply was written, or cannot be. The task frees itself.
   virtual void Over() = 0;
 
  protected:
   ~HttpTask() = default;
 };
 
-// Answers the requests of one of the server's threads, which owns it. Made by the HandlerMaker.
-// Lives on that thread.
+// Owned by one of the server's threads. Lives on that thread.
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
 
-  // A request's head has come, but not its body. Returns the task that wants the body, or null
-  // after a call of Reply(): then the body is never read.
+  // A request's head has come. Null after a call of Reply(): the body is never read.
   virtual HttpTask* Arrived(HttpCall* call) = 0;
 
-  // Called after some events of the thread's connections, and before it sleeps. The handler does
-  // together what the requests of these events need. Returns how many had to wait for this.
+  // Does together what the requests of a round of events need. Returns how many waited for this.
   virtual size_t RoundIsOver() { return 0; }
 
-  // Called five times a second while the thread has connections.
+  // Called five times a second while there are connections.
   virtual void Look() {}
 
-  // The reply to what is no request that the server takes, with an HTTP status code and the reason.
-  // The call has as much of the request as was understood.
+  // The reply to what is no acceptable request. `call` has what was understood.
   virtual HttpReply Refusal(const HttpCall& call, int status, absl::string_view why) = 0;
 };
 
-// Called once for each thread, before it runs. The role outlives the handler.
+// Called once a thread, before it runs. The role outlives the handler.
 using HandlerMaker = std::function<std::unique_ptr<HttpHandler>(const ThreadRole* thread)>;
 
 }  // namespace mpsd

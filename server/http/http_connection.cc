@@ -21,11 +21,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Buffer that a connection without a request keeps for the next one.
+// Kept by a connection without a request.
 constexpr size_t kInputBytes = 4 << 10;
-// Bytes of one read of a body, so that no connection keeps its thread for long.
+// One read of a body, so that no connection keeps its thread for long.
 constexpr size_t kReadBytes = 256 << 10;
-// The same while a large body may still be taken by its beginning.
+// The same while the task may still take a large body's beginning.
 constexpr size_t kFirstBytes = 8 << 10;
 constexpr absl::string_view kHeadEnd = "\r\n\r\n";
 constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -124,7 +124,7 @@ void HttpConnection::Cut() {
   ClientLeft();
 }
 
-// Has one read under way if its bytes have a place: the body, else `input_`.
+// One read is under way if its bytes have a place: the body, else `input_`.
 void HttpConnection::Read() {
   if (reading_ || phase_ == Phase::kEnded) return;
   if (!rest_.empty()) return AwaitRest();
@@ -133,7 +133,7 @@ void HttpConnection::Read() {
   if (RoomForInput()) ReadInput();
 }
 
-// Without memory for it: most open connections are silent.
+// Waits without memory: most open connections are silent.
 void HttpConnection::AwaitInput() {
   begin_ = end_ = searched_ = 0;
   std::vector<char>().swap(input_);
@@ -194,7 +194,7 @@ void HttpConnection::ReadBody() {
       });
 }
 
-// The memory is the task's: nobody reads into it once the task is told of an end.
+// The memory is the task's: nothing is read into it once the task is told of an end.
 void HttpConnection::AwaitRest() {
   reading_ = true;
   client_.stream->AwaitBytes([self = shared_from_this()](const boost::system::error_code& error) {
@@ -247,25 +247,24 @@ void HttpConnection::ClientLeft() {
   Close();
 }
 
-// Whether the bytes are the beginning of HTTP/2, as far as they have come.
+// As far as the bytes have come.
 bool HttpConnection::BeginsHttp2() const {
   const absl::string_view first = Input().substr(0, kPreface.size());
   return requests_ == 0 && absl::StartsWith(kPreface, first);
 }
 
-// Nothing is out: the client's socket, and what it has sent, go to the other object.
+// Nothing is out: socket and received bytes go to the other object.
 void HttpConnection::BecomeHttp2() {
   auto next = std::make_shared<Http2Connection>(context_, std::move(client_), std::string(Input()));
   phase_ = Phase::kEnded;
   context_->replaced(this, std::move(next));
 }
 
-// Clients may send empty lines between two requests: these begin none.
+// Clients may send empty lines between requests.
 void HttpConnection::SkipEmptyLines() {
   while (begin_ != end_ && (input_[begin_] == '\r' || input_[begin_] == '\n')) ++begin_;
 }
 
-// Goes as far as the received bytes allow.
 void HttpConnection::Advance() {
   if (phase_ == Phase::kIdle) SkipEmptyLines();
   if (phase_ == Phase::kIdle && begin_ != end_) Enter(Phase::kHead, context_->options->head_ns);
@@ -278,10 +277,10 @@ void HttpConnection::Advance() {
   Read();
 }
 
-// Reads a request's head once it is complete. False before, or if it is refused.
+// False if the head is not complete, or refused.
 bool HttpConnection::TakeHead() {
   const absl::string_view input = Input();
-  // A client that speaks TLS, say, sends no end of a head.
+  // Bytes of TLS, say, never end a head.
   if (!absl::ascii_isgraph(input.front())) {
     Refuse({400, kWrongForm});
     return false;
@@ -327,7 +326,6 @@ void HttpConnection::BeginBody() {
   if (framing_.expects_continue && awaits) WriteContinue();
 }
 
-// True once the whole body is there.
 bool HttpConnection::ReadWholeBody() {
   if (framing_.is_chunked) return ReadChunks();
   HttpBody& body = request_.body;
@@ -340,8 +338,7 @@ bool HttpConnection::ReadWholeBody() {
   return false;
 }
 
-// The task of a large body may take it as it comes. Bytes of TLS cannot be read into the task's
-// memory without waiting.
+// TLS cannot be read into the task's memory without waiting.
 bool HttpConnection::MayOffer() const {
   return !was_offered_ && framing_.body_bytes >= HttpTask::kOfferedBytes &&
          !client_.stream->has_tls();
@@ -372,13 +369,13 @@ bool HttpConnection::ReadChunks() {
     case HttpParser::Chunks::kMore:
       break;
   }
-  // The end of a line that does not fit into the buffer cannot be found.
+  // A line longer than the buffer has no end to be found.
   const bool is_full = begin_ == 0 && end_ >= context_->options->head_bytes;
   if (is_full) Serve(BodyEnd::kMalformed);
   return false;
 }
 
-// Takes the body's growth from the bytes that all bodies may have.
+// Takes the body's growth from what all bodies may have.
 bool HttpConnection::Account() {
   const uint64_t grown = request_.body.size() - taken_bytes_;
   if (grown == 0) return true;
@@ -400,7 +397,7 @@ void HttpConnection::Serve(BodyEnd end) {
   task_->Serve(end);
 }
 
-// The bytes are no request, or one that nobody serves; no later request can be found.
+// No later request can be found in the bytes.
 void HttpConnection::Refuse(const HttpFault& fault) {
   ends_ = true;
   owes_reply_ = true;
@@ -414,14 +411,12 @@ void HttpConnection::WriteContinue() {
   Write();
 }
 
-// Holding a ConnectionId does not keep the connection alive.
 ConnectionId HttpConnection::connection() {
   if (id_ == nullptr) id_ = std::make_shared<ConnectionMark>(client_.peer);
   return id_;
 }
 
-// A read may still write there: the memory of the first call is kept until the read is over, even
-// if further calls follow.
+// A read may still write there: the first call's memory is kept until its end.
 void HttpConnection::DropBody() {
   thread_->Check();
   std::string bytes = request_.body.Take();
@@ -477,8 +472,7 @@ void HttpConnection::FramePart(bool is_last) {
   if (!framing_.is_10) PutChunk(is_last, &reply_head_, &reply_.body);
 }
 
-// The task may give the next part at once, on another thread, so nothing of the reply is touched
-// here.
+// The task may give the next part at once, on another thread: the reply is not touched after this.
 void HttpConnection::PartIsOver(bool taken) {
   part_out_ = false;
   reply_ = HttpReply();
@@ -512,7 +506,7 @@ void HttpConnection::BeginReply() {
   if (!writing_) Write();
 }
 
-// Tells the client in the reply's head whether it may send another request.
+// The reply's head says whether the client may send another request.
 HttpNext HttpConnection::Next() {
   told_end_ = ends_;
   if (ends_) return HttpNext::kClose;
@@ -531,7 +525,7 @@ HttpConnection::Unwritten HttpConnection::Rest() const {
   return rest;
 }
 
-// TLS takes its time, and plain bytes wait only for a client that takes none.
+// Plain bytes wait only for a client that takes none.
 void HttpConnection::Write() {
   writing_ = true;
   if (!client_.stream->has_tls()) return WriteNow();
@@ -567,7 +561,7 @@ void HttpConnection::DidWrite(bool failed, size_t bytes) {
   Advance();
 }
 
-// A write that was never out has nobody else who holds the connection.
+// If no write was out, nothing else holds the connection.
 void HttpConnection::WriteFailed() {
   const std::shared_ptr<HttpConnection> self = shared_from_this();
   if (!owes_reply_) EndRequest();
@@ -575,7 +569,6 @@ void HttpConnection::WriteFailed() {
   if (part_out_) PartIsOver(false);
 }
 
-// The request has its reply, or nobody takes it.
 void HttpConnection::EndRequest() {
   if (HttpTask* const task = std::exchange(task_, nullptr); task != nullptr) task->Over();
   reply_ = HttpReply();

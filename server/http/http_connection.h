@@ -1,4 +1,4 @@
-// HttpConnection: one client's connection of HTTP/1.1, and the request that is on it.
+// HttpConnection: one client's connection of HTTP/1.1.
 #pragma once
 
 #include <array>
@@ -17,38 +17,32 @@
 
 namespace mpsd {
 
-// Reads requests, gives each to the handler, and writes its reply, one request at a time: the bytes
-// of the next ones wait in a small buffer, and beyond it in the kernel. That is all the order and
-// the backpressure that a pipeline needs. While a request is served the connection still reads, to
-// notice that the client has left.
+// Serves one request at a time; a pipeline's next ones wait in a small buffer, then in the kernel.
+// While it serves, it still reads, to notice that the client has left.
 //
 //   kHandshake → kIdle → kHead → kBody → kServing ⇄ kWriting → kIdle …      served
 //                                                            → kLingering → kEnded
 //
-// It returns from kWriting to kServing if the reply has further parts. Each phase except kServing
-// has a time limit, which the thread checks now and then, so a trickle of bytes cannot prolong it.
-// A served request has its own deadline. If a reply comes before the body was read, the connection
-// announces its end and reads on for a moment, so that the client gets the reply and no reset.
+// It goes back to kServing for further parts. Each phase but kServing has a time limit, which a
+// trickle of bytes cannot prolong. A reply before the whole body ends the connection.
 //
-// A client may speak HTTP/2 instead: its TLS handshake says so, or its first bytes do. Then an
-// Http2Connection goes on with the socket.
+// A client may speak HTTP/2 by its TLS handshake or first bytes: then an Http2Connection takes the
+// socket.
 //
 // Lives on its thread, except HttpCall's ReplyPart(), Reply() and Resume(). Owned by its
 // HttpThread, and kept alive by operations under way.
 //
 // Invariants:
-//   1. A request has at most one task; each task gets Over(), once, after its reply, and
-//      PartTaken(), once, after each part of it.
-//   2. The bytes of bodies that are held were taken from `bodies`, and those of a dropped body are
-//      given back once no read into it is out.
-//   3. Nothing moves in `input_` while a read into it is out, and no body is freed while it is read
-//      into.
+//   1. A request has at most one task, which gets Over() once, after its reply, and PartTaken()
+//      once, after each part.
+//   2. The bytes of held bodies were taken from `bodies`. A dropped body's are given back once no
+//      read into it is out.
+//   3. Nothing moves in `input_`, and no body is freed, during a read into it.
 class HttpConnection final : public Connection,
                              public HttpCall,
                              private Replying,
                              public std::enable_shared_from_this<HttpConnection> {
  public:
-  // The names of the client's certificate are found out here.
   HttpConnection(const ConnectionContext* context, ConnectionClient client);
   ~HttpConnection() override;
 
@@ -60,7 +54,7 @@ class HttpConnection final : public Connection,
   void EndSoon() override;
   void Cut() override;
 
-  // Another connection takes this one's place: it ends now, or with the reply to its request.
+  // Another connection needs this one's place.
   void MakeRoom();
 
   // HttpCall.
@@ -83,13 +77,13 @@ class HttpConnection final : public Connection,
  private:
   enum class Phase : uint8_t {
     kHandshake,
-    kIdle,       // no byte of a request has come
-    kHead,       // a request's head is coming
-    kBody,       // a request's body is coming
-    kServing,    // its handler has it
-    kWriting,    // its reply is being written
-    kLingering,  // the last reply was written
-    kEnded,      // the socket is closed
+    kIdle,
+    kHead,
+    kBody,
+    kServing,
+    kWriting,
+    kLingering,
+    kEnded,  // the socket is closed
   };
 
   using Unwritten = absl::InlinedVector<boost::asio::const_buffer, 4>;
@@ -148,46 +142,46 @@ class HttpConnection final : public Connection,
 
   const ConnectionContext* const context_;
   const ThreadRole* const thread_;
-  ConnectionClient client_;             // constant after the handshake, until another object has it
-  const uint64_t host_;                 // of the peer, by its hash
-  std::shared_ptr<ConnectionMark> id_;  // once somebody has asked for it
+  ConnectionClient client_;  // constant after the handshake, until handed on
+  const uint64_t host_;      // the peer, as a hash
+  std::shared_ptr<ConnectionMark> id_;
 
   Phase phase_ ABSL_GUARDED_BY(thread_) = Phase::kHandshake;
-  int64_t expires_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // when the phase's time is up
-  bool reading_ ABSL_GUARDED_BY(thread_) = false;            // a read is under way
-  bool reads_body_ ABSL_GUARDED_BY(thread_) = false;         // that read goes into the body
-  bool writing_ ABSL_GUARDED_BY(thread_) = false;            // a write is under way
-  bool ends_ ABSL_GUARDED_BY(thread_) = false;               // with the head of the next reply
-  uint64_t requests_ ABSL_GUARDED_BY(thread_) = 0;           // requests that have begun
-  bool told_end_ ABSL_GUARDED_BY(thread_) = false;           // the last reply's head said so
-  bool leaves_ ABSL_GUARDED_BY(thread_) = false;             // no request will come
+  int64_t expires_ns_ ABSL_GUARDED_BY(thread_) = INT64_MAX;  // when the phase ends
+  bool reading_ ABSL_GUARDED_BY(thread_) = false;
+  bool reads_body_ ABSL_GUARDED_BY(thread_) = false;
+  bool writing_ ABSL_GUARDED_BY(thread_) = false;
+  bool ends_ ABSL_GUARDED_BY(thread_) = false;  // with the next reply
+  uint64_t requests_ ABSL_GUARDED_BY(thread_) = 0;
+  bool told_end_ ABSL_GUARDED_BY(thread_) = false;  // to the client, in the last reply's head
+  bool leaves_ ABSL_GUARDED_BY(thread_) = false;
 
   std::vector<char> input_ ABSL_GUARDED_BY(thread_);  // bytes from begin_ to end_ are not taken yet
   size_t begin_ ABSL_GUARDED_BY(thread_) = 0;
   size_t end_ ABSL_GUARDED_BY(thread_) = 0;
-  size_t searched_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of Input() searched for the end of a head
+  size_t searched_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of Input() without the end of a head
 
   HttpParser parser_ ABSL_GUARDED_BY(thread_);
   HttpFraming framing_ ABSL_GUARDED_BY(thread_);
   HttpRequest request_;  // constant while a task has it
   std::optional<std::string> retired_body_ ABSL_GUARDED_BY(thread_);  // during a read into it
-  uint64_t taken_bytes_ ABSL_GUARDED_BY(thread_) = 0;                 // taken from `bodies`
-  bool was_offered_ ABSL_GUARDED_BY(thread_) = false;                 // the body's beginning
-  absl::Span<char> rest_ ABSL_GUARDED_BY(thread_);  // for the rest, if the task has the beginning
-  HttpTask* task_ ABSL_GUARDED_BY(thread_) = nullptr;  // serves the request
-  bool owes_reply_ ABSL_GUARDED_BY(thread_) = false;   // the handler still has to reply
-  bool told_left_ ABSL_GUARDED_BY(thread_) = false;    // ClientLeft() was called
-  bool has_parts_ ABSL_GUARDED_BY(thread_) = false;    // the reply has parts
-  bool part_out_ ABSL_GUARDED_BY(thread_) = false;     // a part is being written
+  uint64_t taken_bytes_ ABSL_GUARDED_BY(thread_) = 0;                 // from `bodies`
+  bool was_offered_ ABSL_GUARDED_BY(thread_) = false;
+  absl::Span<char> rest_ ABSL_GUARDED_BY(thread_);  // the task's place for the rest
+  HttpTask* task_ ABSL_GUARDED_BY(thread_) = nullptr;
+  bool owes_reply_ ABSL_GUARDED_BY(thread_) = false;
+  bool told_left_ ABSL_GUARDED_BY(thread_) = false;
+  bool has_parts_ ABSL_GUARDED_BY(thread_) = false;
+  bool part_out_ ABSL_GUARDED_BY(thread_) = false;
 
-  // Written by the thread that replies. The queue lies between, and PartTaken() on the way back.
+  // Written by the replying thread. The queue and PartTaken() order the accesses.
   HttpReply reply_;
-  bool gives_part_ = false;  // `reply_` is a part
+  bool gives_part_ = false;
 
-  std::string more_headers_;  // for the reply; not written after it is given
+  std::string more_headers_;                             // not written after the reply
   absl::string_view continue_ ABSL_GUARDED_BY(thread_);  // the rest of "100 Continue"
   std::string reply_head_ ABSL_GUARDED_BY(thread_);
-  size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of head and body together
+  size_t written_ ABSL_GUARDED_BY(thread_) = 0;  // bytes of head and body
 };
 
 }  // namespace mpsd

@@ -25,7 +25,7 @@ bool HasFoldedLine(absl::string_view head) {
   return absl::StrContains(head, "\n ") || absl::StrContains(head, "\n\t");
 }
 
-// Turns "http://host/path" into "/path".
+// "http://host/path" gives "/path".
 absl::string_view WithoutAuthority(absl::string_view target) {
   const size_t scheme = target.find("://");
   if (target.empty() || target[0] == '/' || scheme == absl::string_view::npos) return target;
@@ -33,7 +33,7 @@ absl::string_view WithoutAuthority(absl::string_view target) {
   return path == absl::string_view::npos ? "/" : target.substr(path);
 }
 
-// Without chunks at its end nobody can tell where such a body ends.
+// A body that does not end in chunks has no end.
 HttpFault CheckEncoding(absl::string_view encoding) {
   const size_t comma = encoding.rfind(',');
   const absl::string_view last =
@@ -91,7 +91,7 @@ bool IsOfName(char c) {
 
 bool IsOfValue(char c) { return c == '\t' || !absl::ascii_iscntrl(static_cast<unsigned char>(c)); }
 
-// Whether the lines are headers. They follow the last chunk, where any name may stand.
+// Any name may stand behind the last chunk.
 bool AreTrailers(absl::string_view lines) {
   for (const absl::string_view line : absl::StrSplit(lines, "\r\n", absl::SkipEmpty())) {
     const size_t colon = line.find(':');
@@ -102,20 +102,18 @@ bool AreTrailers(absl::string_view lines) {
   return true;
 }
 
-// Newer Boosts have this function for trailers, which never come here; older ones have none to
-// override.
+// Trailers never come here. Older Boosts have no such function to override.
 class HttpParser::WithoutTrailers : public http::basic_parser<true> {
   void on_trailer_field_impl(http::field, beast::string_view, beast::string_view,
                              beast::error_code&) {}
 };
 
-// Beast calls these functions for each part that it has read: heads and chunks. Bodies of known
-// length do not come here.
+// Beast calls this for heads and chunks, not for bodies of known length.
 class HttpParser::Impl final : public WithoutTrailers {
  public:
   explicit Impl(HttpRequest* request) : request_(request) {
-    header_limit(std::numeric_limits<uint32_t>::max());  // the caller bounds the head
-    // the caller bounds it too; "none" refuses all in 1.74
+    header_limit(std::numeric_limits<uint32_t>::max());  // the caller bounds it
+    // likewise; "none" refuses all in 1.74
     body_limit(std::numeric_limits<uint64_t>::max());
   }
 
@@ -161,7 +159,7 @@ class HttpParser::Impl final : public WithoutTrailers {
 
   HttpRequest* const request_;
   HttpBody* body_ = nullptr;
-  const char* last_chunk_end_ = nullptr;  // line end of the last chunk's head
+  const char* last_chunk_end_ = nullptr;
   uint64_t most_ = 0;
   int version_ = 0;
 };
@@ -205,7 +203,7 @@ HttpParser::Chunks HttpParser::ReadChunks(absl::string_view bytes, uint64_t most
   return Chunks::kMore;
 }
 
-// Beast has found their end, so all of them are there.
+// Beast has found the end, so all are there.
 HttpParser::Chunks HttpParser::ReadTrailers(absl::string_view bytes, size_t* used) const {
   const size_t begin = static_cast<size_t>(impl_->last_chunk_end() - bytes.data());
   const size_t end = bytes.find("\r\n\r\n", begin);

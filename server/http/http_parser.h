@@ -10,30 +10,27 @@
 
 namespace mpsd {
 
-// The framing of a request's body, and what the client expects.
 struct HttpFraming {
   bool is_chunked = false;
-  uint64_t body_bytes = 0;  // for a body that is not chunked
+  uint64_t body_bytes = 0;  // if not chunked
   bool keeps_alive = false;
   bool is_10 = false;
   bool expects_continue = false;
 };
 
-// The HTTP status code for a refused request, and the reason; 0: not refused.
+// 0: the request is not refused.
 struct HttpFault {
   int status = 0;
   absl::string_view why;
 };
 
-// Fills path and query from the target of a request: "/path?query". An absolute URI has a path,
-// too. Pure.
+// Fills path and query from "/path?query" or an absolute URI. Pure.
 void SetTarget(absl::string_view target, HttpRequest* request);
 
-// For a client whose bytes are no request.
 inline constexpr char kWrongForm[] = "the request is not HTTP/1.1";
 
-// Reads one request after another of a connection. Boost.Beast checks the form of every line; what
-// a proxy before us could read in another way is refused besides:
+// Reads one request after another. Boost.Beast checks the form of every line. Refused besides is
+// what a proxy before us could read in another way:
 //
 //   two lengths, a length beside chunks, a list of lengths       400
 //   a header that goes on in the next line (obs-fold)            400
@@ -44,9 +41,8 @@ inline constexpr char kWrongForm[] = "the request is not HTTP/1.1";
 //   another version than 1.0 and 1.1                             505
 //   an expectation other than 100-continue                       417
 //
-// Trailers behind the last chunk may have any name; nobody reads them. Only the path of an absolute
-// URI counts. Keeps its state between the pieces of a chunked body. Owned by a connection.
-// Thread-compatible.
+// Trailers may have any name; nobody reads them. Keeps its state between the pieces of a chunked
+// body. Owned by a connection. Thread-compatible.
 class HttpParser {
  public:
   HttpParser();
@@ -58,9 +54,8 @@ class HttpParser {
 
   enum class Chunks { kMore, kDone, kMalformed, kTooLarge };
 
-  // Reads chunks of the body, which gets at most `most` bytes. Sets `*used` to how many of `bytes`
-  // were read; the rest comes again, with more behind it. After kDone the rest belongs to the next
-  // request.
+  // Reads chunks of the body, which gets at most `most` bytes. Sets `*used`; unread bytes come
+  // again, with more behind them. After kDone the rest belongs to the next request.
   Chunks ReadChunks(absl::string_view bytes, uint64_t most, HttpBody* body, size_t* used);
 
  private:

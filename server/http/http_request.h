@@ -12,7 +12,7 @@
 
 namespace mpsd {
 
-// One line of the head, as a view of HttpRequest::head. The name may be in any case.
+// A line of HttpRequest::head. The name may be in any case.
 struct HttpHeader {
   absl::string_view name;
   absl::string_view value;  // without blanks around it
@@ -23,14 +23,13 @@ struct HttpHeader {
   }
 };
 
-// A handler's view of a request, filled by the HttpParser. Nothing is decoded, and only the form is
-// checked. Not to be copied or moved, since the views show `head`.
+// A handler's view of a request, checked only in form and not decoded. Not to be moved, since the
+// views show `head`.
 //
-// Part of an HttpConnection, which uses one object for all its requests. The views are valid until
-// HttpTask::Over() has returned; a task copies what it needs longer or gives to another thread. The
-// server's options bound the head and the body. Trailers behind chunks are dropped.
+// Part of an HttpConnection, which uses it again, or of an Http2Stream. The views are valid until
+// HttpTask::Over() has returned. The server's options bound the head and the body.
 //
-// Thread-compatible: constant while a handler has it, except for the body.
+// Thread-compatible: constant while a handler has it, except the body.
 struct HttpRequest {
   HttpRequest() = default;
   HttpRequest(const HttpRequest&) = delete;
@@ -38,14 +37,14 @@ struct HttpRequest {
 
   std::string head;  // request line and headers
   absl::string_view method;
-  absl::string_view path;                      // "/v2/models/a%20b"; for an absolute URI its path
+  absl::string_view path;                      // "/v2/models/a%20b"; of an absolute URI its path
   absl::string_view query;                     // after the "?"
   absl::InlinedVector<HttpHeader, 8> headers;  // in the client's order
   HttpBody body;
 
-  // The value of the first header with this name in any case; empty if there is none. Readers
-  // disagree on which of two lines counts. So for a header that decides about access or the body's
-  // bytes, the caller refuses a CountOf() above 1. Both look at each header.
+  // The first header with this name in any case; else empty. Readers disagree on which of two lines
+  // counts. For a header that decides about access or the body's bytes, the caller refuses a
+  // CountOf() above 1.
   absl::string_view Header(absl::string_view name) const {
     for (const HttpHeader& header : headers) {
       if (header.Has(name)) return header.value;

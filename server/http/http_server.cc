@@ -30,7 +30,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A burst of connections is accepted piece by piece, between other work of the thread.
+// So that a burst leaves time for the thread's other work.
 constexpr int kAcceptsAtOnce = 16;
 constexpr auto kStopLook = std::chrono::milliseconds(1);
 // Without a free descriptor, connections wait in the kernel's queue.
@@ -51,7 +51,7 @@ uint32_t ConnectionCount(const HttpThreads& threads) {
 
 std::string PeerOf(int fd, int family) { return family == AF_UNIX ? "unix:" : PeerName(fd); }
 
-// Whether the user at the other end is this process's, or root. The kernel says so.
+// The user is this process's, or root, as the kernel says.
 bool IsOfThisUser(int fd, Logger* logger) {
   const absl::StatusOr<uint32_t> user = platform::PeerUser(fd);
   const bool let_in = user.ok() && (*user == geteuid() || *user == 0);
@@ -64,14 +64,13 @@ bool IsOfThisUser(int fd, Logger* logger) {
 
 }  // namespace
 
-// A group of addresses, and the connections at these.
 struct HttpServerGroup {
   const HttpGroup* options = nullptr;
   ConnectionShares shares;
   ConnectionShares::Bounds bounds;
 };
 
-// A listener's surroundings. The referents outlive the listener.
+// The referents outlive the listener.
 struct HttpListenerContext {
   HttpServerGroup* group = nullptr;
   std::shared_ptr<TlsContexts> tls;  // null: no TLS
@@ -81,8 +80,8 @@ struct HttpListenerContext {
   bool is_control = false;
 };
 
-// One listening socket. Accepts on the first of its threads, and deals the connections out to all
-// of them. A thread starts with its first connection.
+// Accepts on the first of its threads, and deals the connections out to all. A thread starts with
+// its first connection.
 class HttpListener {
  public:
   HttpListener(std::string asked, ListeningSocket socket, HttpListenerContext context)
@@ -94,7 +93,6 @@ class HttpListener {
 
   ~HttpListener() { waiter_.release(); }
 
-  // The thread that accepts.
   HttpThread* thread() const { return context_.threads.front(); }
 
   // On thread().
@@ -108,8 +106,8 @@ class HttpListener {
   const std::string& asked() const { return asked_; }
   const ListeningSocket& socket() const { return socket_; }
 
-  // On thread(). Pending waits end with an error. The path of a Unix socket goes, unless another
-  // process listens there.
+  // On thread(). Pending waits end with an error. A Unix socket's path goes, unless another process
+  // listens there.
   void Close(bool keeps_path) {
     closed_ = true;
     boost::system::error_code ignored;
@@ -131,7 +129,7 @@ class HttpListener {
     Await();
   }
 
-  // Meanwhile the socket stays ready to read: waiting for that would spin.
+  // The socket stays ready to read: waiting for that would spin.
   void AwaitDescriptor() {
     descriptor_look_.expires_after(kDescriptorLook);
     descriptor_look_.async_wait([this](const boost::system::error_code& error) {
@@ -160,7 +158,7 @@ class HttpListener {
     NextThread()->Add(fd.Release(), socket_.family, std::move(tls), std::move(client));
   }
 
-  // The first thread that has the fewest connections, so that few clients keep few threads awake.
+  // The first with the fewest connections, so that few clients keep few threads awake.
   HttpThread* NextThread() const {
     HttpThread* const next = *absl::c_min_element(
         context_.threads,
@@ -168,7 +166,7 @@ class HttpListener {
     return next->Start() ? next : thread();
   }
 
-  const std::string asked_;  // address as the options have it
+  const std::string asked_;
   const ListeningSocket socket_;
   const HttpListenerContext context_;
   asio::posix::stream_descriptor waiter_;  // borrows the descriptor
@@ -177,7 +175,6 @@ class HttpListener {
 };
 
 struct HttpServer::Impl {
-  // The next thread of its own, or all those that addresses share.
   std::vector<HttpThread*> ThreadsOf(const HttpAddress& address) {
     if (address.has_own_thread) return {threads[options.threads + own_threads++].get()};
     std::vector<HttpThread*> shared;
@@ -264,14 +261,14 @@ struct HttpServer::Impl {
   const Clock* const clock;
 
   HttpServerOptions options;
-  std::vector<std::unique_ptr<HttpServerGroup>> groups;  // as the options have them
+  std::vector<std::unique_ptr<HttpServerGroup>> groups;
   std::unique_ptr<HeldBytes> bodies;
   std::vector<std::unique_ptr<HttpThread>> threads;
-  uint32_t own_threads = 0;  // that addresses have
+  uint32_t own_threads = 0;
   std::vector<std::unique_ptr<HttpListener>> listeners;
   std::vector<std::vector<std::string>> bound;  // by group
   bool runs = false;
-  bool accepts = true;  // false: another process does
+  bool accepts = true;
 };
 
 HttpServer::HttpServer(HandlerMaker make_handler, CompletionSource* completions,
@@ -338,7 +335,7 @@ std::vector<HttpServer::Listener> HttpServer::listeners() const {
   return listeners;
 }
 
-// The listeners stay until the threads end, which may still have a look of theirs before them.
+// The listeners stay until the threads end, which may still look at them.
 void HttpServer::StopAccepting() {
   if (!impl_->runs) return;
   for (const auto& listener : impl_->listeners) impl_->Close(listener.get(), /*keeps_path=*/true);

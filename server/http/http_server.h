@@ -1,4 +1,4 @@
-// HttpServer: the daemon's HTTP server, independent of what it serves.
+// HttpServer: listeners, certificates, and threads with their connections.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,7 @@
 
 namespace mpsd {
 
-// Listeners, certificates, and a few threads with their connections. HTTP/1.0, 1.1 and 2, over TCP,
-// Unix sockets and TLS; keep-alive, pipelines, streams. Boost.Asio moves the bytes. Boost.Beast
-// reads heads and chunks (decision 0048), nghttp2 reads frames. All three stay inside this folder.
+// Boost.Asio, Boost.Beast (decision 0048) and nghttp2 stay inside this folder.
 //
 //   bounded are                          by
 //   connections                          their number, and that of each host: ConnectionShares
@@ -30,11 +28,7 @@ namespace mpsd {
 //   frames that cost more than bytes     FrameMeter
 //   connections without a request        their idle time, their age
 //
-// All addresses share the threads, except addresses with a thread of their own: there, large bodies
-// at other addresses delay no probe. The control socket takes this process's user and root alone.
-//
-// Stop() works from the outside in: listeners close, connections without a request end, the others
-// end with their reply or after the grace.
+// Addresses share the threads, unless they have their own, where large bodies delay no probe.
 //
 // Owned by the daemon, which calls it from its main thread. Thread-compatible.
 class HttpServer {
@@ -46,16 +40,13 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Binds all addresses, starts the threads and takes requests. Called once. UNAVAILABLE names an
-  // address that cannot be bound.
+  // Called once. UNAVAILABLE names an address that cannot be bound.
   absl::Status Start(const HttpServerOptions& options);
 
-  // The group's addresses in use, with the ports chosen for port 0. REQUIRES: the server was
-  // started with that group.
+  // With the ports chosen for port 0. REQUIRES: started with that group.
   const std::vector<std::string>& bound(size_t group) const;
 
-  // Number of connections at the group's addresses; 0 without such a group. Thread-safe, except
-  // during Start().
+  // 0 without such a group. Thread-safe, except during Start().
   uint32_t connection_count(size_t group) const;
 
   // Bytes of held bodies. Thread-safe.
@@ -65,22 +56,22 @@ class HttpServer {
   // have no address, and stay. Thread-safe, except during Start() and Stop().
   void CutReader(const std::string& peer);
 
-  // The sockets, for a process that is to accept at them too. Valid until Stop().
+  // For a process that is to accept at them too. Valid until Stop().
   struct Listener {
-    std::string asked;  // address as the options have it
+    std::string asked;  // as the options have it
     const ListeningSocket* socket;
   };
   std::vector<Listener> listeners() const;
 
-  // Leaves newcomers to another process, which accepts at the same sockets already.
+  // Another process accepts at the same sockets already.
   void StopAccepting();
 
-  // From now on each reply is the last of its connection, so that clients go elsewhere. Connections
-  // and requests still come, because probes need answers.
+  // From now on each reply is its connection's last, so that clients go elsewhere. Requests still
+  // come, because probes need answers.
   void StopKeeping();
 
-  // Blocks until all connections are gone and the threads are joined. Requests inside must end
-  // meanwhile, as cancelled ones do. Idempotent.
+  // Closes listeners, then connections without a request, then others with their reply or after the
+  // grace. Blocks until the threads are joined. Requests inside must end meanwhile. Idempotent.
   void Stop(int64_t grace_ns);
 
  private:

@@ -15,12 +15,12 @@ namespace mpsd {
 
 using HttpSocket = boost::asio::generic::stream_protocol::socket;
 
-// One interface for plain TCP, Unix sockets and TLS. Each direction has at most one operation under
-// way. A handler gets the error and the number of bytes, on the connection's thread, never before
-// the function has returned. Part of an HttpConnection, and lives on its thread.
+// Each direction has at most one operation under way. A handler gets error and bytes on the
+// connection's thread, never before the function has returned. Part of a connection, and lives on
+// its thread.
 class HttpStream {
  public:
-  // `tls` is null for plain bytes. The context lives as long as the stream.
+  // `tls` is null for plain bytes.
   HttpStream(HttpSocket socket, std::shared_ptr<boost::asio::ssl::context> tls)
       : socket_(std::move(socket)), context_(std::move(tls)) {
     if (context_ != nullptr) tls_.emplace(socket_, *context_);
@@ -40,29 +40,28 @@ class HttpStream {
     socket_.async_read_some(target, std::move(handler));
   }
 
-  // Calls the handler once bytes can be read, or the connection has failed. For plain bytes alone.
+  // Calls the handler once bytes can be read, or the connection has failed. Only for plain bytes.
   template <typename Handler>
   void AwaitBytes(Handler handler) {
     socket_.async_wait(boost::asio::socket_base::wait_read, std::move(handler));
   }
 
-  // Reads what is there, without waiting. REQUIRES: no read is under way. For plain bytes alone.
+  // Reads without waiting. REQUIRES: plain bytes, and no read is under way.
   template <typename Buffers>
   size_t ReadNow(const Buffers& targets, boost::system::error_code* error) {
     if (!socket_.non_blocking()) socket_.non_blocking(true, *error);
     return *error ? 0 : socket_.read_some(targets, *error);
   }
 
-  // Writes what the socket takes, without waiting. REQUIRES: no write is under way. For plain bytes
-  // alone.
+  // Writes without waiting. REQUIRES: plain bytes, and no write is under way.
   template <typename Buffers>
   size_t WriteNow(const Buffers& buffers, boost::system::error_code* error) {
     if (!socket_.non_blocking()) socket_.non_blocking(true, *error);
     return *error ? 0 : socket_.write_some(buffers, *error);
   }
 
-  // Calls the handler once the socket takes bytes again, or the connection has failed. For plain
-  // bytes alone.
+  // Calls the handler once the socket takes bytes again, or the connection has failed. Only for
+  // plain bytes.
   template <typename Handler>
   void AwaitRoom(Handler handler) {
     socket_.async_wait(boost::asio::socket_base::wait_write, std::move(handler));
@@ -74,8 +73,7 @@ class HttpStream {
     socket_.async_write_some(buffers, std::move(handler));
   }
 
-  // Tells the client that nothing more is written; it may still send. With TLS the handler is
-  // called when the client has answered, or Close() was called.
+  // The client may still send. With TLS the handler waits for the client's answer, or Close().
   template <typename Handler>
   void EndWriting(Handler handler) {
     auto told = [this, handler = std::move(handler)](const boost::system::error_code&) mutable {
@@ -88,7 +86,7 @@ class HttpStream {
                       [told = std::move(told)]() mutable { told(boost::system::error_code()); });
   }
 
-  // Ends pending operations: their handlers get an error.
+  // Pending operations' handlers get an error.
   void Close() {
     boost::system::error_code ignored;
     socket_.close(ignored);

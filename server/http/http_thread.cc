@@ -19,7 +19,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Completed batches wait for so many events at most.
+// Completed batches wait for at most so many events.
 constexpr size_t kEventsBetweenDrains = 16;
 
 }  // namespace
@@ -84,7 +84,7 @@ size_t HttpThread::RunSome() {
   return events;
 }
 
-// A connection that was flushed may have more to write than it may at once.
+// A flushed connection may have more to write than one round takes.
 size_t HttpThread::WriteReplies() {
   role_.Check();
   const size_t count = replies_.Take();
@@ -120,8 +120,8 @@ bool HttpThread::LooksOn() {
   return patience_.LooksOn(context_.clock->NowNs(), completions_->CoresAreLeft());
 }
 
-// A bell is cleared by a thread that is awake: until then nobody takes the completion for one that
-// was not told.
+// Only an awake thread clears a bell: until then nobody takes the completion for one that was not
+// told.
 void HttpThread::Sleep() {
   Listen();
   if (replies_.FallAsleep()) io_.run_one();
@@ -144,7 +144,7 @@ void HttpThread::Listen() {
 void HttpThread::Add(int fd, int family, std::shared_ptr<asio::ssl::context> tls,
                      ConnectionClient client) {
   count_.fetch_add(1, std::memory_order_relaxed);
-  // A posted function can be copied, and the client cannot.
+  // A posted function must be copyable.
   auto shared = std::make_shared<ConnectionClient>(std::move(client));
   asio::post(io_, [this, fd, family, tls = std::move(tls), shared = std::move(shared)] {
     role_.Check();

@@ -1,4 +1,4 @@
-// HttpThread: one thread of the HTTP server, with its connections.
+// HttpThread: a thread `http-N`, the door's main loop.
 #pragma once
 
 #include <atomic>
@@ -24,16 +24,15 @@
 
 namespace mpsd {
 
-// The door's main loop, `http-N`. Between a few events of its connections it looks for completed
-// batches, and takes the replies that have come from any thread. Connections write once a round,
-// whatever they have by then. A connection lives on one thread from start to end. While there are
-// connections, it checks their time limits five times a second.
+// Looks for completed batches and takes replies between a few events of its connections.
+// Connections write once a round, and their time limits are checked five times a second. A
+// connection never changes its thread.
 //
-// Owned by the HttpServer. Any thread may call Add(), StopKeeping(), EndSoon(), Cut() and
-// Shutdown(), which take effect on this one.
+// Owned by the HttpServer. Lives on its own thread, except Add(), StopKeeping(), EndSoon(), Cut()
+// and Shutdown(), which are thread-safe.
 class HttpThread {
  public:
-  // Shared by all threads. The referents outlive the thread.
+  // The referents outlive the thread.
   struct Services {
     const HttpServerOptions* options = nullptr;
     CompletionSource* completions = nullptr;
@@ -44,31 +43,30 @@ class HttpThread {
 
   HttpThread(int index, const Services& services, const HandlerMaker& make_handler);
 
-  // Gets what the thread sleeps in. REQUIRES: called once, before Start().
+  // REQUIRES: called once, before Start().
   absl::Status Open();
 
-  // The thread runs from now on, if it did not. Until then it does nothing of what it was told.
-  // False: the system has no thread left. REQUIRES: one caller at a time.
+  // Runs from now on, if it did not; until then nothing that it was told happens. False: the system
+  // has no thread left. REQUIRES: one caller at a time.
   bool Start();
 
-  // Takes an accepted connection, and owns its socket from now on. The client has no stream yet.
-  // Its use has left when the connection has ended.
+  // Takes an accepted socket. The client has no stream yet. Its use leaves when the connection
+  // ends.
   void Add(int fd, int family, std::shared_ptr<boost::asio::ssl::context> tls,
            ConnectionClient client);
 
-  // From now on each reply is the last of its connection.
+  // From now on each reply is its connection's last.
   void StopKeeping();
 
   // Connections without a request end now, others with their reply.
   void EndSoon();
 
-  // All connections end now.
   void Cut();
 
-  // The connection with this client ends now, if it is this thread's.
+  // Only if the connection is this thread's.
   void CutConnectionOf(const std::string& peer);
 
-  // The thread ends. REQUIRES: no connection is left, and none comes.
+  // REQUIRES: no connection is left, and none comes.
   void Shutdown();
   void Join();
 
@@ -101,15 +99,15 @@ class HttpThread {
   const std::unique_ptr<HttpHandler> handler_;
   std::string read_buffer_ = std::string(kReadBytes, '\0');
   ReplyQueue replies_{&io_};
-  // The workers' bells ring there while this thread hears them. `ear_wait_` has its descriptor.
+  // Workers' bells ring here. `ear_wait_` has its descriptor.
   platform::Poller ear_;
   boost::asio::posix::stream_descriptor ear_wait_;
-  bool listens_ ABSL_GUARDED_BY(role_) = false;  // a wait for the ear is under way
+  bool listens_ ABSL_GUARDED_BY(role_) = false;
   bool rung_ ABSL_GUARDED_BY(role_) = false;
   Patience patience_ ABSL_GUARDED_BY(role_);
   std::vector<std::shared_ptr<Http2Connection>> unflushed_ ABSL_GUARDED_BY(role_);
   ConnectionContext context_;
-  std::atomic<uint32_t> count_{0};  // with those that are on their way here
+  std::atomic<uint32_t> count_{0};  // with those on their way here
 
   absl::flat_hash_map<Connection*, std::shared_ptr<Connection>> connections_ ABSL_GUARDED_BY(role_);
   boost::asio::steady_timer timer_ ABSL_GUARDED_BY(role_);

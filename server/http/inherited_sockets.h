@@ -1,4 +1,4 @@
-// InheritedSockets: listening sockets that another process opened and has handed over.
+// InheritedSockets: listening sockets that another process has handed over.
 #pragma once
 
 #include <string>
@@ -9,16 +9,15 @@
 
 namespace mpsd {
 
-// Sockets by the address that the config asks for: "localhost:8000" may be two. Given to the
-// HttpServer, which takes those that it needs; the others are closed with this object.
-// Thread-compatible.
+// By the address that the config asks for; "localhost:8000" may be two. Sockets that the HttpServer
+// does not take are closed with this object. Thread-compatible.
 class InheritedSockets {
  public:
   void Add(std::string asked, ListeningSocket socket) {
     sockets_.push_back({std::move(asked), std::move(socket)});
   }
 
-  // The sockets of this address, which are the caller's now; none if nobody handed them over.
+  // Gives the sockets of this address to the caller.
   std::vector<ListeningSocket> Take(absl::string_view asked) {
     std::vector<ListeningSocket> taken;
     for (Entry& entry : sockets_) {

@@ -25,7 +25,7 @@ namespace {
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 constexpr int kBacklog = 1024;
-constexpr mode_t kAnyMode = 0;  // as the process's umask has it
+constexpr mode_t kAnyMode = 0;  // left to the umask
 constexpr mode_t kOwnersMode = 0600;
 
 absl::Status SystemError(int code) {
@@ -120,7 +120,7 @@ absl::StatusOr<std::vector<ListeningSocket>> OpenListeningSockets(const std::str
         absl::StrCat(address.substr(0, colon), ":", PortOfSocket(listener->fd.get()));
     listeners.push_back(*std::move(listener));
   }
-  // A name may also stand for an address family that this host lacks.
+  // A name may also stand for a family that this host lacks.
   if (listeners.empty()) return failed;
   return listeners;
 }

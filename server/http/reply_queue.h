@@ -10,13 +10,11 @@
 
 namespace mpsd {
 
-// A request whose reply, or a part of it, is on its way. Implemented by the connections. Lives on
-// its connection's thread, but for the place in the queue.
+// Lives on its connection's thread, except its place in the queue.
 class Replying {
  public:
   virtual ~Replying() = default;
 
-  // Called on the connection's thread.
   virtual void ReplyIsThere() = 0;
 
  private:
@@ -24,8 +22,8 @@ class Replying {
   Replying* next_ = nullptr;
 };
 
-// Any thread brings replies. The thread of the connections takes all of them together, between the
-// events of its sockets. Only a thread that sleeps is woken, and once for all that have come.
+// Any thread pushes replies. The connections' thread takes all of them together, and is woken only
+// from sleep.
 //
 //   Take …  →  FallAsleep → the sleep → WakeUp  →  Take …
 //
@@ -35,12 +33,12 @@ class ReplyQueue {
   // The thread sleeps in `io`, which outlives the queue.
   explicit ReplyQueue(boost::asio::io_context* io) : io_(io) {}
 
-  // A request that was taken may be the last one: its thread ends while Push() still looks at it.
+  // A taken request may be the last one: its thread ends while Push() still looks at it.
   ~ReplyQueue() {
     while (pushing_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
   }
 
-  // The caller must not touch the request afterwards. REQUIRES: it is not in the queue.
+  // The request may be gone afterwards. REQUIRES: it is not in the queue.
   void Push(Replying* replying) {
     pushing_.fetch_add(1, std::memory_order_relaxed);
     Replying* first = first_.load(std::memory_order_relaxed);
@@ -54,7 +52,7 @@ class ReplyQueue {
     pushing_.fetch_sub(1, std::memory_order_release);
   }
 
-  // Has each request that came take its reply, in the order of their coming. Returns their number.
+  // Has each request take its reply, in order. Returns their number.
   size_t Take() {
     if (first_.load(std::memory_order_relaxed) == nullptr) return 0;
     size_t count = 0;
@@ -82,7 +80,7 @@ class ReplyQueue {
 
  private:
   boost::asio::io_context* const io_;
-  std::atomic<Replying*> first_{nullptr};  // the one that came last
+  std::atomic<Replying*> first_{nullptr};  // the latest
   std::atomic<bool> sleeps_{false};
   std::atomic<int> pushing_{0};  // threads in Push()
 };

@@ -9,10 +9,10 @@ namespace ssl = boost::asio::ssl;
 using Error = boost::system::error_code;
 
 constexpr unsigned char kSessions[] = "mpsd";
-// Each name has its length before it. The first one that the client names too is chosen.
+// Each name has its length before it. The first that the client names too is chosen.
 constexpr unsigned char kProtocols[] = "\x02h2\x08http/1.1";
 
-// A client that names others alone is taken for one that names none.
+// A client that names only others counts as one that names none.
 int ChooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes,
                    const unsigned char* offered, unsigned offered_bytes, void*) {
   unsigned char* found = nullptr;
@@ -22,7 +22,7 @@ int ChooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_byt
   return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
-// Null for texts that OpenSSL refuses; the CertificateSource has checked that they belong together.
+// Null for texts that OpenSSL refuses.
 std::shared_ptr<ssl::context> MakeContext(const CertificateTexts& texts, bool client_must_show) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   Error error;
@@ -30,7 +30,7 @@ std::shared_ptr<ssl::context> MakeContext(const CertificateTexts& texts, bool cl
                            ssl::context::no_sslv3 | ssl::context::no_tlsv1 |
                            ssl::context::no_tlsv1_1,
                        error);
-  // A client may not make the server compute one handshake after another on a connection.
+  // Otherwise one connection could make the server compute handshake after handshake.
   SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_alpn_select_cb(context->native_handle(), ChooseProtocol, nullptr);
   context->use_certificate_chain(boost::asio::buffer(texts.certificate), error);

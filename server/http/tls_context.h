@@ -1,4 +1,4 @@
-// TlsContext: the certificate of the HTTP server's TLS connections, and its demands on clients.
+// TlsContexts: the context of the HTTP server's TLS connections.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
@@ -11,13 +11,10 @@
 
 namespace mpsd {
 
-// A client that would speak HTTP/2 names this in its handshake.
 inline constexpr char kHttp2Protocol[] = "h2";
 
-// Gives each new connection the context for the certificate in force: one is made when the
-// CertificateSource has another certificate, and shared by the connections until then. TLS 1.2 and
-// 1.3. HTTP/2 is chosen wherever the client names it. Owned by a listener. Lives on the thread that
-// accepts.
+// Makes a context when the CertificateSource has another certificate. TLS 1.2 and 1.3; HTTP/2
+// wherever the client names it. Owned by a listener. Lives on the thread that accepts.
 class TlsContexts {
  public:
   TlsContexts(std::shared_ptr<CertificateSource> source, bool client_must_show)

@@ -13,8 +13,8 @@
 
 namespace mpsd {
 
-// Small pieces are copied together. Large ones of an answer stay where the worker wrote them, and
-// the kernel takes them from there. TLS needs its bytes in a row, so there everything is copied.
+// Small pieces are copied together; the kernel takes large ones of an answer from where the worker
+// wrote them. TLS needs its bytes in a row, so there everything is copied.
 //
 //   Append() …, AppendHeld() …  →  Rest() goes to the socket → DidWrite(), until it says true
 //     → Clear()
@@ -22,7 +22,7 @@ namespace mpsd {
 // Part of an Http2Connection. Thread-compatible.
 class WriteBatch {
  public:
-  // A batch takes no more, so that no connection keeps its thread for long.
+  // Bounded so that no connection keeps its thread for long.
   static constexpr size_t kFullBytes = 256 << 10;
 
   explicit WriteBatch(bool has_tls) : has_tls_(has_tls) {}
@@ -32,7 +32,7 @@ class WriteBatch {
     text_.append(bytes.data(), bytes.size());
   }
 
-  // `held` keeps the bytes, and is released by Clear().
+  // `held` keeps the bytes until Clear().
   void AppendHeld(absl::string_view bytes, const std::shared_ptr<void>& held) {
     if (has_tls_) return Append(bytes);
     splices_.Add(text_.size(), bytes);
@@ -42,7 +42,6 @@ class WriteBatch {
   size_t bytes() const { return text_.size() + splices_.bytes(); }
   bool is_full() const { return bytes() >= kFullBytes; }
 
-  // The bytes that are not written yet.
   absl::InlinedVector<boost::asio::const_buffer, 4> Rest() const {
     absl::InlinedVector<boost::asio::const_buffer, 4> rest;
     splices_.ForEach(text_, written_, bytes() - written_, [&rest](absl::string_view piece, bool) {
@@ -51,7 +50,7 @@ class WriteBatch {
     return rest;
   }
 
-  // The socket has taken so many of them. True: all are written.
+  // True once all is written.
   bool DidWrite(size_t bytes_now) { return (written_ += bytes_now) == bytes(); }
 
   void Clear() {

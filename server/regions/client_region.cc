@@ -17,7 +17,7 @@ absl::Status Refused(const RegionSpec& spec, absl::string_view why) {
       absl::StrCat("failed to register shared memory region '", spec.name, "': ", why));
 }
 
-// A key is a name in one folder and cannot lead out of it.
+// A key cannot lead out of its folder.
 bool IsKey(const std::string& key) {
   return key.size() > 1 && key.size() <= kMaxKeyBytes && key.front() == '/' &&
          key.find('/', 1) == std::string::npos && key.find('\0') == std::string::npos;

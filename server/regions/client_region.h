@@ -1,5 +1,4 @@
-// ClientRegion: memory that a client registered: part of a shared-memory object, or memory of a
-// CUDA device.
+// ClientRegion: a client's shared-memory object or memory of a CUDA device.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +13,18 @@
 
 namespace mpsd {
 
-// The client's own description of the region. Trusted only once the region is open.
+// The client's own words, trusted once the region is open.
 struct RegionSpec {
-  std::string name;     // name in the client's requests
-  std::string key;      // the shared-memory object; empty: device memory
+  std::string name;     // in the client's requests
+  std::string key;      // the object's; empty: device memory
   uint64_t offset = 0;  // in the object
   uint64_t bytes = 0;
-  std::string handle{};  // device memory only: the driver's handle
+  std::string handle{};  // the driver's, for device memory
   int64_t device = 0;
 };
 
-// Device memory that the copier has open, by its number at the DeviceCopier. The destructor closes
-// it, without waiting for the device. The copier outlives it. Move-only, thread-compatible.
+// Device memory that the copier has open. The destructor closes it without waiting for the device.
+// The copier outlives this. Moved only. Thread-compatible.
 class OpenDeviceMemory {
  public:
   OpenDeviceMemory() = default;
@@ -45,8 +44,8 @@ class OpenDeviceMemory {
   uint64_t region_ = 0;
 };
 
-// An open region. Shared by the table of regions and by the requests that use it, so it stays open
-// until those have ended, even if unregistered.
+// An open region. Shared by the table and the requests that use it, so an unregistered one stays
+// open until these have ended.
 //
 //   the client    shm_open, mmap, writes tensors      cudaMalloc, cudaIpcGetMemHandle
 //   Register      Open(): the object's name           CheckDevice(), OpenDevice(): the handle
@@ -54,39 +53,31 @@ class OpenDeviceMemory {
 //   a request     Read(), Write(): a system call      Read(), Write(): an order to the copier
 //                 on the thread that needs it         in a task of the copier
 //
-// On Linux an object is read and written as a file, never mapped: a client that truncates its
-// object fails only its own requests (decision 0010). A client may write to its memory while it is
-// read, so readers check the copy, never the region.
-//
-// Device memory is opened, read and written only in tasks of the copier. Constant except for its
-// bytes, which belong to the client. Thread-safe.
+// On Linux an object is read as a file, never mapped: a client that truncates it fails only its own
+// requests (decision 0010). The client may write meanwhile, so readers check the copy. Device
+// memory is used only in tasks of the copier. Constant except its bytes. Thread-safe.
 class ClientRegion {
  public:
-  // Opens a shared-memory object. INVALID_ARGUMENT, in words that clients match on, if no object
-  // has the key or the object does not hold the range.
+  // INVALID_ARGUMENT, in words that clients match on, without such an object or range.
   static absl::StatusOr<ClientRegion> Open(RegionSpec spec);
 
-  // Device memory is opened in two steps. CheckDevice() makes the checks that need no device.
-  // OpenDevice() does the rest and blocks, in a task of the copier. REQUIRES: the spec passed
-  // CheckDevice().
+  // CheckDevice() makes the checks that need no device. OpenDevice() then does the rest and blocks,
+  // in a task of the copier.
   static absl::Status CheckDevice(const RegionSpec& spec);
   static absl::StatusOr<ClientRegion> OpenDevice(RegionSpec spec, DeviceCopier* copier);
 
   bool is_device() const { return device_.copier() != nullptr; }
   const RegionSpec& spec() const { return spec_; }
 
-  // True if both regions contain a byte of the same object, under any names. All regions of one
-  // device handle overlap.
+  // True for a common byte of one object, under any names. All regions of a device handle overlap.
   bool Overlaps(const ClientRegion& other) const;
 
-  // INVALID_ARGUMENT, in words that clients match on, unless the range lies in the region. Called
-  // when a request names the range, before its bytes are copied.
+  // INVALID_ARGUMENT, likewise, unless the range lies in the region.
   absl::Status CheckRange(uint64_t offset, uint64_t bytes) const;
 
-  // Copy from and to the region. INVALID_ARGUMENT if the object no longer holds the range.
-  // RESOURCE_EXHAUSTED if the host has no memory for a page that the client has never touched. For
-  // device memory they are called in a task of the copier and fail as DeviceCopier does. REQUIRES:
-  // CheckRange() accepts the range.
+  // INVALID_ARGUMENT if the object no longer holds the range. RESOURCE_EXHAUSTED if the host lacks
+  // memory for an untouched page. For device memory as DeviceCopier, in a task of the copier.
+  // REQUIRES: CheckRange() accepts the range.
   absl::Status Read(uint64_t offset, absl::Span<char> target) const;
   absl::Status Write(uint64_t offset, absl::Span<const char> source) const;
 

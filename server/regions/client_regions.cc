@@ -150,7 +150,7 @@ std::vector<std::shared_ptr<const ClientRegion>> ClientRegions::List(const Conne
 }
 
 void ClientRegions::Sweep() {
-  std::vector<Owner> ended;  // destroyed after the lock is released, because that closes files
+  std::vector<Owner> ended;  // closes files, after the lock is released
   absl::MutexLock lock(&mu_);
   for (auto owner = owners_.begin(); owner != owners_.end();) {
     if (owner->second.connection->is_open()) {

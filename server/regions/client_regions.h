@@ -1,4 +1,4 @@
-// ClientRegions: the table of regions that clients registered, separate for each connection.
+// ClientRegions: the regions that clients registered, by connection.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,22 @@
 
 namespace mpsd {
 
-// The kind of a region's memory. Names are unique over both kinds.
+// Names are unique over both kinds.
 enum class RegionKind { kObject, kDevice };
 
-// The methods of control/ fill the table. RequestRegions finds in it the regions that a request
-// names (steps 2 and 13).
+// control/ fills the table; requests find their regions in it (steps 2 and 13).
 //
 //   connection A   "in"  → 1 MiB of /dev/shm/a      each connection has names of its own:
 //                  "out" → 1 MiB of /dev/shm/b      both may have an "in"
 //
 //   connection B   "in"  → memory of CUDA device 0
 //
-// A client's regions go when its connection ends: a thread, `regions`, looks twice a second. The
-// thread exists only if the config allows regions. A connection is known by its ConnectionId, never
-// by its address, which a later client may get.
+// A thread, `regions`, looks twice a second for connections that have ended; it exists only if the
+// config allows regions.
 //
-// Bounds: bytes as Options say; kMaxRegionsOfConnection per connection and kMaxRegions in all.
-// Files are opened without the lock. Registering looks at every region; a request never pays for
-// that. Owned by the daemon; outlives the server. Thread-safe.
+// Registering opens files without the lock, and looks at every region. There are at most
+// kMaxRegionsOfConnection per connection and kMaxRegions in all. Owned by the daemon; outlives the
+// server. Thread-safe.
 //
 // Invariants:
 //  1. A connection finds only regions that it registered itself.
@@ -51,13 +49,12 @@ enum class RegionKind { kObject, kDevice };
 class ClientRegions {
  public:
   struct Options {
-    uint64_t bytes = 0;          // all regions of objects together; 0: all are refused
-    uint64_t device_bytes = 0;   // all regions of devices together; 0: all are refused
+    uint64_t bytes = 0;          // all regions of objects; 0: all are refused
+    uint64_t device_bytes = 0;   // all regions of devices; 0: all are refused
     uint64_t message_bytes = 0;  // one request's inputs in regions
-    uint64_t held_bytes = 0;     // all copies of regions that requests hold
+    uint64_t held_bytes = 0;     // all copies that requests hold
   };
-  // `copier` outlives the table and all its regions. REQUIRES: it is not null if Options allow
-  // device memory. Starts the thread.
+  // `copier` outlives the table and its regions. REQUIRES: not null if Options allow device memory.
   ClientRegions(const Options& options, DeviceCopier* copier, ServerMetrics* metrics);
   ~ClientRegions();
 
@@ -67,22 +64,20 @@ class ClientRegions {
   DeviceCopier* copier() const { return copier_; }
   uint64_t message_bytes() const { return options_.message_bytes; }
 
-  // Adds a region for the connection. The status is the client's answer: FAILED_PRECONDITION unless
-  // the client is on this host, ALREADY_EXISTS for a name or memory that is registered already,
-  // RESOURCE_EXHAUSTED beyond a limit.
+  // FAILED_PRECONDITION unless the client is on this host, ALREADY_EXISTS for a registered name or
+  // memory, RESOURCE_EXHAUSTED beyond a limit.
   absl::Status Register(const ConnectionId& connection, RegionSpec spec) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The same for device memory. Calls `done` with the answer exactly once, before this returns or
-  // later on the copier's thread.
+  // For device memory. Calls `done` exactly once, before the return or later on the copier's
+  // thread.
   void RegisterDevice(const ConnectionId& connection, RegionSpec spec,
                       std::function<void(const absl::Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Removes the connection's region of that name and kind, or all of the kind if `name` is empty.
-  // Does nothing if there is none.
+  // Removes the region, if there is one; all of the kind if `name` is empty.
   void Unregister(const ConnectionId& connection, RegionKind kind, absl::string_view name)
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The connection's region of that name. NOT_FOUND in words that clients match on.
+  // NOT_FOUND in words that clients match on.
   absl::StatusOr<std::shared_ptr<const ClientRegion>> Find(const ConnectionId& connection,
                                                            absl::string_view name) const
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -91,14 +86,13 @@ class ClientRegions {
                                                         RegionKind kind) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Accounts for all copies of regions that requests hold.
+  // For all copies of regions that requests hold.
   ByteAllowance* copies() { return &copies_; }
 
-  // Removes the regions of ended connections. Called by the thread and by tests.
+  // Also called by tests.
   void Sweep() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // A connection with regions.
   struct Owner {
     ConnectionId connection;  // held, so that no later connection gets an equal one
     std::map<std::string, std::shared_ptr<const ClientRegion>, std::less<>> regions;
@@ -126,7 +120,7 @@ class ClientRegions {
   mutable absl::Mutex mu_;
   absl::flat_hash_map<const void*, Owner> owners_ ABSL_GUARDED_BY(mu_);
   size_t region_count_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t region_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // taken by regions of objects
+  uint64_t region_bytes_ ABSL_GUARDED_BY(mu_) = 0;  // objects'
   uint64_t device_bytes_ ABSL_GUARDED_BY(mu_) = 0;
 
   absl::Notification ending_;

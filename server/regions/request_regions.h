@@ -1,4 +1,4 @@
-// RequestRegions: moves one request's tensors from and to its client's own memory.
+// RequestRegions: moves a request's tensors from and to its client's memory.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,8 @@
 
 namespace mpsd {
 
-// Inputs are copied to private memory before they are read, so a client that writes to its region
-// meanwhile changes no checked byte. Outputs are written before the answer is sent. Device memory
-// takes a second step, which blocks and runs in a task of the copier:
+// Inputs are copied before they are read: a client that writes to its region meanwhile changes no
+// checked byte. Device memory takes a second step, which blocks:
 //
 //   step 2   Load()             objects are read;  device inputs are noted    call's thread
 //            [LoadFromDevice()]                    device inputs are copied   copier's thread
@@ -28,15 +27,13 @@ namespace mpsd {
 //
 //   the end  Clear()                                                          call's thread
 //
-// A request without regions never comes here. The regions in use stay open until Clear().
+// Regions in use stay open until Clear(). A request's inputs have at most
+// ClientRegions::message_bytes(). All requests' copies share ClientRegions::copies(): without room
+// a request is RESOURCE_EXHAUSTED, with a time to retry. DropInputs(), StoreToDevice() or Clear()
+// returns the room.
 //
-// Bounds: the inputs of one request have at most ClientRegions::message_bytes(). All copies that
-// requests hold, of inputs and of device outputs, share ClientRegions::copies(). A request that
-// finds no room there gets RESOURCE_EXHAUSTED and is told when to retry. DropInputs(),
-// StoreToDevice() or Clear() returns the room, whichever comes first.
-//
-// Owned by an exchange and reused for its next request. Thread-compatible, except that DropInputs()
-// may run while another thread stores an answer.
+// Owned by an exchange and reused. Thread-compatible, except that DropInputs() may run while
+// another thread stores an answer.
 class RequestRegions {
  public:
   RequestRegions() = default;
@@ -44,36 +41,32 @@ class RequestRegions {
   RequestRegions(const RequestRegions&) = delete;
   RequestRegions& operator=(const RequestRegions&) = delete;
 
-  // Finds the named regions of the connection, copies the inputs that lie in objects, and makes the
-  // copies the payloads of `message`. Payloads of device inputs point to memory that
-  // LoadFromDevice() fills. The status is the client's answer. `table` outlives this object.
+  // Finds the connection's regions, and makes copies of inputs in objects the payloads. Payloads of
+  // device inputs point to memory that LoadFromDevice() fills. The status is the client's answer.
+  // `table` outlives this.
   absl::Status Load(absl::Span<const RegionUse> uses, const ConnectionId& connection,
                     ClientRegions* table, InferMessage* message);
 
-  // True if Load() has left device inputs to LoadFromDevice().
   bool awaits_device() const { return !device_inputs_.empty(); }
 
-  // Copies the device inputs. Blocks. Called in a task of the copier.
+  // Blocks. Called in a task of the copier.
   absl::Status LoadFromDevice();
 
   bool has_outputs() const { return !outputs_.empty(); }
 
-  // Writes the outputs that the client wants in regions, and replaces their bytes in the answer by
-  // their place. INVALID_ARGUMENT if an output is larger than the client's range; earlier outputs
-  // may have been written by then. Device outputs are copied and left to StoreToDevice(). Called
-  // once per answer of a request, never for two at a time.
+  // Writes outputs into regions, and replaces their bytes in the answer by their place.
+  // INVALID_ARGUMENT if an output is larger than its range; earlier ones may be written. Device
+  // outputs are copied for StoreToDevice(). Called once an answer, never for two at a time.
   absl::Status Store(Answer* answer);
 
-  // True if Store() has left outputs to StoreToDevice().
   bool has_device_outputs() const { return !device_outputs_.empty(); }
 
   // Writes the device outputs, and releases their copies. Blocks. Called in a task of the copier.
   absl::Status StoreToDevice();
 
-  // Releases the copies of inputs. Another thread may be storing an answer meanwhile.
+  // Another thread may be storing an answer meanwhile.
   void DropInputs();
 
-  // Forgets the request and releases everything it holds.
   void Clear();
 
  private:
@@ -101,7 +94,7 @@ class RequestRegions {
   void DropDeviceOutputs();
 
   ClientRegions* table_ = nullptr;  // set while bytes are held
-  uint64_t held_bytes_ = 0;         // taken from the table's copies() for inputs
+  uint64_t held_bytes_ = 0;         // taken from copies() for inputs
   std::vector<std::string> inputs_;
   std::vector<DeviceInput> device_inputs_;
 

@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// The texts with which the model was trained.
+// The model was trained with these.
 constexpr absl::string_view kBefore =
     "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and "
     "the Instruct provided. Note that the answer can only be \"yes\" or \"no\".<|im_end|>\n"

@@ -1,7 +1,7 @@
-// ChatPairs: the words that a reranker which was a chat model wants around a query and a document.
+// ChatPairs: the words around query and document, for a reranker that was a chat model.
 //
-// Qwen3-Reranker is asked whether a document answers a query, in the form of a chat, and its next
-// word would be "yes" or "no":
+// Qwen3-Reranker is asked whether a document answers a query, in a chat whose next word is "yes" or
+// "no":
 //
 //   the judge's rules   <Instruct>: … <Query>: … <Document>: …   the answer's beginning
 //   ╰── never cut ──╯   ╰────────── cut at its end ──────────╯   ╰──── never cut ────╯
@@ -18,20 +18,19 @@
 
 namespace mpsd {
 
-// Part of a TextEncoder, and so of one generation. A value, constant after construction, so
-// thread-safe.
+// Part of a TextEncoder. Constant, so thread-safe.
 class ChatPairs {
  public:
-  // The words for the folder of the tokenizer at `path`; nothing if it has another model. The
-  // folder's modules.json names LogitScore, or there is none and its config.json names
-  // Qwen3ForCausalLM. The task is `instruction`; if that is empty, it is a web search. Errors of
-  // ReadFileBeside() and of the tokenizer. Blocks for the reading. Thread-safe.
+  // Nothing if the folder of the tokenizer at `path` has another model. Its modules.json must name
+  // LogitScore, or without one its config.json Qwen3ForCausalLM. The task is `instruction`, or if
+  // empty a web search. Errors of ReadFileBeside() and the tokenizer. Blocks for the reading.
+  // Thread-safe.
   static absl::StatusOr<std::optional<ChatPairs>> ReadBeside(const std::string& path,
                                                              const text::Tokenizer& tokenizer,
                                                              absl::string_view instruction);
 
-  // The row of a pair. INVALID_ARGUMENT as Tokenizer::Encode(), also if a row has no room for the
-  // words around. REQUIRES: the tokenizer of ReadBeside(). Pure.
+  // INVALID_ARGUMENT as Tokenizer::Encode(), also if the words around leave no room. REQUIRES: the
+  // tokenizer of ReadBeside(). Pure.
   absl::StatusOr<text::Encoding> Encode(const text::Tokenizer& tokenizer, absl::string_view query,
                                         absl::string_view document,
                                         text::EncodeOptions options) const;

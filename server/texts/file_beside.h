@@ -1,4 +1,4 @@
-// ReadFileBeside: reads a settings file in a tokenizer's folder.
+// ReadFileBeside: a settings file in a tokenizer's folder.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,11 @@
 
 namespace mpsd {
 
-inline constexpr uint64_t kMaxSettingsBytes = 4 << 20;  // for one file
+inline constexpr uint64_t kMaxSettingsBytes = 4 << 20;  // one file's
 
-// The content of the file `name` in the folder of the file at `path`; empty if there is none.
-// INVALID_ARGUMENT if it is no regular file: a pipe would block until somebody writes to it. Other
-// errors as ReadWholeFile(). Blocks for the reading. Thread-safe. REQUIRES: `name` is one of
-// kTokenizerSettings, whose changes a reload finds.
+// Empty if there is none in the folder of the file at `path`. INVALID_ARGUMENT if it is no regular
+// file: a pipe would block. Other errors as ReadWholeFile(). Blocks. Thread-safe. REQUIRES: `name`
+// is one of kTokenizerSettings, whose changes a reload finds.
 absl::StatusOr<std::string> ReadFileBeside(const std::string& path, absl::string_view name,
                                            uint64_t bytes_max);
 

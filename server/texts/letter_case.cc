@@ -33,7 +33,7 @@ absl::StatusOr<Json> ParseObject(const char* file, const std::string& text) {
   return json;
 }
 
-// The same for a tokenizer.json, without its long lists.
+// Without the file's long lists.
 absl::StatusOr<Json> ParseTokenizer(absl::string_view text) {
   text::TokenizerDocument document;
   document.parts = Json::object();
@@ -82,7 +82,7 @@ absl::StatusOr<CaseFlags> ReadConfig(const TokenizerFiles& files) {
   return ReadFlags(kConfigKeys, *config);
 }
 
-// For a vocabulary: refuses what WordPiece cannot do. The file's accents must agree with `lower`.
+// Refuses what WordPiece cannot do for a vocabulary. Accents must agree with `lower`.
 absl::Status CheckFlags(const CaseKeys& keys, const CaseFlags& flags, bool lower) {
   if (!flags.splits.value_or(true)) {
     return Refuse(keys.file, absl::StrCat("'", keys.splits_ideographs, "' must be true"));
@@ -135,7 +135,7 @@ absl::Status CheckSentenceConfig(const TokenizerFiles& files, bool lowers) {
   return Refuse(kSentenceBertConfig, "'do_lower_case' must be false for a cased vocabulary");
 }
 
-// Whether a tokenizer.json's normalizer makes lower case. The tokenizer refuses malformed files.
+// The tokenizer refuses malformed files.
 bool MakesLower(const Json& normalizer) {
   if (IsOfType(normalizer, "Lowercase")) return true;
   if (IsOfType(normalizer, "BertNormalizer")) return normalizer.value("lowercase", Json()) != false;
@@ -144,7 +144,7 @@ bool MakesLower(const Json& normalizer) {
   return steps.is_array() && std::any_of(steps.begin(), steps.end(), MakesLower);
 }
 
-// Compares a BertNormalizer with what transformers would make it do after reading the config.
+// `config` is what transformers would have the normalizer do.
 absl::Status CompareFlags(const CaseFlags& normalizer, const CaseFlags& config) {
   const bool lower = normalizer.lower.value_or(true);
   if (config.lower.value_or(lower) != lower) {

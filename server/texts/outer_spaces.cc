@@ -8,8 +8,8 @@
 namespace mpsd {
 namespace {
 
-// Python's whitespace beyond ASCII. In UTF-8 no character begins or ends within another one, so
-// these bytes are found without decoding the text.
+// Beyond ASCII. No character of UTF-8 begins within another one, so these bytes are found without
+// decoding.
 constexpr absl::string_view kWideSpaces[] = {
     "\u0085", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003",
     "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a",

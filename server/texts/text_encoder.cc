@@ -26,8 +26,7 @@ absl::StatusOr<text::Tokenizer> Parse(const std::string& path, const std::string
   return text::Tokenizer::FromVocabulary(content, *letter_case == LetterCase::kLower);
 }
 
-// Until 5.4 sentence-transformers removed the whitespace at a text's ends. Its steps then had names
-// with this prefix.
+// Until 5.4 sentence-transformers did so, and its steps had names with this prefix.
 absl::StatusOr<bool> StripsOuterSpaces(const std::string& path) {
   const absl::StatusOr<std::string> steps = ReadFileBeside(path, "modules.json", kMaxSettingsBytes);
   if (!steps.ok()) return steps.status();

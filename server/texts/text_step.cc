@@ -23,7 +23,6 @@ namespace {
 constexpr absl::string_view kText = "text";
 constexpr absl::string_view kPair = "text_pair";
 
-// A message's text inputs, after CheckTexts().
 struct TextInputs {
   const InputMessage* text = nullptr;
   const InputMessage* pair = nullptr;  // null: none
@@ -34,7 +33,7 @@ absl::Status Refused(const Words&... words) {
   return absl::InvalidArgumentError(absl::StrCat(words...));
 }
 
-// Finds the text inputs; refuses any other input.
+// Refuses any other input.
 absl::StatusOr<TextInputs> FindInputs(const InferMessage& message, const ServedModel& model) {
   TextInputs inputs;
   for (const InputMessage& input : message.inputs) {
@@ -100,12 +99,12 @@ absl::StatusOr<TextInputs> CheckTexts(const InferMessage& message, const ServedM
   return inputs;
 }
 
-// A tokenizer's status with the place of its text.
+// Names the text's place.
 absl::Status OfText(size_t place, const absl::Status& status) {
   return WithText(status, absl::StrCat("text ", place, ": ", status.message()));
 }
 
-// The texts of the input, each behind its prompt.
+// Each text has its prompt in front.
 absl::StatusOr<std::vector<std::string>> PromptedTexts(const TextInputs& inputs,
                                                        const TextEncoder& encoder,
                                                        const TextWishes& wishes) {
@@ -120,10 +119,10 @@ absl::StatusOr<std::vector<std::string>> PromptedTexts(const TextInputs& inputs,
   return texts;
 }
 
-// Rows of some texts; equal texts or pairs share one.
+// Equal texts or pairs share a row.
 struct SharedRows {
   std::vector<text::Encoding> rows;
-  std::vector<uint32_t> row_of_text;  // one for each text
+  std::vector<uint32_t> row_of_text;
 };
 
 absl::StatusOr<SharedRows> EncodeAll(const TextInputs& inputs, const TextEncoder& encoder,
@@ -150,7 +149,7 @@ absl::StatusOr<SharedRows> EncodeAll(const TextInputs& inputs, const TextEncoder
   return shared;
 }
 
-// The client's message without its inputs; PutTensors() adds others.
+// PutTensors() adds others.
 InferMessage WithoutInputs(const InferMessage& message) {
   InferMessage copy = message;
   copy.inputs.clear();
@@ -171,7 +170,7 @@ void Count(const SharedRows& shared, TokenRows* tokens, ModelMetrics* metrics) {
   metrics->truncated_texts.fetch_add(tokens->truncated_texts, std::memory_order_relaxed);
 }
 
-// Bytes of the prompts for the texts of an unchecked message.
+// For the texts of an unchecked message.
 uint64_t PromptBytes(const InferMessage& message, const ServedModel& model) {
   if (!model.texts.ok() || message.inputs.size() != 1 || message.inputs[0].dims.empty()) return 0;
   const auto prompt = (*model.texts)->prompts().Find(message.texts.prompt_name);

@@ -30,7 +30,7 @@ void Write(int64_t value, size_t index, std::string* tensor) {
   std::memcpy(tensor->data() + index * sizeof(id), &id, sizeof(id));
 }
 
-// Length of the tensors' rows: a model of a fixed length takes only that.
+// A model of a fixed length takes only that.
 size_t LengthOf(absl::Span<const text::Encoding> encodings, const ModelSpec& spec,
                 const TokenPlaces& places) {
   for (const size_t place : {places.ids, places.mask}) {
@@ -42,7 +42,7 @@ size_t LengthOf(absl::Span<const text::Encoding> encodings, const ModelSpec& spe
   return length;
 }
 
-// Appends a tensor with the number `at(row, column)` at each place.
+// Appends a tensor with `at(row, column)` at each place.
 template <typename At>
 void Add(const TensorSpec& spec, size_t row_count, size_t length, const At& at, TokenRows* rows) {
   std::string& tensor =
@@ -86,7 +86,7 @@ void PutTensors(absl::Span<const text::Encoding> encodings, const ModelSpec& spe
   const size_t length = LengthOf(encodings, spec, places);
   MPSD_CHECK(length > 0 && rows->tensors.empty());
   rows->dims = {static_cast<int64_t>(encodings.size()), static_cast<int64_t>(length)};
-  rows->tensors.reserve(3);  // payloads are views of the tensors, which must not move
+  rows->tensors.reserve(3);  // payloads are views, so tensors must not move
   rows->message.inputs.clear();
   const auto put = [&](size_t place, const auto& of_token, int64_t padding) {
     const auto at = [&](size_t row, size_t column) {

@@ -26,7 +26,7 @@ using nlohmann::ordered_json;
 using text::FramePart;
 using Json = nlohmann::json;
 
-// The file's object. A vocab.txt is BERT's and says no more.
+// A vocab.txt is BERT's and says no more.
 absl::StatusOr<Json> ReadTokenizer(const std::string& path) {
   if (absl::EndsWith(path, ".txt")) return Json{{"model", {{"type", "WordPiece"}}}};
   const absl::StatusOr<std::string> content = ReadRegularFile(path, text::kMaxTokenizerBytes);
@@ -37,7 +37,7 @@ absl::StatusOr<Json> ReadTokenizer(const std::string& path) {
   return std::move(document.parts);
 }
 
-// A text or number in a part of the file; null if missing.
+// Null if missing.
 ordered_json MemberOf(const Json& file, const char* part, const char* key) {
   const auto found = file.find(part);
   if (found == file.end()) return nullptr;
@@ -55,7 +55,7 @@ size_t PieceCount(const TextEncoder& encoder) {
       tokens.begin(), tokens.end(), [](const std::string& token) { return !token.empty(); }));
 }
 
-// A row's tokens, with A and B for the texts.
+// With A and B for the texts.
 std::string RowText(const std::vector<FramePart>& parts, const TextEncoder& encoder) {
   std::vector<int32_t> ids;
   for (const FramePart& part : parts) ids.push_back(part.id);

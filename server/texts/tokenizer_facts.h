@@ -1,4 +1,4 @@
-// TokenizerFacts: describes a tokenizer to people who inspect a model before serving it.
+// TokenizerFacts: a tokenizer, for people who inspect a model.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,8 +6,8 @@
 
 namespace mpsd {
 
-// An object about the tokenizer at `path`, as the daemon would use it if the config says nothing of
-// texts. Programs read it, so its keys stay.
+// The tokenizer at `path` as the daemon would use it without a config. Programs read this, so the
+// keys stay.
 //
 //   file                   the path
 //   refused                why TextEncoder::Load() refuses it; then there is no other key

@@ -1,4 +1,4 @@
-// ToldInputs: a model's inputs as clients are told of them.
+// ToldInputs: a model's inputs, as clients are told.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,13 @@
 
 namespace mpsd {
 
-// The spec's inputs that clients send. A model that takes texts has two more in front. One way in
-// is enough, so only "text" is required:
+// A model that takes texts has two more in front. One way in is enough, so only "text" is required:
 //
 //   text            BYTES  [-1,1]
 //   text_pair       BYTES  [-1,1]   optional: the second texts of pairs
 //   input_ids …     INT64  [-1,-1]  optional: tokens, in place of texts
 //
-// Called for the answers to ModelMetadata and ModelConfig. REQUIRES: the model is loaded. Pure.
+// REQUIRES: the model is loaded. Pure.
 std::vector<TensorSpec> ToldInputs(const ServedModel& model);
 
 }  // namespace mpsd

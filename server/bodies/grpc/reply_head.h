@@ -7,14 +7,14 @@
 
 namespace mpsd {
 
-// Views of the request. The writers of all transports take it.
+// Views of the request, for the writers of all transports.
 struct ReplyHead {
   absl::string_view model;
   absl::string_view version;
   absl::string_view id;
-  bool final_flag = false;       // tell the client whether this answer is the request's last
-  bool is_final = true;          // this answer is the request's last
-  uint64_t truncated_texts = 0;  // texts of the request that were cut; told if above 0
+  bool final_flag = false;  // tells whether this answer is the last
+  bool is_final = true;
+  uint64_t truncated_texts = 0;  // texts that were cut; told if above 0
 };
 
 }  // namespace mpsd

@@ -9,10 +9,10 @@
 namespace mpsd {
 namespace {
 
-// Room for all but the contents.
+// All but the contents.
 constexpr size_t kUsualHeadBytes = 256;
 
-// Writes one of parameters:4 {key:1 value:2}. `value` is the serialized value.
+// parameters:4 {key:1 value:2}, with a serialized value.
 void PutParameter(absl::string_view key, absl::string_view value, std::string* out) {
   std::string entry;
   PutText(1, key, &entry);
@@ -26,7 +26,7 @@ void PutNumberParameter(absl::string_view key, uint64_t number, std::string* out
   PutParameter(key, value, out);
 }
 
-// The parameters that tell where an output lies in the client's memory.
+// Where an output lies in the client's memory.
 std::string RegionParameters(const AnswerRegion& region) {
   std::string parameters;
   if (region.name.empty()) return parameters;
@@ -38,7 +38,7 @@ std::string RegionParameters(const AnswerRegion& region) {
   return parameters;
 }
 
-// Writes outputs:5 {name:1 datatype:2 shape:3 parameters:4}
+// outputs:5 {name:1 datatype:2 shape:3 parameters:4}
 void PutOutput(const AnswerOutput& output, std::string* out) {
   const absl::string_view datatype = DataTypeName(output.datatype);
   size_t shape_bytes = 0;
@@ -62,7 +62,7 @@ void PutOutput(const AnswerOutput& output, std::string* out) {
 constexpr absl::string_view kFinalFlagBytes("\x22\x1b\x0a\x15triton_final_response\x12\x02\x08",
                                             28);
 
-// All of the answer but the contents of its outputs.
+// All but the contents of the outputs.
 void PutHead(const ReplyHead& head, const Answer& answer, std::string* out) {
   PutText(1, head.model, out);
   PutText(2, head.version, out);

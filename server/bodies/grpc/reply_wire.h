@@ -10,25 +10,21 @@
 
 namespace mpsd {
 
-// Step 13 of a request: an answer becomes the bytes of a message. Called by the calls of door/ on
-// the thread that gives the answer. Nothing here blocks or waits for a lock. The message is written
-// by hand, because protobuf would copy every tensor twice.
+// Step 13. Written by hand, because protobuf would copy every tensor twice.
 //
 //   | head, and for each output name, datatype, shape | raw contents | raw contents | …
 //
-// Each function appends to `out` and copies the outputs. The caller bounds the copies
-// (UnreadCopies). Pure.
+// Each function appends to `out` and copies the outputs; the caller bounds the copies
+// (UnreadCopies). Never blocks. Pure.
 
-// A ModelInferResponse. Outputs over kCopiedReplyBytes are not copied if there are `splices`: these
-// get views of them, in `out`.
+// `splices`, if any, gets outputs over kCopiedReplyBytes as views instead.
 void AppendReply(const ReplyHead& head, const Answer& answer, std::string* out,
                  Splices* splices = nullptr);
 
-// The same as a ModelStreamInferResponse, whose second field is the answer.
+// The same as a ModelStreamInferResponse.
 void AppendStreamReply(const ReplyHead& head, const Answer& answer, std::string* out);
 
-// A ModelStreamInferResponse with an error, which ends one request and leaves its stream open. By
-// the protocol, the error has no code.
+// Ends one request and leaves its stream open. By the protocol the error has no code.
 void AppendStreamError(absl::string_view text, absl::string_view id, std::string* out);
 
 }  // namespace mpsd

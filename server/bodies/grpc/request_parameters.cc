@@ -13,7 +13,7 @@ namespace {
 
 using Choice = inference::InferParameter::ParameterChoiceCase;
 
-// The types that a known parameter may have. Other names may have any type.
+// Other names may have any type.
 struct KnownParameter {
   absl::string_view name;
   absl::Span<const Choice> choices;
@@ -59,7 +59,7 @@ void DescribeSequence(absl::string_view name, const inference::InferParameter& v
   }
 }
 
-// Why the parameter is refused; empty if it is accepted.
+// Empty if accepted.
 std::string ParameterFault(absl::string_view name, Choice choice) {
   for (const KnownParameter& known : kKnownParameters) {
     if (name != known.name) continue;
@@ -95,7 +95,7 @@ void DescribeClasses(const ParameterMap& parameters, absl::string_view output,
   }
 }
 
-// Records the region that the tensor lies in. True if it lies in one.
+// True if the tensor lies in a region.
 bool DescribeRegion(const ParameterMap& parameters, absl::string_view tensor, RegionUse use,
                     InferMessage* message, std::vector<RegionUse>* regions) {
   std::string fault = ReadRegionUse(parameters, tensor, &use);

@@ -10,16 +10,14 @@
 
 namespace mpsd {
 
-// In step 2 the readers turn a client's parameters into a ParameterMap and pass it here, so that a
-// parameter means the same over gRPC and HTTP. A fault becomes InferMessage::parameter_error, which
-// Validate() later refuses. Pure functions.
+// A fault becomes InferMessage::parameter_error, which Validate() refuses. Pure functions.
 
-// Reads the request's own parameters: "timeout", "priority", "prompt_name", "sequence_…" and names
-// that begin with "triton_". Others pass. Overwrites the message's parameter_error, timeout_us,
-// priority, wants_final_flag, texts and sequence.
+// Reads "timeout", "priority", "prompt_name", "sequence_…" and names that begin with "triton_".
+// Others pass. Overwrites the message's parameter_error, timeout_us, priority, wants_final_flag,
+// texts and sequence.
 void DescribeParameters(const ParameterMap& parameters, InferMessage* message);
 
-// The forms requested by the tensors' parameters; TensorForms is a view of it. Thread-compatible.
+// The forms that tensors' parameters ask for. Thread-compatible.
 struct TensorFormLists {
   std::vector<ClassRequest> classes;
   std::vector<RegionUse> regions;
@@ -31,13 +29,11 @@ struct TensorFormLists {
   }
 };
 
-// Reads the parameters of the request's output number `index`. `lists` gets views of `parameters`
-// and `output`.
+// For output number `index`. `lists` gets views of `parameters` and `output`.
 void DescribeOutputForms(const ParameterMap& parameters, absl::string_view output, size_t index,
                          InferMessage* message, TensorFormLists* lists);
 
-// Reads the parameters of the request's input number `index`. True if the input lies in a region,
-// or its parameters try to say so but are at fault.
+// For input number `index`. True if the input lies in a region, or its parameters try to say so.
 bool DescribeInputForms(const ParameterMap& parameters, absl::string_view input, size_t index,
                         InferMessage* message, TensorFormLists* lists);
 

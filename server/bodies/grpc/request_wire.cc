@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kInputsField = 5;
 constexpr uint32_t kOutputsField = 6;
 constexpr uint32_t kRawContentsField = 7;
-// A request with more field bytes does not keep its memory for the next one.
+// With more, memory is not kept for the next request.
 constexpr size_t kKeptFieldBytes = 4 << 10;
 
 absl::Status Malformed() {
@@ -47,7 +47,7 @@ bool RequestWire::ReadBeginning(absl::string_view bytes, uint64_t whole_bytes,
   if (!TakeArriving(rest, whole_bytes - bytes.size()) || !Parse(message_bytes, message).ok()) {
     return false;
   }
-  // The elements of BYTES are checked before a request is admitted.
+  // The elements of BYTES are checked before admission.
   return message->region_inputs == 0 && message->inputs.size() == raw_count_ &&
          message->inputs.back().datatype != DataTypeName(DataType::kBytes);
 }
@@ -130,8 +130,7 @@ absl::string_view RequestWire::Split(absl::string_view bytes) {
       if (++raw_count_ <= kMaxTensors + 1) raw_.emplace_back().Append(reader.text());
       continue;
     }
-    // With too many tensors the request is refused later. Parsing them all would take far more
-    // memory than their bytes.
+    // The request is refused later. Parsing all would take far more memory than their bytes.
     if (HasBytes(reader, kInputsField) && ++inputs > kMaxTensors + 1) continue;
     if (HasBytes(reader, kOutputsField) && ++outputs > kMaxTensors + 1) continue;
     fields_.append(reader.whole().data(), reader.whole().size());
@@ -148,7 +147,7 @@ void RequestWire::Describe(InferMessage* message) {
   message->raw_count = raw_count_;
   message->region_inputs = 0;
   typed_.reserve(static_cast<size_t>(parsed_.inputs_size()));
-  // One more than allowed, so that the validator sees the excess and refuses it.
+  // The validator refuses the excess.
   const int inputs = std::min<int>(parsed_.inputs_size(), kMaxTensors + 1);
   DescribeParameters(parsed_.parameters(), message);
   for (int i = 0; i < inputs; ++i) DescribeInput(parsed_.inputs(i), message);
@@ -183,7 +182,7 @@ void RequestWire::DescribeInput(const inference::ModelInferRequest::InferInputTe
                      input.name, "' for model '", message->model, "'");
     return;
   }
-  // raw_input_contents has entries only for inputs that lie in no region.
+  // Inputs in a region have no raw_input_contents.
   const size_t raw_index = index - message->region_inputs;
   if (raw_index < raw_.size()) {
     input.has_data = true;

@@ -1,4 +1,4 @@
-// ToldStatus: what a client is told of a Status. The only place where our Status becomes gRPC's.
+// ToldStatus: a Status as clients get it. Only here our Status becomes gRPC's.
 #pragma once
 
 #include <string>
@@ -8,29 +8,27 @@
 
 namespace mpsd {
 
-// Whose codes clients get if servers of the protocol differ. The config's `compat`.
+// The config's `compat`: whose codes clients get if servers of the protocol differ.
 enum class StatusStyle {
   kOwn,
-  // Full queues and time-outs are UNAVAILABLE, as in Triton.
+  // full queues and time-outs are UNAVAILABLE
   kTriton,
 };
 
-// The code of `status` that clients see in this style. Pure.
+// Pure.
 absl::StatusCode ToldCode(const absl::Status& status, StatusStyle style);
 
-// Cuts an error's text to 2 KiB, at the end of a character, and then appends "...". A text may
-// quote a client at any length, but travels in a header of the answer, and clients accept only a
-// few KiB of headers. Changes nothing else. Pure.
+// Cuts an error's text to 2 KiB, at the end of a character, and appends "...". A text may quote a
+// client at any length, but clients accept only a few KiB of headers. Pure.
 std::string CutToHeaderLimit(absl::string_view text);
 
-// The parts of the error that a client of gRPC gets. A value.
 struct ToldStatus {
   absl::StatusCode code = absl::StatusCode::kOk;  // gRPC gives it the same number
   std::string text;
   std::string details;  // a serialized google.rpc.Status, or empty
 };
 
-// Called only where a call ends: all earlier code uses absl::Status and knows no gRPC.
+// Called only where a call ends.
 //
 //   absl::Status                      ToldStatus
 //   code                              the same code, except as StatusStyle says
@@ -39,8 +37,7 @@ struct ToldStatus {
 //   payloads whose URL is a message's the details of a google.rpc.Status, such as a RetryInfo
 //   other payloads                    dropped
 //
-// Texts of our statuses are written for clients, so nothing is removed. Clean a text that names a
-// file or an errno before (WithoutPathsAndErrnos). Pure.
+// A text that names a file or an errno is cleaned before (WithoutPathsAndErrnos). Pure.
 ToldStatus TellStatus(const absl::Status& status, StatusStyle style);
 
 }  // namespace mpsd

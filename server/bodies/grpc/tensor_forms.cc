@@ -21,7 +21,7 @@ std::string WrongType(absl::string_view name, absl::string_view tensor,
                       "', expected ", expected, ".");
 }
 
-// Reads one of a region's numbers; leaves `number` unchanged if the parameter is absent.
+// Without the parameter `number` stays.
 std::string ReadNumber(const ParameterMap& parameters, const char* name, absl::string_view tensor,
                        bool has_region, uint64_t* number) {
   const auto found = parameters.find(name);
@@ -65,14 +65,14 @@ const Labels& LabelsOf(const ClassLabels& labels, absl::string_view output) {
   return found == labels.end() ? *kNone : found->second;
 }
 
-// Appends the classes of one row. Equal elements keep their order.
+// Equal elements keep their order.
 template <typename Element, typename Widest>
 void PutClasses(absl::string_view row, const Labels& labels, size_t count, std::string* bytes) {
   std::vector<Element> elements(row.size() / sizeof(Element));
   std::memcpy(elements.data(), row.data(), elements.size() * sizeof(Element));
   std::vector<size_t> order(elements.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  // A NaN is below every number, so that any output of the model has an order.
+  // A NaN is below every number, so that any output has an order.
   const auto is_nan = [&elements](size_t i) { return elements[i] != elements[i]; };
   const auto before = [&elements, &is_nan](size_t a, size_t b) {
     if (is_nan(a) != is_nan(b)) return is_nan(b);

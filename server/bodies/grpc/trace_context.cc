@@ -7,7 +7,7 @@
 namespace mpsd {
 namespace {
 
-constexpr size_t kBytes = 55;  // length in version 00
+constexpr size_t kBytes = 55;  // in version 00
 constexpr size_t kMostBytes = 256;
 
 bool IsHex(absl::string_view text) {

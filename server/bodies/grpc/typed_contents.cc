@@ -18,7 +18,7 @@ using Contents = inference::InferTensorContents;
 
 constexpr uint64_t kStringBytes = sizeof(std::string) + 2 * sizeof(void*);
 
-// The memory of one element of the field; 0 for a field without elements.
+// 0 for a field without elements.
 uint64_t ElementBytes(int field) {
   switch (field) {
     case Contents::kBoolContentsFieldNumber:
@@ -42,12 +42,11 @@ bool IsFixed(int field) {
   return field == Contents::kFp32ContentsFieldNumber || field == Contents::kFp64ContentsFieldNumber;
 }
 
-// An unpacked number may be of another type than its field. Protobuf then keeps it as an unknown
-// field, of this size.
+// An unpacked number of another type than its field's becomes an unknown field of this size.
 constexpr uint64_t kLooseBytes = 2 * sizeof(uint64_t);
 
-// Calls `take` with each message in that field of `message`. False if one is malformed, or `take`
-// returned false.
+// Calls `take` with each message in that field. False if one is malformed, or `take` returned
+// false.
 template <typename TakeMessage>
 bool ForEach(absl::string_view message, int field, TakeMessage take) {
   ProtobufReader reader(message);
@@ -58,7 +57,7 @@ bool ForEach(absl::string_view message, int field, TakeMessage take) {
   return !reader.malformed();
 }
 
-// The memory of a length-delimited field: one string, or many numbers.
+// A length-delimited field: one string, or many numbers.
 uint64_t ParsedBytes(int field, absl::string_view value) {
   if (field == Contents::kBytesContentsFieldNumber) return kStringBytes + value.size();
   if (IsFixed(field)) return value.size();
@@ -102,7 +101,7 @@ std::string LengthPrefixed(const google::protobuf::RepeatedPtrField<std::string>
   return bytes;
 }
 
-// The field for the datatype's elements, named by its own datatype; empty if there is none.
+// A field is named by its own datatype; empty: none.
 absl::string_view FieldOf(DataType datatype) {
   switch (datatype) {
     case DataType::kInt8:
@@ -120,7 +119,7 @@ absl::string_view FieldOf(DataType datatype) {
   }
 }
 
-// The first filled field that is not `own`; empty if there is none.
+// Empty if there is none.
 absl::string_view OtherFilledField(const inference::InferTensorContents& contents,
                                    absl::string_view own) {
   const std::pair<absl::string_view, int> fields[] = {

@@ -15,18 +15,16 @@
 
 namespace mpsd {
 
-// Counts the bytes of all copies together and per client. A client may use half of the limit, so
-// that it alone keeps nobody out. If several clients use it up, the one with the oldest unread copy
-// is cut off, once that copy is kPatienceNs old. Its copies go with its connection.
+// A client may use half of the limit, so that it alone keeps nobody out. If several use it up, the
+// one with the oldest unread copy is cut off, once that copy is kPatienceNs old.
 //
-// A client is a connection, named by its address. All clients of a Unix socket count as one, which
-// is never cut off. Owned by the DoorBounds, and shared by all calls. Never blocks on a client.
-// Thread-safe.
+// A client is a connection, named by its address. All clients of Unix sockets count as one, which
+// is never cut off. Owned by the DoorBounds. Never blocks on a client. Thread-safe.
 class UnreadCopies {
  private:
   struct Client {
     uint64_t bytes = 0;
-    std::multiset<int64_t> since_ns;  // when each of its copies was made
+    std::multiset<int64_t> since_ns;  // when each copy was made
     bool is_cut = false;
   };
   using Clients = std::map<std::string, Client, std::less<>>;
@@ -34,10 +32,10 @@ class UnreadCopies {
  public:
   static constexpr int64_t kPatienceNs = 5LL * 1'000'000'000;
 
-  // Cuts the connection with the client, if there is one; called without a lock.
+  // Cuts the client's connection, if there is one; called without a lock.
   using Cut = std::function<void(const std::string& peer)>;
 
-  // The room of one copy, returned by the destructor. Thread-compatible.
+  // Returned by the destructor. Thread-compatible.
   class Room {
    public:
     Room(Room&& other) noexcept
@@ -64,8 +62,7 @@ class UnreadCopies {
 
   UnreadCopies(uint64_t limit_bytes, Cut cut) : limit_bytes_(limit_bytes), cut_(std::move(cut)) {}
 
-  // Room for a copy of `bytes` bytes for the client with the address `peer`; nothing if there is
-  // none now. The room must be returned before the UnreadCopies goes.
+  // Nothing if there is no room now. The UnreadCopies outlives the room.
   std::optional<Room> Take(absl::string_view peer, uint64_t bytes, int64_t now_ns)
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -82,7 +79,7 @@ class UnreadCopies {
 
   mutable absl::Mutex mu_;
   uint64_t taken_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  Clients clients_ ABSL_GUARDED_BY(mu_);  // only clients with copies
+  Clients clients_ ABSL_GUARDED_BY(mu_);  // clients with copies
 };
 
 }  // namespace mpsd

@@ -7,10 +7,10 @@
 namespace mpsd {
 namespace {
 
-constexpr int kUsualMemory = 8;  // zlib's own default
+constexpr int kUsualMemory = 8;  // zlib's default
 constexpr int kGzip = 16;        // zlib's code, added to the window
 
-// zlib counts by `uInt`. Ends at the last byte of `room`: a longer result is of no use.
+// zlib counts by `uInt`. A result beyond `room` is of no use.
 bool Fill(z_stream* stream, absl::string_view plain, char* room, size_t bytes) {
   stream->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
   stream->avail_in = static_cast<uInt>(plain.size());

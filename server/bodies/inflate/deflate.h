@@ -1,4 +1,4 @@
-// Deflate: compresses the bytes of one message. Knows no transport.
+// Deflate: compresses the bytes of one message.
 #pragma once
 
 #include <string>
@@ -8,9 +8,8 @@
 
 namespace mpsd {
 
-// Appends the compressed bytes to `to`, by zlib's quickest level. False for lack of memory, and if
-// they are not fewer than the plain ones; then `to` is as before. Blocks; 1 MiB takes some 15 ms.
-// Thread-safe.
+// Appends by zlib's quickest level. False, with `to` unchanged, for lack of memory or if nothing is
+// saved. Blocks; 1 MiB takes some 15 ms. Thread-safe.
 bool Deflate(CompressedForm form, absl::string_view plain, std::string* to);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// InflateBounds: the bounds shared by all inflated messages.
+// InflateBounds: bounds of all inflated messages.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace mpsd {
 
 // Two limits hold for every message:
 //   1. One message has at most `message_bytes` plain bytes, limits.message.
-//   2. All inflated messages still held have at most as many bytes as the ledger `held` allows,
-//      limits.buffered. One client may have half of that, or one message.
-// The ledger outlives its users. A value. Thread-safe.
+//   2. All that are held have at most what the ledger allows, limits.buffered. One client may have
+//      half of that, or one message.
+// The ledger outlives its users. Thread-safe.
 struct InflateBounds {
   uint64_t message_bytes = 0;
   HeldBytes* held = nullptr;
 };
 
-// RESOURCE_EXHAUSTED, with a time to retry: the ledger has no room. Pure.
+// With a time to retry. Pure.
 inline absl::Status TooManyInflated() {
   return Busy("too many compressed messages are being inflated");
 }

@@ -30,11 +30,10 @@ class ZlibReader {
   ZlibReader(const ZlibReader&) = delete;
   ZlibReader& operator=(const ZlibReader&) = delete;
 
-  // Both formats end in a checksum, so stream bytes always follow the last plain byte. When the
-  // input is used up, zlib holds back no plain byte.
+  // Both formats end in a checksum, so zlib holds back no plain byte when the input is used up.
   absl::Status Read(absl::string_view compressed) {
     if (ready_ != Z_OK) return NoMemory();
-    // zlib does not write to the input; its interface lacks the const.
+    // zlib's interface lacks the const.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
     stream_.avail_in = static_cast<uInt>(compressed.size());
     while (!at_end_ && stream_.avail_in > 0) {
@@ -67,8 +66,7 @@ class ZlibReader {
     return Unreadable(stream_.msg == nullptr ? "it needs a dictionary" : stream_.msg);
   }
 
-  // At its bound a message gets room for one discarded byte: the end of the stream may still have
-  // to be read, and yields no byte.
+  // At its bound a message gets room for one discarded byte: the rest of the stream may yield none.
   absl::Status Grow() {
     const uint64_t left = message_bytes_ - stream_.total_out;
     has_spare_ = left == 0;

@@ -1,4 +1,4 @@
-// InflatedBody: the plain bytes of one compressed message, in one piece.
+// InflatedBody: the plain bytes of one compressed message.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,16 @@
 
 namespace mpsd {
 
-// A message of 64 KiB can inflate to 64 MiB, so memory is taken piece by piece as bytes come out
-// (InflateStream). Readers need contiguous bytes: addresses are reserved for the largest message
-// that the compressed one can be. Only touched memory counts in the bounds, from before it is
-// touched until Drop().
+// A message of 64 KiB can inflate to 64 MiB, so memory is taken as bytes come out. Readers need
+// contiguous bytes: addresses are reserved for the largest result. Only touched memory counts in
+// the bounds, from before it is touched until Drop().
 //
 //   body.Inflate(form, compressed, peer)      on a thread inflate-N
 //   std::string plain = body.Take();          back on the request's thread; the bytes still count
 //   body.Drop();                              once `plain` is gone
 //
-// Owned by one request, and reused for the next. Thread-compatible: MessageInflation, which passes
-// it to the inflater's threads and back, ensures that only one side uses it at a time.
+// Owned by one request, and reused. Thread-compatible: MessageInflation hands it to the inflater's
+// threads and back.
 class InflatedBody final : private InflateSink {
  public:
   // Bytes beyond the end that a reader may touch.
@@ -36,15 +35,15 @@ class InflatedBody final : private InflateSink {
   InflatedBody& operator=(const InflatedBody&) = delete;
   ~InflatedBody() override { Drop(); }
 
-  // Inflates a message in place of the last one. `client` is the client's address, by which its
-  // share of the bounds is counted. Blocks while inflating. Statuses as InflateStream(). Also
-  // RESOURCE_EXHAUSTED, with a time to retry, if the bounds have no room; nothing is held then.
+  // Replaces the last message. The share of the bounds is counted by `client`, an address. Blocks.
+  // Statuses as InflateStream(). Also RESOURCE_EXHAUSTED, with a time to retry, if the bounds have
+  // no room; then nothing is held.
   absl::Status Inflate(CompressedForm form, absl::string_view compressed, absl::string_view client);
 
-  // Gives the bytes to the caller, with room for kPaddingBytes after them. They count until Drop().
+  // With room for kPaddingBytes behind them. The bytes count until Drop().
   std::string Take() { return std::exchange(bytes_, std::string()); }
 
-  // Frees the bytes, or reports that the caller has freed them.
+  // Frees the bytes, or says that the caller has freed them.
   void Drop();
 
  private:
@@ -54,8 +53,8 @@ class InflatedBody final : private InflateSink {
   const InflateBounds bounds_;
   std::string bytes_;
   uint64_t client_ = 0;
-  uint64_t taken_bytes_ = 0;  // taken from the ledger
-  uint64_t next_bytes_ = 0;   // size of the next room
+  uint64_t taken_bytes_ = 0;  // from the ledger
+  uint64_t next_bytes_ = 0;   // next room's size
 };
 
 }  // namespace mpsd

@@ -31,8 +31,8 @@ bool ReadNumber(ondemand::value value, inference::InferParameter* parameter) {
   return true;
 }
 
-// Sets one parameter: a boolean, a string, a whole number (int64, or uint64 above) or another
-// number (double). INVALID_ARGUMENT for anything else, null too. Thread-safe.
+// A boolean, string, whole number (int64, or uint64 above) or other number (double).
+// INVALID_ARGUMENT for anything else, null too. Thread-safe.
 absl::Status ReadParameter(ondemand::value value, absl::string_view name,
                            inference::InferParameter* parameter) {
   ondemand::json_type type;
@@ -112,7 +112,7 @@ void BodyKeeper::AddCopied(size_t begin) {
 }
 
 void BodyKeeper::End() {
-  // A fault in a tensor's parameter stays unless the request's own parameters have one.
+  // The request's own parameters' fault precedes a tensor's.
   std::string fault = std::move(message_->parameter_error);
   DescribeParameters(parameters_, message_);
   if (message_->parameter_error.empty()) message_->parameter_error = std::move(fault);

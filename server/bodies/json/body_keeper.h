@@ -1,4 +1,4 @@
-// BodyKeeper: the content that the readers of a body keep, with its bounds.
+// BodyKeeper: what the readers of a body keep, with its bounds.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,18 @@
 
 namespace mpsd {
 
-// An InferBody as its readers see it, during one reading. Texts, shapes and parameters are copied
-// into the body, and counted against kMaxRequestFieldBytes. Elements go into `copies`; they may
-// move until End() makes payloads of them. Lives on the call's thread.
+// An InferBody during one reading. Texts, shapes and parameters count against
+// kMaxRequestFieldBytes. Elements in `copies` may move until End() makes payloads of them. Lives on
+// the call's thread.
 class BodyKeeper {
  public:
   using Shape = InferBody::Shape;
 
-  // Drops the content of an earlier reading and takes the next body. REQUIRES: same as
-  // InferBody::Read().
+  // Takes the next body in place of an earlier one. REQUIRES: as InferBody::Read().
   BodyKeeper(InferBody* target, std::string body, size_t json_bytes, uint64_t message_bytes,
              InferMessage* message);
 
-  // The body's text and the padding behind it.
+  // With the padding behind it.
   absl::string_view text() const { return body_->body_; }
   InferMessage* message() const { return message_; }
   CopiedTensors* copies() { return &copies_; }
@@ -53,10 +52,10 @@ class BodyKeeper {
     body_->choices_.push_back({output, binary});
   }
 
-  // The elements in `copies` from `begin` on belong to the message's last input.
+  // Elements from `begin` on belong to the message's last input.
   void AddCopied(size_t begin);
 
-  // Describes the request's own parameters, and sets the payloads of the message's inputs.
+  // Describes the request's own parameters, and sets the inputs' payloads.
   void End();
 
  private:

@@ -5,8 +5,8 @@
 
 namespace mpsd {
 
-// The JSON reader loads whole vectors, and so touches up to this many bytes beyond the text. A
-// transport that reserves them when it receives a body saves a copy.
+// The JSON reader touches so many bytes beyond the text. A transport that reserves them saves a
+// copy.
 inline constexpr size_t kBodyPadding = 64;
 
 }  // namespace mpsd

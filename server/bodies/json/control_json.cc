@@ -50,7 +50,6 @@ absl::Status ReadRepositoryParameter(ondemand::value value, absl::string_view na
   return ReadString(value, name, parameter->mutable_string_param());
 }
 
-// For a load or an unload.
 template <typename Request>
 absl::Status ReadRepositoryBody(absl::string_view body, Request* request) {
   return ReadBody(body, [request](absl::string_view key, ondemand::value value) {
@@ -64,7 +63,7 @@ absl::Status ReadRepositoryBody(absl::string_view body, Request* request) {
   });
 }
 
-// Reads null, a text or a list of texts.
+// Null, a text or a list of texts.
 absl::Status ReadTraceValue(ondemand::value value, absl::string_view name,
                             pb::TraceSettingRequest::SettingValue* setting) {
   if (IsNull(value)) return absl::OkStatus();
@@ -128,7 +127,7 @@ void PutKey(absl::string_view key, std::string* json) {
   json->push_back(':');
 }
 
-// The entries of a map, sorted by key.
+// Sorted by key.
 template <typename Map>
 std::map<std::string, const typename Map::mapped_type*> Sorted(const Map& map) {
   std::map<std::string, const typename Map::mapped_type*> sorted;

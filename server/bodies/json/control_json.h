@@ -1,5 +1,4 @@
-// ControlJson: the bodies of methods other than inference, as Triton's HTTP clients write and read
-// them.
+// ControlJson: bodies of methods other than inference, as Triton's HTTP clients have them.
 #pragma once
 
 #include <string>
@@ -10,10 +9,8 @@
 
 namespace mpsd {
 
-// A method over HTTP is the method of the same name in server/control, on the same messages. The
-// transport reads a request's body with a function below and sets the fields from the URL (the
-// names of models and regions). It then runs the method and writes its response. Only types are
-// checked here; the method checks meanings and values.
+// The method of the same name in server/control answers, on the same messages. The transport sets
+// the fields from the URL. Only types are checked here.
 //
 //   method                 request's body                              response's body
 //   ServerMetadata         none                                        MessageJson()
@@ -32,11 +29,10 @@ namespace mpsd {
 //   Cuda…Register          {"raw_handle":{"b64"},"device_id",…}        none
 //   System…, Cuda…Status   none                                        [{"name",…}]
 
-// Each returns INVALID_ARGUMENT if the body is no JSON object or a field has a wrong type. An empty
-// body reads as {}. Unknown fields are checked and ignored, except in settings: there every field
-// is a setting, and the method refuses an unknown one. Bodies come from clients, with at most
-// MethodTask::kMaxRequestBytes; json_walk.h bounds their depth and fields. Each function copies the
-// body once. After an error `request` has some of the fields. Thread-safe.
+// INVALID_ARGUMENT if the body is no JSON object or a field has a wrong type. An empty body reads
+// as {}. Unknown fields are checked and ignored; the method refuses an unknown setting. Bodies have
+// at most MethodTask::kMaxRequestBytes, and are copied once. After an error `request` has some of
+// the fields. Thread-safe.
 absl::Status ReadIndexBody(absl::string_view body, inference::RepositoryIndexRequest* request);
 absl::Status ReadLoadBody(absl::string_view body, inference::RepositoryModelLoadRequest* request);
 absl::Status ReadUnloadBody(absl::string_view body,
@@ -44,16 +40,15 @@ absl::Status ReadUnloadBody(absl::string_view body,
 absl::Status ReadTraceBody(absl::string_view body, inference::TraceSettingRequest* request);
 absl::Status ReadLogBody(absl::string_view body, inference::LogSettingsRequest* request);
 
-// "key" or "raw_handle", and "byte_size", are required: INVALID_ARGUMENT names the missing one, in
-// Triton's words. "offset" and "device_id" default to 0.
+// INVALID_ARGUMENT names a missing "key", "raw_handle" or "byte_size", in Triton's words. "offset"
+// and "device_id" default to 0.
 absl::Status ReadRegionBody(absl::string_view body,
                             inference::SystemSharedMemoryRegisterRequest* request);
 absl::Status ReadRegionBody(absl::string_view body,
                             inference::CudaSharedMemoryRegisterRequest* request);
 
-// These write the method's answer and do not fail: `response` comes from the daemon itself.
-// Settings and regions are sorted by name, models as in the response. The text is bounded only by
-// how many models, settings and regions the daemon has. Thread-safe.
+// `response` is the daemon's own, so these do not fail. Settings and regions are sorted by name,
+// models as in the response. Thread-safe.
 std::string IndexJson(const inference::RepositoryIndexResponse& response);
 std::string TraceJson(const inference::TraceSettingResponse& response);
 std::string LogJson(const inference::LogSettingsResponse& response);

@@ -15,7 +15,7 @@ constexpr int kMostDecimals = 10;
 constexpr int kFractionBits = 23;
 constexpr int kExponentBias = 127 + kFractionBits;
 
-// The number `digits` × 10^-`decimals`.
+// `digits` × 10^-`decimals`.
 struct Decimal {
   uint32_t digits;
   int decimals;
@@ -31,8 +31,7 @@ constexpr std::array<uint64_t, kMostDecimals + 1> PowersOfTen() {
   return powers;
 }
 
-// The powers shifted left until the top bit is set: row n is 10^n * 2^(63 - Log2OfPower(n)),
-// exactly.
+// Shifted left until the top bit is set: row n is exactly 10^n * 2^(63 - Log2OfPower(n)).
 constexpr std::array<uint64_t, kMostDecimals + 1> LeadingPowersOfTen() {
   std::array<uint64_t, kMostDecimals + 1> powers = PowersOfTen();
   for (uint64_t& row : powers) row <<= std::countl_zero(row);
@@ -47,22 +46,22 @@ constexpr int Log2OfPower(int n) { return (n * 1741647) >> 19; }
 constexpr int Log10OfPower(int n) { return (n * 1262611) >> 22; }
 constexpr int Log10OfThreeQuarters(int n) { return (n * 1262611 - 524031) >> 22; }
 
-// Returns one of the two, without a branch.
+// Has no branch.
 uint32_t Choose(bool first, uint32_t one, uint32_t other) {
   const uint32_t mask = -static_cast<uint32_t>(first);
   return (one & mask) | (other & ~mask);
 }
 
-// The upper 32 of the product's 96 bits. The last bit is also set if a remainder follows.
+// The upper 32 of the product's 96 bits. A remainder sets the last bit.
 uint32_t RoundedToOdd(uint64_t power, uint32_t factor) {
   const uint64_t low = (power & UINT32_MAX) * factor;
   const uint64_t upper = (power >> 32) * factor + (low >> 32);
   return static_cast<uint32_t>(upper >> 32) | static_cast<uint32_t>((upper & UINT32_MAX) > 1);
 }
 
-// The shortest decimal between the midpoints to both neighbours. Here `lower`, `value` and `upper`
-// are the lower midpoint, the number and the upper midpoint, each times 4. Their power of ten is
-// the one at which the neighbours are less than ten apart.
+// The shortest decimal between the midpoints to both neighbours. `lower`, `value` and `upper` are
+// lower midpoint, number and upper midpoint, times 4. Their power of ten makes the neighbours less
+// than ten apart.
 Decimal Shortest(uint32_t bits) {
   const uint32_t fraction = bits & ((1U << kFractionBits) - 1);
   const int exponent = static_cast<int>(bits >> kFractionBits & 0xFF) - kExponentBias;
@@ -71,14 +70,14 @@ Decimal Shortest(uint32_t bits) {
   const int decimals = -(at_power ? Log10OfThreeQuarters(exponent) : Log10OfPower(exponent));
   const int shift = exponent + Log2OfPower(decimals) + 1;
   const uint64_t power = kLeadingPowers[static_cast<size_t>(decimals)];
-  const uint32_t odd = significand & 1;  // if odd, the midpoints read back as the neighbours
+  const uint32_t odd = significand & 1;  // then the midpoints read back as the neighbours
   const uint32_t four = 4 * significand;
   const uint32_t value = RoundedToOdd(power, four << shift);
   const uint32_t lower =
       RoundedToOdd(power, (four - 2 + static_cast<uint32_t>(at_power)) << shift) + odd;
   const uint32_t upper = RoundedToOdd(power, (four + 2) << shift) - odd;
 
-  // The choice follows no pattern, so branches would be mispredicted.
+  // The choice follows no pattern: branches would be mispredicted.
   const uint32_t digits = value / 4;
   const uint32_t tens = digits / 10;
   const bool has_lower_ten = lower <= 40 * tens;
@@ -92,7 +91,7 @@ Decimal Shortest(uint32_t bits) {
   return {Choose(takes_ten, tens + has_upper_ten, digits + rounds_up), decimals - takes_ten};
 }
 
-// A number below 10^8 as eight digits, one per byte, the first in the lowest byte.
+// Below 10^8: eight digits, one per byte, the first in the lowest.
 uint64_t EightDigits(uint32_t number) {
   const uint64_t fours = number / 10000 | uint64_t{number % 10000} << 32;
   const uint64_t hundreds = (fours * 10486 >> 20) & 0x0000007F0000007F;
@@ -101,8 +100,7 @@ uint64_t EightDigits(uint32_t number) {
   return tens | (pairs - 10 * tens) << 8;
 }
 
-// Writes the digits after the point, without trailing zeros. Apart from leading zeros there are at
-// most nine: one digit and eight.
+// Without trailing zeros. Apart from leading zeros there are at most nine digits.
 char* WriteDecimals(Decimal decimal, char* to) {
   constexpr uint64_t kZeros = 0x3030303030303030;
   constexpr uint32_t kEight = 100000000;

@@ -1,4 +1,4 @@
-// FloatDigits: writes the floats of answers in decimal.
+// FloatDigits: floats in decimal.
 #pragma once
 
 #include <cmath>
@@ -6,21 +6,18 @@
 
 namespace mpsd {
 
-// Room for WriteFraction().
 inline constexpr int kFractionBytes = 24;
 
-// Whether WriteFraction() can write the number: it is neither whole nor tiny nor large, like most
-// elements of an embedding.
+// Neither whole nor tiny nor large, like most elements of an embedding.
 inline bool IsPlainFraction(float number) {
   const float size = std::abs(number);
   return size >= 1e-3F && size < 0x1p23F && size != static_cast<float>(static_cast<int32_t>(size));
 }
 
-// Writes the number at `to` as std::to_chars() does, in about half the time, and returns the end.
-// The text has the fewest digits that read back as the same float; among these it is the nearest.
-// The method is Schubfach ("The Schubfach way to render doubles", R. Giulietti). For numbers of
-// this size it needs a table of eleven rows. REQUIRES: IsPlainFraction(), and room for
-// kFractionBytes. Thread-safe.
+// Writes the number as std::to_chars() does, in about half the time, and returns the end. The text
+// has the fewest digits that read back as the same float; among these it is the nearest. The method
+// is Schubfach ("The Schubfach way to render doubles", R. Giulietti), which needs only eleven rows
+// of its table here. REQUIRES: IsPlainFraction(), and room for kFractionBytes. Thread-safe.
 char* WriteFraction(float number, char* to);
 
 }  // namespace mpsd

@@ -17,16 +17,15 @@
 namespace mpsd {
 namespace {
 
-// The fields of an input, until all of them are known.
 struct InputFields {
   std::optional<absl::string_view> name;
   std::optional<absl::string_view> datatype;
   InferBody::Shape* shape = nullptr;
   bool has_data = false;
-  size_t data_begin = 0;     // offset in the copies
-  std::string_view waiting;  // text of a "data" that came before the shape or the datatype
+  size_t data_begin = 0;     // in the copies
+  std::string_view waiting;  // a "data" that came before shape or datatype
   std::optional<uint64_t> binary_bytes;
-  ParameterMap* parameters = nullptr;  // all parameters without a field here
+  ParameterMap* parameters = nullptr;  // parameters that have no field here
 
   bool in_region() const {
     return parameters != nullptr && parameters->contains("shared_memory_region");
@@ -56,8 +55,7 @@ DataTarget TargetOf(const InputFields& fields) {
 // Reads one body. Lives on the call's thread.
 class InferReader {
  public:
-  // So many bytes of the body are still to come; the reader sets `*missing_bytes` to 0 where a
-  // tensor has them.
+  // So many bytes are still to come. The reader sets `*missing_bytes` to 0 if a tensor has them.
   InferReader(BodyKeeper* keeper, uint64_t* missing_bytes)
       : keeper_(keeper),
         message_(keeper->message()),
@@ -220,7 +218,7 @@ class InferReader {
     return AddOutput(*name, binary, parameters);
   }
 
-  // Each named output states its own form; the default is JSON.
+  // The default is JSON.
   absl::Status AddOutput(absl::string_view name, std::optional<bool> binary,
                          const ParameterMap* parameters) {
     const size_t index = message_->outputs.size();
@@ -249,7 +247,7 @@ class InferReader {
     });
   }
 
-  // `own` reads the parameters that only this transport knows, and returns NOT_FOUND for others.
+  // `own` reads this transport's own parameters, and returns NOT_FOUND for others.
   template <typename Own>
   absl::Status ReadTensorParameters(ondemand::value value, ParameterMap** parameters, Own own) {
     ondemand::object object;
@@ -297,7 +295,7 @@ bool InferBody::ReadBeginning(std::string beginning, size_t json_bytes, size_t w
   const absl::Status status =
       ReadWith(std::move(beginning), json_bytes, message_bytes, &missing_bytes, message);
   if (!status.ok() || missing_bytes > 0 || message->region_inputs > 0) return false;
-  // The elements of BYTES are checked before a request is admitted.
+  // The elements of BYTES are checked before admission.
   return absl::c_none_of(message->inputs, [](const InputMessage& input) {
     return input.payload.arriving_bytes > 0 && input.datatype == DataTypeName(DataType::kBytes);
   });

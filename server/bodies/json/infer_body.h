@@ -19,13 +19,12 @@
 
 namespace mpsd {
 
-// How many bytes of a body are JSON: the value of the header Inference-Header-Content-Length, which
-// says that binary tensors follow. All of them if there is no such header (`header` is empty).
-// INVALID_ARGUMENT unless the header is a number from 0 to the body's size. Pure.
+// The value of the header Inference-Header-Content-Length, where binary tensors follow the JSON;
+// all of the body if `header` is empty. INVALID_ARGUMENT for anything but a number from 0 to the
+// body's size. Pure.
 absl::StatusOr<size_t> JsonBytes(absl::string_view header, size_t body_bytes);
 
-// Step 2 of a request over HTTP, like RequestWire for gRPC: JSON with Triton's extensions becomes
-// an InferMessage.
+// Step 2 over HTTP: JSON with Triton's extensions becomes an InferMessage.
 //
 //   | {"inputs":[{"name","shape",…}],…} | binary tensor | binary tensor | padding |
 //   |<--------- json_bytes ------------>|
@@ -35,11 +34,10 @@ absl::StatusOr<size_t> JsonBytes(absl::string_view header, size_t body_bytes);
 //   behind the JSON, parameter "binary_data_size"            a view of the body
 //   in the client's region, "shared_memory_region"           RequestRegions gives it one
 //
-// An input has exactly one of the three. Binary tensors lie in the order of the inputs. Outputs
-// come back as JSON unless the client wants them binary: see WantsBinary(). Unknown fields are
-// checked and ignored; a repeated field is refused.
+// An input has exactly one of the three. Outputs come back as JSON unless WantsBinary(). Unknown
+// fields are checked and ignored; a repeated one is refused.
 //
-// The body is not trusted. Memory beyond the body is bounded:
+// The body is not trusted. Memory beyond it is bounded:
 //
 //   1. Copies of tensors have at most `message_bytes`.
 //   2. Names, shapes and parameters have at most kMaxRequestFieldBytes. There are at most
@@ -47,22 +45,22 @@ absl::StatusOr<size_t> JsonBytes(absl::string_view header, size_t body_bytes);
 //   3. The JSON reader takes about 4 bytes per brace, comma, colon and value, plus the size of the
 //      longest strings, until Read() returns. The caller bounds the text.
 //
-// Checks the same as RequestWire; whether the request fits its model is decided in admit/. Owned by
-// the transport of one request, and reused for the next. Lives on the call's thread.
+// Whether the request fits its model is decided in admit/. Owned by the transport of one request,
+// and reused. Lives on the call's thread.
 class InferBody {
  public:
   using Shape = absl::InlinedVector<int64_t, 4>;
 
-  // Fills `message` except the model and the version. The caller sets these from the URL before,
-  // because errors name the model. The views are valid until the next Read() or Clear(). A body
-  // with kBodyPadding bytes of spare capacity is not copied. INVALID_ARGUMENT, or
-  // RESOURCE_EXHAUSTED beyond a bound. REQUIRES: json_bytes <= body.size().
+  // Fills `message`, whose model and version the caller has set from the URL, because errors name
+  // the model. The views are valid until the next Read() or Clear(). A body with kBodyPadding bytes
+  // of spare capacity is not copied. INVALID_ARGUMENT, or RESOURCE_EXHAUSTED beyond a bound.
+  // REQUIRES: json_bytes <= body.size().
   absl::Status Read(std::string body, size_t json_bytes, uint64_t message_bytes,
                     InferMessage* message);
 
-  // Reads the beginning of a body of `whole_bytes` bytes. It lacks no more than the end of the last
-  // binary tensor, which the message has as arriving. False if the body has to be whole: then
-  // Read() reads it anew. REQUIRES: the same as for Read().
+  // The same for the beginning of a body of `whole_bytes`. False unless only the end of the last
+  // binary tensor is missing, which the message then has as arriving; Read() reads the whole body
+  // anew.
   bool ReadBeginning(std::string beginning, size_t json_bytes, size_t whole_bytes,
                      uint64_t message_bytes, InferMessage* message);
 
@@ -71,14 +69,14 @@ class InferBody {
 
   bool WantsBinary(absl::string_view output) const;
 
-  // Releases the memory of the tensors once nobody reads the payloads any more. The message's
-  // names, ids and parameters stay valid; another thread may read them meanwhile.
+  // Frees the tensors once nobody reads the payloads. Another thread may meanwhile read the
+  // message's names, ids and parameters.
   void DropPayloads();
 
-  // Releases the rest, once nobody reads the message any more. REQUIRES: no DropPayloads() runs.
+  // Frees the rest, once nobody reads the message. REQUIRES: no DropPayloads() runs.
   void DropFields();
 
-  // Forgets the request. Read() does it too.
+  // Read() does it too.
   void Clear();
 
  private:
@@ -93,12 +91,12 @@ class InferBody {
   };
 
   std::string body_;
-  std::string copied_;  // tensors from JSON; payloads are views of it and of body_
+  std::string copied_;  // tensors from JSON; payloads are views of this and body_
   std::deque<std::string> texts_;
   std::deque<Shape> shapes_;
-  std::deque<ParameterMap> parameters_;  // tensors' parameters; forms_ has views of them
+  std::deque<ParameterMap> parameters_;  // for tensors; forms_ has views
   TensorFormLists forms_;
-  std::vector<BinaryChoice> choices_;  // for outputs that state a choice
+  std::vector<BinaryChoice> choices_;  // outputs that state one
   bool binary_by_default_ = false;
 };
 

@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// Room for the JSON. Small tensors are put behind it.
+// Small tensors are put behind the JSON.
 constexpr size_t kUsualJsonBytes = 256;
 
 void PutParameters(const ReplyHead& head, std::string* json) {

@@ -1,4 +1,4 @@
-// WriteInferReply: turns an answer into the body of an HTTP response.
+// WriteInferReply: the body of an inference's HTTP response.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,23 @@
 
 namespace mpsd {
 
-// The body of the response to an inference request: JSON, then the outputs that the client wanted
-// binary, in their order.
+// JSON, then the outputs that the client wanted binary, in their order.
 //
 //   {"model_name":"m","model_version":"1","id":"7","outputs":[
 //     {"name":"y","datatype":"FP32","shape":[2],"data":[0.5,1.0]},
 //     {"name":"z","datatype":"INT8","shape":[3],"parameters":{"binary_data_size":3}}]}ABC
 struct InferReply {
   std::string json;
-  absl::InlinedVector<absl::string_view, 4> binary;  // views of the answer's bytes; none is empty
+  absl::InlinedVector<absl::string_view, 4> binary;  // views of the answer; none is empty
   uint64_t binary_bytes = 0;
 
-  // The value of the header Inference-Header-Content-Length, if anything follows the JSON; 0: there
-  // is no such header.
+  // The header Inference-Header-Content-Length; 0: there is none.
   size_t header_bytes() const { return binary.empty() ? 0 : json.size(); }
 };
 
-// Step 13 of a request over HTTP, as AppendReply() is for gRPC. `request` says which outputs come
-// binary. An output in the client's region has neither data nor bytes. The views of `reply` are
-// valid as long as the answer's bytes are. INVALID_ARGUMENT, RESOURCE_EXHAUSTED or INTERNAL as
-// PutTensorJson(); the JSON may take `most_bytes`. Thread-safe.
+// Step 13 over HTTP. `request` says which outputs come binary. An output in the client's region has
+// neither data nor bytes. The views of `reply` live as long as the answer's bytes. Statuses as
+// PutTensorJson(), with `most_bytes` of JSON. Thread-safe.
 absl::Status WriteInferReply(const ReplyHead& head, const Answer& answer, const InferBody& request,
                              size_t most_bytes, InferReply* reply);
 

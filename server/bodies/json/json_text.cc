@@ -12,14 +12,14 @@ bool IsPlain(char c) {
   return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
 }
 
-// Length of the prefix that can be copied as it is.
+// The prefix that can be copied as it is.
 size_t PlainBytes(absl::string_view text) {
   size_t bytes = 0;
   while (bytes < text.size() && IsPlain(text[bytes])) ++bytes;
   return bytes;
 }
 
-// The letter after the backslash; 0 if there is no short form.
+// 0: there is no short form.
 char ShortEscape(char c) {
   switch (c) {
     case '"':

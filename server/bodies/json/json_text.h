@@ -14,30 +14,26 @@
 
 namespace mpsd {
 
-// The JSON writer of this folder and bodies/text_routes/: appends element by element to a string;
-// json_walk.h reads. Nothing here fails or is bounded: the caller watches the size of `out`.
+// Nothing here fails or is bounded: the caller watches the size of `out`.
 //
 //   std::string json = R"({"y":[)";
 //   char number[kJsonNumberBytes];
 //   json.append(number, WriteJsonNumber(0.5F, number) - number);
 //   json += "]}";                                                   // {"y":[0.5]}
-//
-// PutJsonText() escapes every character below a space, so a text fits in one line of an event
-// stream.
 
-// Appends `text` as a JSON string. Characters beyond ASCII stay as they are. False if `text` is not
-// all UTF-8: each bad byte then became U+FFFD, so the text is valid JSON either way. Writes at most
-// six bytes per byte of `text`, and two quotes. Thread-safe.
+// Appends `text` in one line: every character below a space is escaped. False if `text` is not all
+// UTF-8; each bad byte became U+FFFD. Writes at most six bytes per byte of `text`, and two quotes.
+// Thread-safe.
 bool PutJsonText(absl::string_view text, std::string* out);
 
-// {"error":"TEXT"}: the body of every refusal, as Triton's clients read it. Thread-safe.
+// {"error":"TEXT"}, the body of every refusal. Thread-safe.
 std::string ErrorJson(absl::string_view text);
 
-// Room for any number, a comma and the additions of WriteJsonNumber().
+// For any number and a comma.
 inline constexpr size_t kJsonNumberBytes = 32;
 static_assert(kJsonNumberBytes > kFractionBytes);
 
-// Whether a finite number has no fraction. On most targets std::trunc() would be a call.
+// On most targets std::trunc() would be a call.
 template <std::floating_point Real>
 bool IsWhole(Real number) {
   // Above this every number is whole.
@@ -45,11 +41,9 @@ bool IsWhole(Real number) {
   return std::abs(number) >= kLarge || number == static_cast<Real>(static_cast<int64_t>(number));
 }
 
-// Writes a number at `to` and returns the end. A real number has the fewest digits that read back
-// as the same number of its type. It always has a point or an exponent, so that readers give it a
-// real type: 1.0, 0.1, 1e+30. JSON has no form for numbers that are not finite: PutTensorJson()
-// refuses them. REQUIRES: the number is finite, and there is room for kJsonNumberBytes.
-// Thread-safe.
+// Returns the end. A real number has the fewest digits that read back as the same number of its
+// type. Its point or exponent has readers give it a real type: 1.0, 0.1, 1e+30. REQUIRES: the
+// number is finite, and there is room for kJsonNumberBytes. Thread-safe.
 template <typename Number>
 char* WriteJsonNumber(Number number, char* to) {
   if constexpr (std::same_as<Number, float>) {

@@ -6,12 +6,12 @@
 namespace mpsd {
 namespace {
 
-// Clients of Triton know these words.
+// Triton's clients know these words.
 absl::Status WrongType(absl::string_view field, absl::string_view wanted) {
   return Unparsable(field, absl::StrCat("attempt to access JSON non-", wanted, " as ", wanted));
 }
 
-// Reads a value by `get`, a call of simdjson. Any failure means that the field has another type.
+// Any failure of simdjson's `get` means another type.
 template <typename Got, typename Value>
 absl::Status Take(Got got, absl::string_view field, absl::string_view wanted, Value* value) {
   return std::move(got).get(*value) == simdjson::SUCCESS ? absl::OkStatus()

@@ -1,14 +1,13 @@
 // JsonWalk: reads untrusted JSON with simdjson, strictly, and words its faults for clients.
 //
-// simdjson's on-demand reader goes over the text once, forwards, at a tenth of the cost of building
-// a tree. Only files of this folder and of bodies/text_routes/ that read bodies include this
-// one, because simdjson.h is large. All code that uses the reader follows its three rules:
+// simdjson's on-demand reader costs a tenth of building a tree. Only files that read bodies include
+// this one, because simdjson.h is large. All code that uses the reader follows three rules:
 //
 //   1. A value that nobody reads is not checked. So read each one, or pass it to SkipValue().
 //   2. kBodyPadding readable bytes follow the text.
 //   3. A string is unescaped into the reader's own memory, and only once. To keep it, copy it.
 //
-// Thread-safe: no function has memory of its own.
+// All functions are thread-safe.
 #pragma once
 
 #include <simdjson.h>
@@ -30,21 +29,19 @@ namespace ondemand = simdjson::ondemand;
 
 static_assert(kBodyPadding >= simdjson::SIMDJSON_PADDING);
 
-// Bounds of a document besides its bytes. The first bounds our stack.
+// The first bounds our stack.
 inline constexpr int kMaxJsonDepth = 32;
 inline constexpr size_t kMaxJsonFields = 1024;  // per object
 
-// The refusals, all INVALID_ARGUMENT.
+// All INVALID_ARGUMENT.
 absl::Status NotJson(simdjson::error_code error);
-// "Unable to parse 'FIELD': WHY".
 absl::Status Unparsable(absl::string_view field, absl::string_view why);
 absl::Status NoField(absl::string_view field);
 absl::Status TooDeep(int most);
 
 bool IsNull(ondemand::value value);
 
-// Each reads the value of `field`, or says that it has another type. Nothing is converted: "1" is
-// no number and 1 no boolean.
+// INVALID_ARGUMENT for another type; nothing is converted.
 absl::Status ReadText(ondemand::value value, absl::string_view field, absl::string_view* text);
 absl::Status ReadFlag(ondemand::value value, absl::string_view field, bool* flag);
 absl::Status ReadUnsigned(ondemand::value value, absl::string_view field, uint64_t* number);
@@ -52,17 +49,17 @@ absl::Status ReadSigned(ondemand::value value, absl::string_view field, int64_t*
 absl::Status ReadArray(ondemand::value value, absl::string_view field, ondemand::array* array);
 absl::Status ReadObject(ondemand::value value, absl::string_view field, ondemand::object* object);
 
-// Checks an unwanted value that is nested in `depth` arrays and objects.
+// Checks an unwanted value inside `depth` arrays and objects.
 absl::Status SkipValue(ondemand::value value, int depth);
 
-// OK if only white space follows the document's value, which was read to its end.
+// OK if only white space follows the document's value, which was read.
 absl::Status CheckEnd(ondemand::document* document);
 
 // The keys of one object so far. Lives on one thread, during one ForEachField().
 class SeenKeys {
  public:
-  // INVALID_ARGUMENT if the key repeats or there are too many keys. Readers disagree on which of
-  // two values counts: a gate in front of this server might have read the other one.
+  // INVALID_ARGUMENT for a repeated key, or too many. Readers disagree on which of two values
+  // counts: a gate in front of this server might have read the other one.
   absl::Status Add(absl::string_view key);
 
  private:
@@ -71,8 +68,7 @@ class SeenKeys {
   size_t count_ = 0;
 };
 
-// The field's key with its escapes undone. Half a surrogate pair is an error; some versions of
-// simdjson want to be told so.
+// Half a surrogate pair is an error; some versions of simdjson want to be told so.
 template <typename Field>
 auto UnescapedKey(Field* field) {
   if constexpr (requires { field->unescaped_key(false); }) {
@@ -82,8 +78,8 @@ auto UnescapedKey(Field* field) {
   }
 }
 
-// Calls `take(key, value)` for each field of the object, until `take` returns an error. The keys
-// live as long as the reader.
+// Calls `take(key, value)` for each field, until `take` returns an error. The keys live as long as
+// the reader.
 template <typename Take>
 absl::Status ForEachField(ondemand::object object, Take take) {
   SeenKeys seen;
@@ -100,7 +96,7 @@ absl::Status ForEachField(ondemand::object object, Take take) {
   return absl::OkStatus();
 }
 
-// Calls `take(value)` for each element of the array, likewise.
+// Calls `take(value)` for each element, likewise.
 template <typename Take>
 absl::Status ForEachElement(ondemand::array array, Take take) {
   for (auto entry : array) {
@@ -111,8 +107,7 @@ absl::Status ForEachElement(ondemand::array array, Take take) {
   return absl::OkStatus();
 }
 
-// Reads a text of `bytes` bytes, an object. From its start `readable_bytes` may be read. Calls
-// `take(key, value)` for each field, until `take` returns an error.
+// Reads an object of `bytes` bytes, of which `readable_bytes` may be touched, as ForEachField().
 template <typename Take>
 absl::Status ReadDocument(const char* text, size_t bytes, size_t readable_bytes, Take take) {
   ondemand::parser parser;

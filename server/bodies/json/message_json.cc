@@ -34,14 +34,13 @@ void PutText(const FieldDescriptor& field, const std::string& text, std::string*
   PutJsonText(is_bytes ? absl::Base64Escape(text) : text, out);
 }
 
-// Writes an enum's name; a value without a name stays a number.
+// A value without a name stays a number.
 void PutEnum(const FieldDescriptor& field, int number, std::string* out) {
   const auto* const value = field.enum_type()->FindValueByNumber(number);
   if (value == nullptr) return PutNumber(number, out);
   PutJsonText(std::string(value->name()), out);
 }
 
-// One element of a list.
 void PutElement(const Message& message, const FieldDescriptor& field, int index, std::string* out) {
   const Reflection& of = *message.GetReflection();
   switch (field.cpp_type()) {
@@ -69,7 +68,7 @@ void PutElement(const Message& message, const FieldDescriptor& field, int index,
   }
 }
 
-// The one value of a field, or of a map's key or value.
+// A field's value, or a map's key or value.
 void PutSingle(const Message& message, const FieldDescriptor& field, std::string* out) {
   const Reflection& of = *message.GetReflection();
   switch (field.cpp_type()) {

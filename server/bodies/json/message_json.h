@@ -7,9 +7,8 @@
 
 namespace mpsd {
 
-// The answers of methods other than inference are protobuf messages (server/control). HTTP clients
-// read the same fields under the same names. Protobuf's own printer writes 64-bit integers as
-// strings. Clients calculate with them, so they are numbers here.
+// Protobuf's own printer writes 64-bit integers as strings; here they are numbers, since clients
+// calculate with them.
 //
 //   a number, string, bool or enum   always there, 0, "" and false too; an enum by its name
 //

@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// Whether the bytes are whole elements that fit some shape of the input.
+// Whether the bytes are whole elements that fit some shape.
 bool FindShape(const TensorSpec& tensor, bool batches, uint64_t bytes, InferBody::Shape* shape) {
   const size_t element_bytes = ElementBytes(tensor.datatype);
   if (element_bytes == 0) return ToldShape(tensor, batches, 1, shape);

@@ -12,7 +12,7 @@
 namespace mpsd {
 namespace {
 
-// The smallest number that rounds to more than the largest float.
+// It rounds to more than the largest float.
 constexpr double kBeyondFloat = 0x1.ffffffp127;
 
 bool Get(ondemand::value value, bool* element) { return !value.get_bool().get(*element); }
@@ -39,8 +39,7 @@ bool Get(ondemand::value value, Integer* element) {
   return wide >= Limits::min() && wide <= Limits::max();
 }
 
-// The part common to all datatypes: counts elements and makes room for them. Lives on one thread,
-// for one tensor.
+// Counts elements and makes room. Lives on one thread, for one tensor.
 class ElementSink {
  public:
   ElementSink(const DataTarget& target, CopiedTensors* out) : target_(target), out_(out) {}
@@ -79,8 +78,8 @@ class ElementSink {
   uint64_t count_ = 0;
 };
 
-// Reads elements of one size in chunks, because appending one by one costs more than reading. Lives
-// on one thread, for one tensor.
+// Reads in chunks: appending one by one costs more than reading. Lives on one thread, for one
+// tensor.
 template <typename Element>
 class NumberReader {
  public:
@@ -110,7 +109,7 @@ class NumberReader {
   Element chunk_[kChunk];
 };
 
-// Reads strings. Lives on one thread, for one tensor.
+// Lives on one thread, for one tensor.
 class TextReader {
  public:
   TextReader(const DataTarget& target, CopiedTensors* out) : sink_(target, out) {}

@@ -43,8 +43,8 @@ char* WriteFlag(uint8_t flag, char* to) {
   return std::copy(word.begin(), word.end(), to);
 }
 
-// Appends one chunk of elements, each followed by a comma. The text is made in place in the string,
-// because appending number by number costs more than the numbers.
+// Puts a comma after each element. The text is made in place: appending costs more than the
+// numbers.
 template <typename Number, bool kFlags>
 bool PutChunk(absl::string_view bytes, std::string* out) {
   const size_t begin = out->size();
@@ -93,7 +93,7 @@ absl::Status PutTexts(const AnswerOutput& output, size_t most_bytes, std::string
   return ElementCount(output.dims) == count ? absl::OkStatus() : WrongShape(output);
 }
 
-// Appends the elements, each followed by a comma.
+// Puts a comma after each element.
 absl::Status PutElements(const AnswerOutput& output, size_t most_bytes, std::string* out) {
   switch (output.datatype) {
     case DataType::kBool:

@@ -8,10 +8,9 @@
 
 namespace mpsd {
 
-// Spreads `count` elements over the dims of an input as clients see it, with the batch dim first if
-// the model batches. Fixed dims keep their length, the last open dim takes the rest, and other open
-// dims are 1. So an open batch dim counts rows only if no other dim is open. False if no such shape
-// has `count` elements. Pure.
+// The input's dims as clients see them: fixed dims keep their length, the last open dim takes the
+// rest, other open dims are 1. So an open batch dim counts rows only if no other dim is open. False
+// if no such shape has `count` elements. Pure.
 bool ToldShape(const TensorSpec& spec, bool batches, uint64_t count, InferBody::Shape* shape);
 
 }  // namespace mpsd

@@ -8,15 +8,14 @@
 
 namespace mpsd {
 
-// The HTTP code, if the route has its own, and the body.
+// The code is 0 if the route has none of its own.
 struct TextError {
   int code = 0;
   std::string json;
 };
 
-// The refusal of a request whose code on mpsd's other routes would be `code`. A text or list that
-// IsTooLong() is 413 everywhere. TEI's clients know two more codes: 422 if a body asks for
-// something impossible, and 424 if the model has failed.
+// `code` is the one of mpsd's other routes. IsTooLong() is 413 everywhere. TEI's clients also know
+// 422, for something impossible, and 424, for a failed model.
 //
 //   form      body
 //   kOpenAi   {"error":{"message":"…","type":"invalid_request_error","param":null,"code":null},
@@ -27,7 +26,7 @@ struct TextError {
 // Pure.
 TextError TextErrorOf(const absl::Status& status, int code, ErrorForm form);
 
-// The body of a 404 for an unknown path: no model is missing. Pure.
+// A 404: no model is missing. Pure.
 std::string NoSuchPathJson(ErrorForm form);
 
 }  // namespace mpsd

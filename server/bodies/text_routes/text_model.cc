@@ -48,7 +48,7 @@ ModelTask TaskTold(const ModelSpec& spec) {
   return WidthOf(spec.outputs[*scores]) == 1 ? ModelTask::kRerank : ModelTask::kClassify;
 }
 
-// The config's task, else the file's, else by the outputs.
+// The config's task, else the file's, else the outputs'.
 ModelTask TaskOf(const ServedModel& served) {
   if (served.facts.task != ModelTask::kAuto) return served.facts.task;
   return served.spec.task == ModelTask::kAuto ? TaskTold(served.spec) : served.spec.task;
@@ -96,7 +96,7 @@ bool CutsByDefault(const TextModel& model) {
 std::vector<TextModel> AllTextModels(const ModelDirectory& models) {
   std::vector<TextModel> found;
   for (const std::shared_ptr<ServedModel>& served : models.models()) {
-    // Only the version counts that a request without a version would get.
+    // Only the version for requests without one counts.
     if (!served->loaded || models.Find(served->name) != served) continue;
     std::optional<TextModel> model = TextModelOf(served);
     if (model.has_value()) found.push_back(*std::move(model));

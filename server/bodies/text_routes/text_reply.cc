@@ -66,7 +66,6 @@ absl::Status CheckRoom(const std::string& json, size_t most_bytes) {
       absl::StrCat("the answer has more than ", most_bytes, " bytes (limits.message)"));
 }
 
-// Writes each row's vector with `put`, separated by commas.
 template <typename Put>
 absl::Status PutVectors(const TextRequest& request, size_t most_bytes, TextValues* values,
                         std::string* json, Put put) {
@@ -127,7 +126,6 @@ absl::Status PutOllama(const TextRequest& request, const TextModel& model, const
 
 absl::Status PutOllamaOne(const TextRequest& request, size_t most_bytes, TextValues* values,
                           std::string* json) {
-  // The list of the only row.
   std::string list;
   const absl::Status status = PutLists(request, most_bytes, values, &list);
   if (!status.ok()) return status;
@@ -135,7 +133,7 @@ absl::Status PutOllamaOne(const TextRequest& request, size_t most_bytes, TextVal
   return status;
 }
 
-// Indices of the scores, the highest first; equal ones in their order.
+// The highest first; equal ones in their order.
 std::vector<size_t> Ranked(const std::vector<float>& scores) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});

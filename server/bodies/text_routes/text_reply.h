@@ -1,4 +1,4 @@
-// TextReply: writes a text route's answer from a model's numbers.
+// TextReply: a text route's answer from a model's numbers.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,20 @@
 
 namespace mpsd {
 
-// The numbers of a request's rows in order, in one part for each inference. Views of the parts'
-// bytes, which live during one call. Thread-compatible.
+// Numbers of a request's rows, in one part per inference. The parts' bytes outlive this.
+// Thread-compatible.
 class TextValues {
  public:
-  // Adds the answer for the next `row_count` rows. INTERNAL unless it has one output, FP32, with
-  // that many rows, as wide as those before, and finite numbers. Ignores its name.
+  // INTERNAL unless the next `row_count` rows have one output, FP32, as wide as those before, with
+  // finite numbers. Ignores its name.
   absl::Status Add(const Answer& answer, size_t row_count);
 
-  // The same for bytes that another object's Add() took.
+  // Bytes that another object's Add() took.
   void AddBytes(absl::string_view bytes, size_t row_count);
 
   size_t width() const { return width_; }
   size_t row_count() const { return row_count_; }
 
-  // Copies the next row's numbers.
   void Next(std::vector<float>* row);
 
  private:
@@ -39,11 +38,10 @@ class TextValues {
   std::vector<Part> parts_;
   size_t row_count_ = 0;
   size_t width_ = 0;
-  size_t part_ = 0;  // part of the next row, and its row there
+  size_t part_ = 0;  // the next row's part, and its row there
   size_t row_ = 0;
 };
 
-// Further facts of an answer. A value.
 struct TextUsage {
   uint64_t token_count = 0;
   int64_t duration_ns = 0;
@@ -62,10 +60,10 @@ struct TextUsage {
 //                 or of TEI [{"index","score","text"?}]; the highest first, of equal ones the first
 //   kPredict      [{"label","score"}], the highest first; a list of them for a list of rows
 //
-// An embedding is cut to the wanted dimensions, and then normalized to length 1 if the request says
-// so; an all-zero one stays so. Base64 encodes FP32, little endian. Numbers have the fewest digits
-// that read back the same. RESOURCE_EXHAUSTED if the body would exceed about `most_bytes`;
-// INVALID_ARGUMENT if the vectors are shorter than wanted. Thread-safe.
+// An embedding is cut to the wanted dimensions, and then normalized on request; an all-zero one
+// stays so. Base64 encodes FP32, little endian. Numbers have the fewest digits that read back the
+// same. RESOURCE_EXHAUSTED beyond about `most_bytes`; INVALID_ARGUMENT if the vectors are shorter
+// than wanted. Thread-safe.
 absl::Status WriteTextReply(TextRoute route, const TextRequest& request, const TextModel& model,
                             const TextUsage& usage, size_t most_bytes, TextValues* values,
                             std::string* json);

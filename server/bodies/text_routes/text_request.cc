@@ -68,7 +68,7 @@ class TextReader {
     return status;
   }
 
-  // Reads a count of at least 1.
+  // At least 1.
   static absl::Status ReadCount(ondemand::value value, absl::string_view key,
                                 std::optional<size_t>* count) {
     uint64_t number = 0;
@@ -104,7 +104,7 @@ class TextReader {
                           [this, key](ondemand::value element) { return ReadRow(key, element); });
   }
 
-  // A list element: a text, a row of tokens, or a token of the only row.
+  // A text, a row of tokens, or a token of the only row.
   absl::Status ReadRow(absl::string_view key, ondemand::value element) {
     JsonType type = JsonType::null;
     if (absl::Status status = TypeOf(element, &type); !status.ok()) return status;
@@ -201,7 +201,7 @@ class TextReader {
     });
   }
 
-  // A text, or an object with one; its other fields are the client's own.
+  // A text, or an object with one and the client's own fields.
   absl::Status ReadDocumentText(absl::string_view key, ondemand::value value) {
     JsonType type = JsonType::null;
     if (absl::Status status = TypeOf(value, &type); !status.ok()) return status;

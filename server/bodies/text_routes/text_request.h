@@ -1,4 +1,4 @@
-// TextRequest: what a text route's body asks for.
+// TextRequest: the contents of a text route's body.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@
 
 namespace mpsd {
 
-// The rows are texts, pairs of texts, or tokens; never two kinds. A value.
+// The rows are texts, pairs of texts, or tokens; never two kinds.
 struct TextRequest {
-  std::string model;                         // empty: not named
-  std::vector<std::string> texts;            // one per row, or a single query shared by all pairs
-  std::vector<std::string> pairs;            // second text of each row; empty: no pairs
-  std::vector<std::vector<int32_t>> tokens;  // rows sent as tokens
-  bool is_list = true;                       // false: one row, and its answer is no list
+  std::string model;               // empty: not named
+  std::vector<std::string> texts;  // one per row, or a query shared by all pairs
+  std::vector<std::string> pairs;  // second text per row; empty: no pairs
+  std::vector<std::vector<int32_t>> tokens;
+  bool is_list = true;  // false: one row, and its answer is no list
 
   TextWishes wishes;
-  std::optional<size_t> dimensions;  // numbers in a vector, at least 1
-  bool normalizes = true;            // each vector has the length 1
+  std::optional<size_t> dimensions;  // in a vector, at least 1
+  bool normalizes = true;            // to length 1
   bool as_base64 = false;
   bool raw_scores = false;
-  bool returns_texts = false;       // beside their scores
+  bool returns_texts = false;
   std::optional<size_t> top_count;  // number of highest scores
-  bool is_tei = false;              // for a rerank: in TEI's form
+  bool is_tei = false;              // a rerank in TEI's form
 
   size_t row_count() const {
     if (!tokens.empty()) return tokens.size();
@@ -37,7 +37,7 @@ struct TextRequest {
   const std::string& TextOf(size_t row) const { return texts.size() == 1 ? texts[0] : texts[row]; }
 };
 
-// Reads such a body into `request`, which is newly constructed. REQUIRES: the route Infers().
+// REQUIRES: the route Infers(), and `request` is new.
 //
 //   route         the rows                                       further fields
 //   kEmbeddings   input: str | [str] | [int] | [[int]]           encoding_format, dimensions,
@@ -55,9 +55,9 @@ struct TextRequest {
 //   kOllamaOne    prompt: str                                    likewise
 //
 // All have "model", on Ollama's routes perhaps with the tag ":latest". Null counts as left out;
-// unknown fields are checked and ignored. INVALID_ARGUMENT for any other body; IsTooLong() for more
-// than `most_rows` rows. Memory: the texts once more, and that of the JSON reader
-// (server/bodies/json/infer_body.h). Thread-safe.
+// unknown fields are checked and ignored. INVALID_ARGUMENT for any other body; IsTooLong() beyond
+// `most_rows`. Takes the texts' memory once more, and the JSON reader's (see InferBody).
+// Thread-safe.
 absl::Status ReadTextRequest(TextRoute route, std::string body, size_t most_rows,
                              TextRequest* request);
 

@@ -31,11 +31,10 @@ constexpr std::array<Row, 15> kPaths = {{
     {"/api/version", TextRoute::kOllamaVersion, ErrorForm::kPlain, true},
 }};
 
-// TEI's paths that are no routes here.
+// These are no routes here.
 constexpr std::array<absl::string_view, 4> kOtherPathsOfTei = {"/decode", "/embed_all",
                                                                "/embed_sparse", "/similarity"};
 
-// Whether `path` is `known` or lies below it.
 bool IsAtOrBelow(absl::string_view path, absl::string_view known) {
   return absl::ConsumePrefix(&path, known) && (path.empty() || path.front() == '/');
 }

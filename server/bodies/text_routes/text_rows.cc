@@ -39,7 +39,7 @@ bool Answers(TextRoute route, ModelTask task) {
   return task == ModelTask::kEmbedding;
 }
 
-// Bytes of all rows' tensors (ids, mask, types), as if each row were as long as the longest.
+// Ids, mask and types, as if each row were as long as the longest.
 uint64_t BytesOfTokens(const TextRequest& request, const TextModel& model) {
   size_t longest = 0;
   for (const std::vector<int32_t>& row : request.tokens) longest = std::max(longest, row.size());
@@ -57,7 +57,7 @@ uint64_t BytesOf(const TextRequest& request, const TextModel& model) {
 }
 
 // A model may have more words than its tokenizer, which mean nothing. Without a tokenizer only the
-// model itself knows.
+// model knows.
 absl::Status CheckTokens(const TextRequest& request, const TextModel& model) {
   if (request.tokens.empty() || !model.served->texts.ok()) return absl::OkStatus();
   const int32_t bound = (*model.served->texts)->id_bound();
@@ -110,7 +110,7 @@ absl::Status TextRows::Take(const TextRequest& request, const TextModel& model, 
   return absl::OkStatus();
 }
 
-// The model reads at most its limit of tokens of a row. A token is some bytes of a text.
+// A model reads at most its limit of tokens of a row. A token is some bytes of a text.
 void TextRows::CountTexts(const TextRequest& request, const TextModel& model) {
   const uint64_t most_bytes = uint64_t{MostTokens(model)} * kUsualTokenBytes;
   absl::flat_hash_set<std::pair<absl::string_view, absl::string_view>> seen;

@@ -1,4 +1,4 @@
-// TextRows: some rows of a TextRequest, as the message of one inference.
+// TextRows: some rows of a TextRequest, as one inference.
 #pragma once
 
 #include <array>
@@ -14,35 +14,32 @@
 
 namespace mpsd {
 
-// OK if the model can answer the route, and all rows with what they share take at most
-// `most_bytes`. INVALID_ARGUMENT for another task, more dimensions than a vector has, or an unknown
-// token id; IsTooLong() for the bytes. Pure.
+// OK if the model can answer the route, and the rows with what they share take at most
+// `most_bytes`. INVALID_ARGUMENT for another task, too many dimensions, or an unknown token id;
+// IsTooLong() for the bytes. Pure.
 absl::Status CheckTextRequest(TextRoute route, const TextRequest& request, const TextModel& model,
                               uint64_t most_bytes);
 
-// The rows from `first` on, of which one inference takes `count`:
+// `count` rows from `first` on:
 //
 //   texts             text BYTES[count,1]
 //   pairs             text BYTES[count,1], text_pair BYTES[count,1]
 //   tokens            input_ids [count,longest], attention_mask, token_type_ids, as the model has
 //                     them; rows are padded, and cut where the model takes fewer
 //
-// Owned by a call's task, used again for each call. Neither moved nor copied: messages have views
-// of it. Thread-compatible.
+// Owned by a call's task, and used again. Not moved: messages have views of it. Thread-compatible.
 class TextRows {
  public:
   TextRows() = default;
   TextRows(const TextRows&) = delete;
   TextRows& operator=(const TextRows&) = delete;
 
-  // Makes the tensors. TooLong(), with its place in the request, for a row of tokens that may not
-  // be cut. REQUIRES: `count` is at least 1, the request has that many rows from `first` on, and
-  // CheckTextRequest() accepted it.
+  // TooLong(), with its place in the request, for a row of tokens that may not be cut. REQUIRES:
+  // `count` is at least 1, the request has these rows, and CheckTextRequest() accepted it.
   absl::Status Take(const TextRequest& request, const TextModel& model, size_t first, size_t count);
 
-  // Fills the message's inputs with views of this, and asks for the one output that the request
-  // needs. The views live until Drop(), the other fields as long as the model. Reads none of the
-  // request's rows.
+  // Sets the message's inputs, and the one wanted output. The views of this live until Drop(), the
+  // other fields as long as the model.
   void Fill(const TextRequest& request, const TextModel& model, InferMessage* message) const;
 
   void Drop();
@@ -53,8 +50,7 @@ class TextRows {
   uint64_t token_count() const { return token_count_; }
   uint64_t truncated() const { return truncated_; }
 
-  // How many rows the model computes, where equal texts are one row, and about how many bytes it
-  // reads.
+  // Rows that the model computes, equal texts being one, and about how many bytes it reads.
   size_t distinct_count() const { return distinct_count_; }
   uint64_t work() const { return work_; }
 

@@ -46,7 +46,6 @@ absl::Status ReadField(absl::string_view key, ondemand::value value, size_t most
   return status;
 }
 
-// Numbers of special tokens before and behind a text.
 struct SpecialCounts {
   size_t before = 0;
   size_t after = 0;
@@ -65,7 +64,7 @@ SpecialCounts CountsOf(const text::Frame& frame) {
   return counts;
 }
 
-// `pieces` are the texts of the tokens `ids`.
+// `pieces` are the texts of `ids`.
 void PutTokens(const std::vector<int32_t>& ids, absl::Span<const std::string> pieces,
                const SpecialCounts& special, std::string* json) {
   json->push_back('[');

@@ -16,14 +16,14 @@ using ServedModels = std::vector<std::shared_ptr<ServedModel>>;
 constexpr int64_t kLoadingRetryNs = 1'000'000'000;
 constexpr ModelTask kTasks[] = {ModelTask::kEmbedding, ModelTask::kRerank, ModelTask::kClassify};
 
-// The tasks that answer the route, the best first. kAuto stands for any.
+// The best first. kAuto stands for any.
 std::vector<ModelTask> TasksOf(TextRoute route) {
   if (!Infers(route)) return {ModelTask::kAuto};
   if (route == TextRoute::kPredict) return {ModelTask::kClassify, ModelTask::kRerank};
   return {route == TextRoute::kRerank ? ModelTask::kRerank : ModelTask::kEmbedding};
 }
 
-// Each name once, with the version that a request without a version gets.
+// Each name once, with the version for requests without one.
 ServedModels ModelsOf(const ModelDirectory& models, MayUseModel may_use) {
   ServedModels found;
   for (const std::shared_ptr<ServedModel>& served : models.models()) {
@@ -47,7 +47,7 @@ bool IsDefaultFor(const ServedModel& model, ModelTask task) {
   return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
 }
 
-// Whether a model that is not loaded may turn out to have the task.
+// A model that is not loaded may turn out to have the task.
 bool MayHave(const ServedModel& model, ModelTask task) {
   const ModelTask told = model.facts.task;
   return task == ModelTask::kAuto || told == ModelTask::kAuto || told == task;

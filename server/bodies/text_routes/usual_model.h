@@ -1,4 +1,4 @@
-// UsualModel: the model that answers a request without a model's name.
+// UsualModel: the model for requests that name none.
 #pragma once
 
 #include <string>
@@ -14,11 +14,9 @@
 
 namespace mpsd {
 
-// Whether the caller may use the model of this name.
 using MayUseModel = absl::FunctionRef<bool(absl::string_view name)>;
 
-// Clients of servers with one model name none. Here the route says the task, and each task has one
-// usual model:
+// Each task has one usual model:
 //
 //   1. the model whose config has the task in `default_for`
 //   2. else the first model of that task, in the order of the directory: the config's at the start,
@@ -27,8 +25,6 @@ using MayUseModel = absl::FunctionRef<bool(absl::string_view name)>;
 // For /predict a classifier precedes a reranker. The routes /info and /tokenize take the first
 // model of any task, /tokenize only one with a tokenizer. Models that the caller may not use are
 // skipped if there are others.
-//
-// Errors, for the client:
 //
 //   UNAVAILABLE       a model that may be the one is still loading; with a time to come again, so
 //                     that no other model answers in its place meanwhile. Or it has failed to load,
@@ -41,14 +37,13 @@ using MayUseModel = absl::FunctionRef<bool(absl::string_view name)>;
 absl::StatusOr<TextModel> FindUsualModel(const ModelDirectory& models, TextRoute route,
                                          MayUseModel may_use);
 
-// A task, and the model for its requests that name none.
 struct UsualModel {
   ModelTask task = ModelTask::kEmbedding;
   std::string name;
   size_t model_count = 1;  // models with the task
 };
 
-// The usual model of each loaded model's task, for pages about models. Thread-safe.
+// One for each loaded model's task. Thread-safe.
 std::vector<UsualModel> UsualModels(const ModelDirectory& models, MayUseModel may_use);
 
 }  // namespace mpsd

@@ -17,8 +17,7 @@
 namespace mpsd {
 namespace {
 
-// The text with "&lt;" for "<" and so on, safe inside an element and a quoted attribute. Workers'
-// last words and file names are untrusted. Pure.
+// "&lt;" for "<" and so on, safe inside an element and a quoted attribute. Pure.
 std::string HtmlText(absl::string_view text) {
   return absl::StrReplaceAll(
       text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
@@ -29,7 +28,7 @@ namespace control_pb = control::v1;
 constexpr absl::string_view kRefusalMark = "<!--refusal-->";
 constexpr absl::string_view kStateMark = "<!--state-->";
 
-// The text between the first occurrence of `begin` and the next of `end`.
+// From the first `begin` to the next `end`.
 absl::string_view Between(absl::string_view text, absl::string_view begin, absl::string_view end) {
   const size_t first = text.find(begin);
   MPSD_CHECK(first != absl::string_view::npos);
@@ -39,7 +38,7 @@ absl::string_view Between(absl::string_view text, absl::string_view begin, absl:
   return text.substr(0, last);
 }
 
-// 'sha256-…', the name of an inline text in a Content-Security-Policy.
+// 'sha256-…', an inline text's name in a Content-Security-Policy.
 std::string SourceOf(absl::string_view text) {
   const std::optional<Sha256Digest> digest = Sha256(text);
   MPSD_CHECK(digest.has_value());

@@ -12,13 +12,13 @@ enum class BodyCoding : uint8_t {
   kPlain,
   kGzip,
   kDeflate,
-  kUnknown,  // another one, or several combined
+  kUnknown,  // another one, or several
 };
 
-// Reads Content-Encoding; "x-gzip" is gzip and "identity" nothing. Pure.
+// From Content-Encoding; "x-gzip" is gzip and "identity" nothing. Pure.
 BodyCoding CodingOf(const HttpRequest& request);
 
-// The HTTP code for an unsupported compression.
+// HTTP's code for an unsupported one.
 inline constexpr int kUnsupportedMedia = 415;
 
 // UNIMPLEMENTED for an unsupported coding, or for any unless `allowed`. Pure.

@@ -41,7 +41,7 @@ bool IsAddress(absl::string_view host) {
   return inet_pton(AF_INET, std::string(host).c_str(), &address) == 1;
 }
 
-// The host in "localhost:8000" and "[::1]:8000"; the whole text if no port follows the colon.
+// "localhost:8000" and "[::1]:8000" have a port; any other text is returned whole.
 absl::string_view WithoutPort(absl::string_view host) {
   const size_t colon = host.rfind(':');
   if (colon == absl::string_view::npos) return host;

@@ -17,7 +17,7 @@ constexpr char kGet[] = "GET, HEAD";
 constexpr char kPost[] = "POST";
 constexpr char kBoth[] = "GET, HEAD, POST";
 
-// The part below "/v2/models/NAME[/versions/VERSION]".
+// Below "/v2/models/NAME[/versions/VERSION]".
 struct ModelRoute {
   absl::string_view action;
   RouteKind kind;
@@ -42,7 +42,7 @@ int Nibble(char digit) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Nothing if the escapes are malformed, or stand for a character that no name has.
+// Nothing for malformed escapes, or characters that no name has.
 std::optional<std::string> Decoded(absl::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -69,8 +69,8 @@ Route Of(RouteKind kind, const char* allow) {
   return route;
 }
 
-// The route of "/v2/systemsharedmemory/…" or "/v2/cudasharedmemory/…" with these parts; `kinds` are
-// for status, registering and unregistering.
+// "/v2/systemsharedmemory/…" or "/v2/cudasharedmemory/…"; `kinds` are for status, registering and
+// unregistering.
 Route RouteOfRegions(std::vector<absl::string_view> parts, const std::array<RouteKind, 3>& kinds) {
   std::optional<std::string> region = "";
   if (parts.size() == 3 && parts[0] == "region") {
@@ -87,7 +87,7 @@ Route RouteOfRegions(std::vector<absl::string_view> parts, const std::array<Rout
   return route;
 }
 
-// The route of "/v2/models/…" with these parts.
+// "/v2/models/…".
 Route RouteOfModel(std::vector<absl::string_view> parts) {
   if (parts.size() == 1 && parts[0] == "stats") return Of(RouteKind::kModelStatistics, kGet);
   const std::optional<std::string> model = Decoded(parts[0]);
@@ -116,7 +116,7 @@ Route RouteOfModel(std::vector<absl::string_view> parts) {
   return {};
 }
 
-// The route of "/mpsd/models/…".
+// "/mpsd/models/…".
 Route RouteOfForgiveness(absl::string_view path) {
   const bool is_one = absl::ConsumeSuffix(&path, "/forgive") && !absl::StrContains(path, '/');
   const std::optional<std::string> model = is_one ? Decoded(path) : std::nullopt;
@@ -126,7 +126,7 @@ Route RouteOfForgiveness(absl::string_view path) {
   return route;
 }
 
-// The route of "/v2/repository/…".
+// "/v2/repository/…".
 Route RouteOfRepository(const std::vector<absl::string_view>& parts) {
   if (parts.size() == 1 && parts[0] == "index") return Of(RouteKind::kRepositoryIndex, kPost);
   if (parts.size() != 3 || parts[0] != "models") return {};
@@ -139,7 +139,6 @@ Route RouteOfRepository(const std::vector<absl::string_view>& parts) {
   return route;
 }
 
-// Decodes the model's name in the path, as for all routes.
 Route RouteOfText(const TextPath& text) {
   const std::optional<std::string> model = Decoded(text.name);
   if (!model.has_value()) return {};
@@ -154,7 +153,7 @@ Route RouteOfText(const TextPath& text) {
 }
 
 // A browser asks for the page. Clients of text-embeddings-inference that know only the server's
-// address post their texts there, as to /embed.
+// address post texts there, as to /embed.
 Route RouteOfRoot(absl::string_view method) {
   if (method != "POST") return Of(RouteKind::kFrontPage, kBoth);
   Route route = RouteOfText(FindTextPath("/embed"));

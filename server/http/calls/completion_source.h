@@ -7,40 +7,38 @@
 
 namespace mpsd {
 
-// A door's thread looks here for completed batches; it knows nothing else of dispatch/. Between two
-// looks it takes the events of its connections. So under load one thread does both and never sleeps
-// or needs waking.
+// Between two looks a thread takes the events of its connections. So under load one thread does
+// both and never sleeps or needs waking.
 //
 //   Wake ─▶ events, Drain, events, Drain … nothing to do ─▶ Park ─ true ─▶ sleep in its queue ────┐
 //     ▲                                        ▲               └─ false ─▶ go on                  │
 //     └─────────────────────────────────────────────────────────────────────── an event ──────────┘
 //
-// A thread that sleeps finds no completion: another awake thread does. Where all sleep, a worker's
-// bell wakes the thread that fell asleep last. Implemented over dispatch/'s Plane, wired in the
-// daemon. Thread-safe.
+// Where all threads sleep, a worker's bell wakes the one that fell asleep last. The daemon
+// implements this over Plane. Thread-safe.
 class CompletionSource {
  public:
   virtual ~CompletionSource() = default;
 
-  // Ends the requests of the completed batches: steps 11 to 13 of their lives run in this call, on
-  // this thread. Returns the number of batches. Never blocks.
+  // Runs steps 11 to 13 of the completed batches' requests in this call. Returns the number of
+  // batches. Never blocks.
   virtual size_t Drain() = 0;
 
-  // The calling thread, parked or new, looks for completions from now on. No worker rings while any
-  // thread is awake.
+  // The calling thread, parked or new, looks for completions. No worker rings while any thread is
+  // awake.
   virtual void Wake() = 0;
 
-  // The calling thread is about to sleep in `ear`. False if the last look found completions: then
-  // the thread is still awake, and must not sleep before another Park() returned true.
+  // The calling thread is about to sleep in `ear`. False: the last look found completions, and the
+  // thread stays awake until another Park() returns true.
   virtual bool Park(platform::Poller* ear) = 0;
 
-  // Whether a thread may look for work a little before it sleeps (see Patience).
+  // Whether a thread may look on before it sleeps (see Patience).
   virtual bool CoresAreLeft() const = 0;
 
-  // `ear` was readable: a worker's bell has rung. The calling thread is awake.
+  // `ear` was readable: a bell has rung. The calling thread is awake.
   virtual void ClearBells() = 0;
 
-  // The calling thread, parked, never sleeps in `ear` again.
+  // The parked calling thread never sleeps in `ear` again.
   virtual void Leave(platform::Poller* ear) = 0;
 };
 

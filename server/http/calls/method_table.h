@@ -15,25 +15,23 @@
 
 namespace mpsd {
 
-// The full name of a method of the Open Inference Protocol: for "ModelReady"
-// "/inference.GRPCInferenceService/ModelReady".
+// "/inference.GRPCInferenceService/ModelReady" for "ModelReady".
 inline std::string InferenceMethodName(absl::string_view method) {
   return absl::StrCat("/inference.GRPCInferenceService/", method);
 }
 
-// A method's view of its caller, without credentials: the gate has judged them.
+// A method's view of its caller, whom the gate has judged.
 struct CallerInfo {
-  std::string peer;           // "ipv4:127.0.0.1:40312", "unix:"
+  std::string peer;
   ConnectionId connection{};  // null if nobody asks
 
-  // Whether the caller is on this host: on a Unix socket or a loopback address.
+  // Whether the caller uses a Unix socket or a loopback address.
   bool IsLocal() const;
 };
 
-// Connects door/, which moves bytes, with control/, which knows their meaning. Filled by control/
-// before the server starts; each call that does not infer looks its method up here, after the gate.
-// Knows no gRPC: requests and responses are bytes, and a status is the client's answer. An unknown
-// name is UNIMPLEMENTED.
+// Connects door/, which moves bytes, with control/, which knows their meaning and fills the table
+// before the server starts. Calls that do not infer come here after the gate. An unknown name is
+// UNIMPLEMENTED.
 //
 //   table->AddTyped<pb::ServerLiveRequest, pb::ServerLiveResponse>(
 //       InferenceMethodName("ServerLive"), MethodTable::Kind::kUnary,
@@ -42,23 +40,23 @@ struct CallerInfo {
 //         return absl::OkStatus();
 //       });
 //
-// Owned by the daemon; outlives the server. Thread-safe once filled: any thread may call methods,
-// several at a time. A method never blocks, since all calls of its thread would wait; one that
-// cannot answer at once is kDeferred.
+// Owned by the daemon; outlives the server. Thread-safe once filled. A method never blocks, since
+// all calls of its thread would wait; a slow one is kDeferred.
 class MethodTable {
  public:
-  // Answers at once. Request and response are serialized messages.
+  // Request and response are serialized messages.
   using Unary = std::function<absl::Status(const CallerInfo& caller, absl::string_view request,
                                            std::string* response)>;
 
-  // A number that stands for the state behind a watched method's responses. Different responses
-  // have different numbers. Must be cheap: it is called all the time.
+  // Stands for the state behind a watched method's responses: different responses, different
+  // numbers. Must be cheap.
   using State = std::function<uint64_t()>;
 
-  // How long it takes from one response of a periodic method to the next, by its request.
+  // The time between two responses of a periodic method.
   using Pause = std::function<int64_t(absl::string_view request)>;
 
-  // Gives a deferred method's answer. Called exactly once a call, from any thread.
+  // Gives a deferred method's answer. Called exactly once a call, from any thread. The call lives
+  // until then.
   using Answer = std::function<void(const absl::Status& status, std::string response)>;
   using Deferred =
       std::function<void(const CallerInfo& caller, absl::string_view request, Answer answer)>;
@@ -78,20 +76,16 @@ class MethodTable {
     Pause pause;  // for a periodic method
   };
 
-  // Adds the method "/package.Service/Name". REQUIRES: the name is new, and the kind is kUnary or
-  // kConversation.
+  // Adds the method "/package.Service/Name". REQUIRES: the name is new; kUnary or kConversation.
   void Add(const std::string& name, Kind kind, Unary unary);
 
-  // The same for a watched method. Its caller gets another response if `state` has changed and the
-  // response differs.
+  // Adds a watched method. Its caller gets another response if `state` has changed and the response
+  // differs.
   void AddWatched(const std::string& name, State state, Unary unary);
 
-  // The same for a periodic method, which is watched too. Its caller gets another response after
-  // each pause, also an equal one.
+  // Adds a watched method whose caller gets another response, even an equal one, after each pause.
   void AddPeriodic(const std::string& name, Pause pause, Unary unary);
 
-  // The same for a method that answers later. `deferred` calls its `answer` exactly once: the call
-  // lives until then.
   void AddDeferred(const std::string& name, Deferred deferred);
 
   // Adds a deferred function over protobuf messages, with an empty answer.
@@ -107,8 +101,7 @@ class MethodTable {
     });
   }
 
-  // Adds a function over protobuf messages. Bytes that are no Request are INVALID_ARGUMENT and do
-  // not reach the function.
+  // Adds a function over protobuf messages. Bytes that are no Request are INVALID_ARGUMENT.
   template <typename Request, typename Response, typename Function>
   void AddTyped(const std::string& name, Kind kind, Function function) {
     Add(name, kind, Typed<Request, Response>(function));
@@ -118,7 +111,7 @@ class MethodTable {
     AddWatched(name, std::move(state), Typed<Request, Response>(function));
   }
 
-  // Null if there is no such method.
+  // Null if there is none.
   const Method* Find(absl::string_view name) const;
 
  private:

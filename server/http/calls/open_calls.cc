@@ -50,7 +50,6 @@ absl::Status OpenCalls::EnterBeside(const Place& stream, Place* place) {
   return EnterOf(stream.client_, place);
 }
 
-// False if the limit is reached.
 bool OpenCalls::CountOne() {
   uint32_t count = this->count();
   while (count < limit_ && !count_.compare_exchange_weak(count, count + 1)) {
@@ -58,7 +57,7 @@ bool OpenCalls::CountOne() {
   return count < limit_;
 }
 
-// Where no account has calls of no model, one more call has room.
+// While no call is without a model, the limit alone counts.
 absl::Status OpenCalls::EnterOf(uint64_t client, Place* place) {
   MPSD_CHECK(place->calls_ == nullptr);
   if (!CountOne()) return Refuse("too many calls are open");

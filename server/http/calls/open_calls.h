@@ -13,19 +13,15 @@
 
 namespace mpsd {
 
-// The open calls of one kind, from their arrival to their end. They wait for their message, for
-// their model, or for their client to take the answer. A stream's request counts as a ModelInfer
-// call until its answer is written. A call beyond the bounds is refused at once. Owned by the
-// DoorBounds, one ledger for each kind of call, shared by all of the door's threads. Waits only for
-// its mutex. Thread-safe.
+// The open calls of one kind, from arrival to end. A stream's request counts as a ModelInfer call
+// until its answer is written. A call beyond the bounds is refused at once. Owned by the
+// DoorBounds. Waits only for its mutex. Thread-safe.
 //
-// A model, and one client at it, may use only as much as is left for all others. The calls of the
-// model and those of this client at the model are together at most limit - open. So one client at
-// one model gets a third of the limit, and many clients at one model get half. If N models do not
-// answer, 1 / (N + 2) of the limit is left. No share is configured, and none is wasted while nobody
-// needs it. A client is a host: limits.streams bounds the calls of one connection.
+// A model's calls, and one client's at that model, are together at most limit - open. So one client
+// at one model gets a third of the limit, many clients at one model half. If N models do not
+// answer, 1 / (N + 2) of the limit is left. A client is a host.
 //
-// Calls with an unknown model, or none, share one account, the model "".
+// Calls with an unknown model, or none, share the account of the model "".
 class OpenCalls {
   // A call's accounts: hashes of the model, and of client and model.
   struct Keys {
@@ -34,8 +30,7 @@ class OpenCalls {
   };
 
  public:
-  // One call's place: counted from Enter() on, and in at most one account. Must not outlive the
-  // ledger. Thread-compatible.
+  // One call's place, in at most one account. Must not outlive the ledger. Thread-compatible.
   class Place {
    public:
     Place() = default;
@@ -43,15 +38,14 @@ class OpenCalls {
     Place(Place&& other) noexcept { *this = std::move(other); }
     Place& operator=(Place&& other) noexcept;
 
-    // The call counts for this model from now on. RESOURCE_EXHAUSTED if the model or the client has
-    // used its share; then nothing has changed. REQUIRES: the call has entered.
+    // The call counts for this model from now on. RESOURCE_EXHAUSTED, without a change, if the
+    // model or the client has used its share. REQUIRES: the call has entered.
     absl::Status BelongTo(absl::string_view model);
 
-    // The call counts for no model from now on. Names that no model has get no account, since a
-    // client can invent any number of them. Does nothing for a call without a place.
+    // The call counts for no model from now on: a client can invent any number of names that no
+    // model has. Does nothing for a call without a place.
     void BelongToNone();
 
-    // Gives the place back, if the call has one.
     void Leave();
 
    private:
@@ -62,23 +56,23 @@ class OpenCalls {
     Keys keys_;
   };
 
-  // `refused` counts the calls beyond the bounds, and outlives the ledger.
+  // `refused` counts refused calls, and outlives the ledger.
   OpenCalls(uint32_t limit, std::atomic<uint64_t>* refused);
 
   // A call of this client has arrived. RESOURCE_EXHAUSTED beyond the bounds: then the call has no
-  // place. `peer` is the client's address, such as "ipv4:10.0.0.1:4711". The caller soon says what
-  // the call belongs to. REQUIRES: `place` is empty.
+  // place. `peer` is an address as HostOfPeer() takes. BelongTo() or BelongToNone() follows soon.
+  // REQUIRES: `place` is empty.
   absl::Status Enter(absl::string_view peer, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The same for a stream's request. Its client is that of the stream's place, in any ledger.
-  // REQUIRES: `stream` is not empty, `place` is.
+  // The same for a stream's request, whose client is that of `stream`, in any ledger. REQUIRES:
+  // `stream` is not empty, `place` is.
   absl::Status EnterBeside(const Place& stream, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
 
   uint32_t count() const { return count_.load(std::memory_order_relaxed); }
 
  private:
-  // Keyed by hashes of names, of 64 bits with a seed of this process, so that open names do not
-  // collide. An account exists while it counts something, so there are at most as many as calls.
+  // Keyed by hashes of 64 bits with a seed of this process. An account exists while it counts
+  // something, so there are at most as many as calls.
   using Accounts = absl::flat_hash_map<uint64_t, uint32_t>;
 
   static Keys KeysOf(absl::string_view model, uint64_t client);
@@ -96,15 +90,14 @@ class OpenCalls {
   const uint64_t none_;  // the key of no model
 
   std::atomic<uint32_t> count_{0};    // never above the limit
-  std::atomic<uint32_t> of_none_{0};  // in the account of no model; written under `mu_`
+  std::atomic<uint32_t> of_none_{0};  // calls of no model; written under `mu_`
 
   absl::Mutex mu_;
   Accounts of_model_ ABSL_GUARDED_BY(mu_);
   Accounts of_pair_ ABSL_GUARDED_BY(mu_);  // by client and model
 };
 
-// The host in a client's address, such as "ipv4:10.0.0.1:4711": "ipv4:10.0.0.1" for
-// "ipv4:10.0.0.1:4711". All clients of Unix sockets are one host. Pure.
+// "ipv4:10.0.0.1" for "ipv4:10.0.0.1:4711". All clients of Unix sockets are one host. Pure.
 absl::string_view HostOfPeer(absl::string_view peer);
 
 }  // namespace mpsd

@@ -20,7 +20,7 @@ namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-// Why the address cannot be bound; 0: it can, or the reason does not concern this process.
+// 0: it can be bound, or the reason does not concern this process.
 int BindError(const addrinfo& info) {
   const UniqueFd fd(socket(info.ai_family, SOCK_STREAM, 0));
   if (fd.get() < 0) return 0;  // for example, a host without IPv6
@@ -33,7 +33,7 @@ absl::Status SystemError(int code) {
   return absl::UnavailableError(std::generic_category().message(code));
 }
 
-// Whether a process listens on the socket. A daemon that was killed leaves only the file.
+// A killed daemon leaves only the file.
 bool IsServed(const std::string& path) {
   const UniqueFd fd(socket(AF_UNIX, SOCK_STREAM, 0));
   sockaddr_un address{};
@@ -74,7 +74,7 @@ absl::Status ProbeAddress(const std::string& address) {
   const Addresses addresses(found, freeaddrinfo);
   for (const addrinfo* info = addresses.get(); info != nullptr; info = info->ai_next) {
     const int code = BindError(*info);
-    // A name may also stand for an address of a family that this host lacks.
+    // A name may also stand for a family that this host lacks.
     if (code == 0 || (code == EADDRNOTAVAIL && addresses->ai_next != nullptr)) continue;
     return SystemError(code);
   }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kMaxPemBytes = 1 << 20;
 // A file system's clock ticks in milliseconds. A file written less than this before it was read may
-// change again without getting another stamp.
+// change again under the same stamp.
 constexpr int64_t kStampDoubtNs = kNsPerSecond;
 
 template <typename T, void (*Free)(T*)>
@@ -32,7 +32,7 @@ using Bio = std::unique_ptr<BIO, Freer<BIO, BIO_free_all>>;
 using Certificate = std::unique_ptr<X509, Freer<X509, X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY, EVP_PKEY_free>>;
 
-// A key with a passphrase is refused: nobody is there to type it.
+// Nobody is there to type a passphrase.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 Bio Reader(const std::string& text) {

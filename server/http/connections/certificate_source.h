@@ -1,4 +1,4 @@
-// CertificateSource: the server's current certificate and key.
+// CertificateSource: the certificate and key in force.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace mpsd {
 struct CertificateFiles {
   std::string certificate;  // PEM: the server's, then those up to its authority
   std::string key;          // PEM
-  std::string client_ca;    // PEM: authorities of clients' certificates; empty: none needed
+  std::string client_ca;    // PEM, for clients' certificates; empty: none needed
 };
 
-// The contents of the files. The key fits the certificate.
+// The key fits the certificate.
 struct CertificateTexts {
   std::string certificate;
   std::string key;
@@ -30,14 +30,13 @@ struct CertificateTexts {
   int64_t not_after_s = 0;  // since the epoch
 };
 
-// Reads the files and checks that they belong together. INVALID_ARGUMENT names the file at fault:
-// no certificate, no key, the key of another certificate, no authority. Thread-safe.
+// INVALID_ARGUMENT names the file at fault: no certificate, no key, the key of another certificate,
+// no authority. Thread-safe.
 absl::StatusOr<CertificateTexts> ReadCertificates(const CertificateFiles& files);
 
-// Holds the certificate in force, and replaces it when the files change. The HttpServer asks for
-// each new connection; the source then looks at the files' stamps. New contents come into force
+// Asked for each new connection, and then looks at the files' stamps. New contents come into force
 // only if they belong together, so the old pair stays while one file is still old. Shared by the
-// credentials of the server's listeners. Reads small files under its lock. Thread-safe.
+// server's listeners. Reads small files under its lock. Thread-safe.
 class CertificateSource {
  public:
   // Fails as ReadCertificates() does. `metrics` and `logger` outlive the source.
@@ -45,12 +44,11 @@ class CertificateSource {
                                                                  AccessMetrics* metrics,
                                                                  Logger* logger);
 
-  // Returns the contents in force and sets `*version`. Null if `*version` is current already.
-  // Versions begin with 1, so 0 always gets the contents.
+  // Returns the contents in force and sets `*version`. Null if `*version` is current. Versions
+  // begin with 1.
   std::shared_ptr<const CertificateTexts> Next(uint64_t* version) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // Tell whether the files have changed.
   struct Stamps {
     FileStamp certificate;
     FileStamp key;
@@ -71,7 +69,7 @@ class CertificateSource {
   Logger* const logger_;
 
   absl::Mutex mu_;
-  Stamps read_ ABSL_GUARDED_BY(mu_);  // stamps of the files read last, in force or refused
+  Stamps read_ ABSL_GUARDED_BY(mu_);  // in force or refused
   std::shared_ptr<const CertificateTexts> texts_ ABSL_GUARDED_BY(mu_);
   uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
   // why the files read last were refused; empty: accepted

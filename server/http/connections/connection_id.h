@@ -9,16 +9,15 @@
 
 namespace mpsd {
 
-// The part of a connection that others may know. Only its owner calls End(). Thread-safe.
+// The part of a connection that others may know. Thread-safe.
 class ConnectionMark {
  public:
-  // `peer` is the client's address: "ipv4:127.0.0.1:40312", "unix:".
   explicit ConnectionMark(absl::string_view peer) : is_of_this_host_(IsOfThisHost(peer)) {}
 
   bool is_of_this_host() const { return is_of_this_host_; }
   bool is_open() const { return is_open_.load(std::memory_order_acquire); }
 
-  // The connection has ended.
+  // Called by the owner alone.
   void End() { is_open_.store(false, std::memory_order_release); }
 
  private:
@@ -26,9 +25,8 @@ class ConnectionMark {
   std::atomic<bool> is_open_{true};
 };
 
-// Equal exactly for calls of one connection. While somebody holds an id, no later connection gets
-// an equal one. An address cannot serve as the id: all clients of a Unix socket have the same.
-// Holding an id does not keep the connection alive.
+// Equal exactly for calls of one connection, as long as somebody holds it. An address would not do:
+// all clients of a Unix socket have the same. Holding an id does not keep the connection alive.
 using ConnectionId = std::shared_ptr<const ConnectionMark>;
 
 }  // namespace mpsd

@@ -36,7 +36,7 @@ bool ConnectionShares::ListenerHasRoom(const Shares::value_type& share,
   return open < bounds.of_listener && share.second.count < bounds.of_listener - open;
 }
 
-// The one whose place a newcomer of this share may take; null if there is none.
+// Null if the newcomer may take nobody's place.
 std::shared_ptr<ConnectionShares::Use> ConnectionShares::Stalest(const Shares::value_type& newcomer,
                                                                  bool at_listener) const {
   // The largest rank wins, so the time is negated.
@@ -57,7 +57,7 @@ std::shared_ptr<ConnectionShares::Use> ConnectionShares::Stalest(const Shares::v
   return best;
 }
 
-// The oldest of the share with the most handshakes; null: none has lasted long.
+// Null: none has lasted long.
 std::shared_ptr<ConnectionShares::Use> ConnectionShares::LongHandshake(int64_t now_ns) const {
   using Rank = std::pair<uint32_t, int64_t>;
   Rank best_rank;
@@ -73,7 +73,7 @@ std::shared_ptr<ConnectionShares::Use> ConnectionShares::LongHandshake(int64_t n
   return best;
 }
 
-// False if the connection may not end: too many are ending.
+// False: too many connections are ending.
 bool ConnectionShares::Displace(std::shared_ptr<Use> use, const Bounds& bounds, int64_t now_ns,
                                 UsesToEnd* displaced) {
   if (ending_ >= std::min(kMostEnding, bounds.connections / 4 + 1)) return false;

@@ -20,27 +20,21 @@
 
 namespace mpsd {
 
-// The connections of one door, each in the share of its host at one listener.
+// Each of several listeners leaves a sixteenth of the door's connections to the others. A host at a
+// listener may have as many connections as it leaves to others there: one host gets half, two a
+// third each.
 //
-// Each of several listeners leaves a sixteenth of the door's connections to the others. A share may
-// have as many connections as its listener has left for others. So one host gets half of a
-// listener's connections, two hosts get a third each, and a host that has none finds room. No share
-// is configured.
+// Without room a newcomer takes an idle connection's place, in the largest share above its own,
+// else in its own share. A connection that never had a call goes first, then the one silent
+// longest. If there is none, the newcomer is refused.
 //
-// If no room is left, a newcomer takes the place of an idle connection:
+// Beyond a quarter of the door's connections, a newcomer's handshake of TLS displaces one older
+// than kLongHandshakeNs: the oldest of the share with most handshakes. So hosts without end cannot
+// fill the door by handshakes that never end. While none is so old, as when many clients come back
+// at once, the rules above count.
 //
-//   which share          the largest that is larger than the newcomer's, or the newcomer's own.
-//   which connection     One that never had a call, as a handshake that does not end.
-//                        Among several the one that has been silent longest.
-//
-// Handshakes of TLS have a quarter of the door's connections, so that hosts without end cannot take
-// more by handshakes that they do not end. Beyond it a newcomer's handshake takes the place of one
-// that has lasted kLongHandshakeNs: the oldest of the share with the most handshakes. While there
-// is none, as when many clients come back at once, only the rules above count.
-//
-// A connection with an open call is never ended. A newcomer is refused if there is neither room nor
-// an idle connection. A connection that was told to end no longer counts, although it is open for a
-// moment. There are at most kMostEnding of them, or a quarter of the door's connections.
+// A connection that was told to end no longer counts, although it is open for a moment. At most
+// kMostEnding are so, or a quarter of the door's.
 //
 // Owned by the HttpServer, one for each group of addresses. Thread-safe.
 class ConnectionShares {
@@ -50,16 +44,16 @@ class ConnectionShares {
   // Most handshakes are over sooner.
   static constexpr int64_t kLongHandshakeNs = kNsPerSecond;
 
-  // Limit of one listener's share of the door's connections. Pure.
+  // Pure.
   static uint32_t OfListener(uint32_t connections, size_t listeners) {
     constexpr uint32_t kPartForOthers = 16;
     return listeners > 1 ? connections - connections / kPartForOthers : connections;
   }
 
-  // Limit of the handshakes that are not over. Pure.
+  // Pure.
   static uint32_t MostHandshakes(uint32_t connections) { return std::max(connections / 4, 1U); }
 
-  // A door's bounds. A value; the referents outlive the call.
+  // The referents outlive the call.
   struct Bounds {
     uint32_t connections = 0;  // at all listeners
     uint32_t of_listener = 0;  // at each
@@ -71,7 +65,7 @@ class ConnectionShares {
     int listener = -1;
     uint64_t host = 0;  // HostOf() of its socket
     int64_t now_ns = 0;
-    bool begins_handshake = false;  // EndHandshake() is called once it has succeeded
+    bool begins_handshake = false;  // EndHandshake() follows once it succeeded
   };
 
   class Use;
@@ -80,7 +74,7 @@ class ConnectionShares {
   ConnectionShares(const ConnectionShares&) = delete;
   ConnectionShares& operator=(const ConnectionShares&) = delete;
 
-  // Takes a connection in; null if refused. The caller calls Leave() when it is closed.
+  // Null if refused. The caller calls Use::Leave() when the connection is closed.
   std::shared_ptr<Use> Enter(const Newcomer& newcomer, const Bounds& bounds)
       ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -91,8 +85,8 @@ class ConnectionShares {
 
  private:
   struct Share {
-    uint32_t count = 0;  // counted connections
-    uint32_t uses = 0;   // including those told to end
+    uint32_t count = 0;
+    uint32_t uses = 0;  // including those told to end
     uint32_t handshakes = 0;
   };
   using Shares = std::map<std::pair<int, uint64_t>, Share>;  // by listener and host
@@ -124,7 +118,7 @@ class ConnectionShares {
   RateLimit told_ ABSL_GUARDED_BY(mu_){1, 0};  // limits log lines
 };
 
-// One connection's use, shared by its owner and its open calls. Thread-safe.
+// Shared by a connection's owner and its open calls. Thread-safe.
 class ConnectionShares::Use {
  public:
   Use(ConnectionShares* shares, Shares::value_type* share, const Newcomer& newcomer)
@@ -133,7 +127,6 @@ class ConnectionShares::Use {
         heard_ns_(newcomer.now_ns),
         in_handshake_(newcomer.begins_handshake) {}
 
-  // A call has begun, or has ended.
   void BeginCall() {
     calls_.fetch_add(1, std::memory_order_relaxed);
     had_call_.store(true, std::memory_order_relaxed);
@@ -143,13 +136,12 @@ class ConnectionShares::Use {
     calls_.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  // The handshake of TLS has succeeded.
   void EndHandshake() { shares_->EndHandshake(this); }
 
   void Heard(int64_t now_ns) { heard_ns_.store(now_ns, std::memory_order_relaxed); }
 
-  // `end` ends the connection to make room. It is called at most once, on any thread, under no lock
-  // of the shares; at once if the connection was told to end before.
+  // `end` ends the connection to make room. Called once at most, on any thread, outside the shares'
+  // locks; at once if the connection was told to end before.
   void SetEnd(std::function<void()> end) ABSL_LOCKS_EXCLUDED(mu_);
 
   void Leave() { shares_->Leave(this); }
@@ -162,10 +154,10 @@ class ConnectionShares::Use {
 
   ConnectionShares* const shares_;
   Shares::value_type* const share_;  // until it has left; guarded by the shares' mutex
-  std::atomic<uint32_t> calls_{0};   // open calls
+  std::atomic<uint32_t> calls_{0};
   std::atomic<bool> had_call_{false};
   std::atomic<int64_t> heard_ns_;
-  bool counts_ = true;  // guarded by the shares' mutex, like the next one
+  bool counts_ = true;  // like the next one guarded by the shares' mutex
   bool in_handshake_;
 
   absl::Mutex mu_;

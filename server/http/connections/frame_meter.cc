@@ -9,7 +9,7 @@ namespace {
 
 constexpr absl::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-// A new connection may send the frames of this time at once.
+// A new connection has the budget of this time.
 constexpr int64_t kFirstNs = kNsPerSecond / 4;
 
 constexpr uint8_t kData = 0;
@@ -20,7 +20,7 @@ constexpr uint8_t kContinuation = 9;
 constexpr uint8_t kEndStream = 1;
 constexpr uint8_t kEndHeaders = 4;
 
-// A frame's stream; its first bit has no meaning.
+// The first bit has no meaning.
 uint32_t StreamOf(const uint8_t* head) {
   return (uint32_t{head[5]} << 24 | uint32_t{head[6]} << 16 | uint32_t{head[7]} << 8 | head[8]) &
          0x7fffffff;
@@ -98,7 +98,7 @@ size_t FrameMeter::TakeHead(absl::Span<const uint8_t> bytes, int64_t now_ns) {
   return count;
 }
 
-// A head has the length (3 bytes), the kind, the flags, and the stream (4 bytes).
+// A head: length (3 bytes), kind, flags, stream (4 bytes).
 void FrameMeter::Count(const uint8_t* head, int64_t now_ns) {
   payload_left_ = uint32_t{head[0]} << 16 | uint32_t{head[1]} << 8 | head[2];
   const uint8_t kind = head[3];

@@ -96,7 +96,7 @@ absl::StatusOr<CopyOutcome> CopierProcess::Do(CopyOrder order, int64_t timeout_n
   return outcome;
 }
 
-// Only one order is out at a time, so the socket always has room.
+// Only one order is out at a time, so the socket has room.
 absl::Status CopierProcess::Send(const CopyOrder& order) {
   char bytes[sizeof(order)];
   std::memcpy(bytes, &order, sizeof(bytes));
@@ -124,7 +124,7 @@ absl::Status CopierProcess::WaitForAnswer(int64_t until_ns) {
 absl::StatusOr<CopyOutcome> CopierProcess::Receive(int64_t until_ns) {
   char bytes[sizeof(CopyOutcome)];
   size_t have = 0;
-  std::vector<UniqueFd> fds;  // none are expected; any that come are closed
+  std::vector<UniqueFd> fds;  // any that come are closed
   while (have < sizeof(bytes)) {
     if (absl::Status status = WaitForAnswer(until_ns); !status.ok()) return status;
     const absl::StatusOr<size_t> got =

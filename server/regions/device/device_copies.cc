@@ -30,7 +30,6 @@ std::string AbsenceText(CopyResult result) {
                       " on its host");
 }
 
-// The client's status for an order's outcome.
 absl::Status StatusOf(const CopyOutcome& outcome) {
   switch (outcome.result) {
     case CopyResult::kDone:
@@ -105,7 +104,7 @@ void DeviceCopies::Close(uint64_t region) {
   platform::RingBell(waiter_.bell.ring_fd.get());
 }
 
-// False if there is no task and none will come. `idle`: there is nothing else to do either.
+// False: no task will come. `idle`: nothing else is to do either.
 bool DeviceCopies::TakeTask(std::function<void()>* task, bool* idle) {
   absl::MutexLock lock(&mu_);
   *task = nullptr;
@@ -116,8 +115,7 @@ bool DeviceCopies::TakeTask(std::function<void()>* task, bool* idle) {
   return true;
 }
 
-// Any wait for the copier may clear the bell, so the reasons for a ring are checked before each
-// sleep.
+// A wait for the copier may clear the bell, so each sleep looks for its reasons first.
 void DeviceCopies::Main() {
   platform::NameThread("device-copies");
   std::function<void()> task;
@@ -130,14 +128,14 @@ void DeviceCopies::Main() {
       Sleep(timeout_ns);
     } else if (task != nullptr) {
       task();
-      task = nullptr;  // destroys the task's content before it counts as done
+      task = nullptr;  // the content goes before the task counts as done
       pending_.fetch_sub(1, std::memory_order_release);
     }
   }
   EndProcess();
 }
 
-// The copier has no order now, so anything it says is an error.
+// The copier has no order now: anything it says is an error.
 void DeviceCopies::Sleep(int64_t timeout_ns) {
   const std::vector<uint64_t>& tokens = waiter_.Wait(timeout_ns);
   const bool ended = absl::c_linear_search(tokens, CopierWaiter::kExit);
@@ -155,7 +153,7 @@ void DeviceCopies::EndProcess() {
     process_.reset();
     return;
   }
-  // A device holds the process. It ends when the device lets go; nobody waits for it.
+  // A device holds the process, which nobody waits for.
   logger_->Log(LogLevel::kError, "device_copier_stuck", {{"pid", process_->pid()}});
   static_cast<void>(process_.release());
 }
@@ -179,7 +177,7 @@ void DeviceCopies::CloseRegions() {
   }
 }
 
-// Starts a copier if one is due. Returns the time until the next step is due.
+// Returns the time until the next step is due.
 int64_t DeviceCopies::KeepAlive() {
   if (waiter_.stopping) return -1;
   if (process_ != nullptr && !dying_ && process_->HasEnded()) {
@@ -199,7 +197,7 @@ void DeviceCopies::Forget() {
   dying_ = false;
 }
 
-// Kills a useless copier. It is forgotten now, or when it is gone.
+// The copier is forgotten now, or when it is gone.
 void DeviceCopies::KillProcess() {
   if (process_ == nullptr) return;
   process_->Kill();
@@ -244,7 +242,6 @@ void DeviceCopies::Spawned(const absl::StatusOr<CopyOutcome>& outcome) {
                {{"pid", process_->pid()}, {"devices", outcome->devices}});
 }
 
-// The copier, if there was one, is useless now.
 void DeviceCopies::Lose(const absl::Status& why) {
   if (waiter_.stopping) return;
   failures_ = NowNs() - started_ns_ > kGoodServiceNs ? 1 : failures_ + 1;
@@ -272,7 +269,7 @@ absl::Status DeviceCopies::Copy(CopyOrder order, int64_t timeout_ns) {
   return Lost();
 }
 
-// The log gets the details that the client is not told.
+// The log gets details that the client is not told.
 absl::Status DeviceCopies::Tell(const CopyOutcome& outcome) const {
   absl::Status status = StatusOf(outcome);
   if (!status.ok()) {

@@ -1,4 +1,4 @@
-// DeviceCopies: the thread that orders copies to and from devices, and keeps the copier alive.
+// DeviceCopies: the thread `device-copies`, which orders copies and keeps the copier alive.
 #pragma once
 
 #include <atomic>
@@ -28,26 +28,23 @@ struct DeviceCopiesOptions {
   CopierProcessOptions process;
   SandboxLevel sandbox = SandboxLevel::kBasic;  // strict: the copier must give up its rights
   int64_t start_ns = 30'000'000'000;            // for the driver to start
-  int64_t open_ns = 15'000'000'000;             // the first use of a device is slow
+  int64_t open_ns = 15'000'000'000;             // a device's first use is slow
   int64_t copy_ns = 5'000'000'000;              // for one piece of a copy
-  size_t tasks = 1024;                          // how many may wait
+  size_t tasks = 1024;                          // that may wait
 };
 
-// The DeviceCopier of the daemon: a thread, `device-copies`, with a queue of tasks, and a copier
-// process. Only this thread ever waits for the copier.
+// Only this thread ever waits for the copier.
 //
 //   no process ──spawn──▶ starting ──kDone──▶ ready ──dies, hangs, lies──▶ dying
 //       ▲                    └──kNoDriver, kNoDevice, not confined──▶ absent │
 //       └───────────────────────────────gone─────────────────────────────────┘
 //
-// A copier that dies, hangs or lies is killed, and its present copy ends as UNAVAILABLE. The next
-// copier starts at once, later ones after the workers' backoff; until then requests that need one
-// are UNAVAILABLE. Regions are reopened at their next use, so clients notice only failed copies. A
-// host without driver or device is asked once; requests that need one are then UNIMPLEMENTED. A
-// killed copier that a device keeps alive is not replaced until it is gone.
+// A lost copier's copy is UNAVAILABLE. The next copier starts at once, later ones after the
+// workers' backoff, and none before the killed one is gone; until then copies are UNAVAILABLE.
+// Regions are reopened at their next use. A host without driver or device is asked once; copies are
+// then UNIMPLEMENTED.
 //
-// Bounds: at most `tasks` wait. Each order to the copier has its own time-out, so every task ends,
-// whatever the device does.
+// At most `tasks` wait. Each order has a time-out, so every task ends, whatever the device does.
 //
 // Owned by the daemon, outlives the server and the regions; logger and metrics outlive it.
 // Thread-safe, except the functions that DeviceCopier reserves for tasks.
@@ -57,12 +54,11 @@ class DeviceCopies final : public DeviceCopier {
       : options_(std::move(options)), logger_(logger), metrics_(metrics) {}
   ~DeviceCopies() override;
 
-  // Starts the thread, and with it the copier. Called once, before anything else. The copier may
-  // not be ready when this returns: see ready().
+  // Called once, before anything else. The copier may not be ready() on return.
   absl::Status Start();
 
-  // Takes no more tasks. Waiting tasks still run, but their copies are UNAVAILABLE at once; the
-  // copy under way is cut off. Returns without waiting. Idempotent.
+  // Takes no more tasks. Waiting ones run, but their copies are UNAVAILABLE; the present copy is
+  // cut off. Does not wait. Idempotent.
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
   const std::string& binary() const { return options_.process.binary; }
@@ -80,7 +76,7 @@ class DeviceCopies final : public DeviceCopier {
  private:
   struct Region {
     DeviceMemory memory;
-    uint64_t opened_in = 0;  // the incarnation that has it open
+    uint64_t opened_in = 0;  // by this incarnation
   };
 
   void Main() ABSL_LOCKS_EXCLUDED(mu_);
@@ -104,7 +100,7 @@ class DeviceCopies final : public DeviceCopier {
   ServerMetrics* const metrics_;
   std::atomic<bool> ready_{false};
   std::atomic<size_t> pending_{0};
-  CopierWaiter waiter_;  // belongs to the thread, except as its comment says
+  CopierWaiter waiter_;  // the thread's, with its exceptions
 
   absl::Mutex mu_;
   std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mu_);
@@ -113,12 +109,12 @@ class DeviceCopies final : public DeviceCopier {
 
   // Used by the thread only.
   std::unique_ptr<CopierProcess> process_;
-  bool dying_ = false;  // it was killed, and is not gone yet
+  bool dying_ = false;  // killed, and not gone yet
   uint64_t incarnation_ = 0;
   uint32_t failures_ = 0;
   int64_t started_ns_ = 0;
   int64_t next_start_ns_ = 0;
-  std::string absent_;  // why copies are impossible for good; empty: they are possible
+  std::string absent_;  // why copies are impossible for good; empty: possible
   uint64_t last_region_ = 0;
   absl::flat_hash_map<uint64_t, Region> regions_;
 

@@ -16,31 +16,25 @@
 
 namespace mpsd {
 
-// Adds vectors for the word, its position and its type, and normalizes after each sum:
+// Normalizes after each sum:
 //
 //   x = norm(word + position + type)
 //   each layer:  x = norm(x + attention(x)),  x = norm(x + down(activation(up(x))))
 //
-// The config covers the families' differences, so no family is named here. Dropout is for training,
-// and left out.
-//
-// Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
-// EncoderModel. Thread-safe, as Encoder says.
+// The config covers the families' differences. Owned by EncoderModel. Thread-safe, as Encoder says.
 class BertEncoder final : public Encoder {
  public:
-  // Takes the tensors out of `weights`, in the type that `weights` hands out; `weights` is not
-  // needed afterwards. A fault stays in `weights`, whose Finish() reports it; the encoder is
-  // unusable then.
+  // A fault stays in `weights`; the encoder is unusable then.
   BertEncoder(const EncoderConfig& config, EncoderWeights* weights);
 
-  // REQUIRES: PackTokens() has made the batch with the same config. So ids, types and positions lie
-  // in the tables, and are not checked again.
+  // REQUIRES: PackTokens() made the batch with the same config, so ids, types and positions lie in
+  // the tables.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
  private:
   struct Layer {
-    Linear query_key_value;  // three matrices of the file as one
+    Linear query_key_value;  // three of the file
     Linear attention_output;
     Norm attention_norm;
     Linear up;
@@ -53,10 +47,10 @@ class BertEncoder final : public Encoder {
   const EncoderConfig config_;
   at::Tensor words_;
   at::Tensor positions_;
-  at::Tensor types_;  // undefined: the family has none
+  at::Tensor types_;  // undefined: none
   Norm embedding_norm_;
   std::vector<Layer> layers_;
-  std::unique_ptr<const DistanceBias> distance_bias_;  // null: the family has none
+  std::unique_ptr<const DistanceBias> distance_bias_;  // null: none
 };
 
 }  // namespace mpsd

@@ -11,12 +11,12 @@ enum class Activation { kIdentity, kGelu, kGeluTanh, kRelu, kSilu, kTanh, kSigmo
 // For people: "GELU".
 absl::string_view NameOf(Activation activation);
 
-// For a class of PyTorch: "torch.nn.modules.activation.Tanh" or "Sigmoid". INVALID_ARGUMENT names an
-// unknown one. Pure.
+// For a class of PyTorch: "torch.nn.modules.activation.Tanh" or "Sigmoid". INVALID_ARGUMENT names
+// an unknown one. Pure.
 absl::StatusOr<Activation> ActivationOfClass(absl::string_view name);
 
-// For a layer in config.json: "gelu_new". INVALID_ARGUMENT ends a sentence and lists the known ones.
-// Pure.
+// For a layer in config.json: "gelu_new". INVALID_ARGUMENT ends a sentence and lists the known
+// ones. Pure.
 absl::StatusOr<Activation> ActivationOfLayer(absl::string_view name);
 
 }  // namespace mpsd

@@ -17,13 +17,13 @@ namespace {
 
 absl::Status Errno(absl::string_view what) { return absl::ErrnoToStatus(errno, what); }
 
-// A superuser keeps only the right to read files of other users.
+// For a superuser.
 absl::Status DropCapabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
   if (syscall(SYS_capget, &header, sets) != 0) return Errno("cannot read the capabilities");
   constexpr uint32_t kKept = 1U << CAP_DAC_READ_SEARCH;
-  // A service manager that already removed all capabilities may also have forbidden the call.
+  // A service manager that removed all capabilities may have forbidden the call.
   if ((sets[0].permitted & ~kKept) == 0 && sets[1].permitted == 0) return absl::OkStatus();
   sets[0] = {sets[0].effective & kKept, sets[0].permitted & kKept, 0};
   sets[1] = {};

@@ -22,7 +22,7 @@ constexpr std::pair<const char*, Count> kCounts[] = {
     {"contiguous", &Census::contiguous},
 };
 
-// An operator gets the first kind here whose text its name contains.
+// An operator gets the first kind whose text its name contains.
 constexpr std::pair<const char*, Count> kKinds[] = {
     {"layer_norm", &Census::layer_norm}, {"attention", &Census::attention},
     {"multi_head", &Census::attention},  {"transformer_encoder", &Census::attention},
@@ -36,7 +36,7 @@ bool IsMatmul(absl::string_view name) {
   return name == "matmul" || name == "mm" || name == "bmm" || name == "einsum" || name == "baddbmm";
 }
 
-// "aten::linear" and "aten.linear.default" become "linear".
+// "aten::linear", "aten.linear.default": "linear".
 absl::string_view BareName(absl::string_view name) {
   for (const absl::string_view space : {"aten::", "aten.", "torch.ops.aten."}) {
     if (absl::StartsWith(name, space)) {

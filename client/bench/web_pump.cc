@@ -13,7 +13,7 @@
 namespace mpsd::bench {
 namespace {
 
-// Unsent calls beyond this number are counted by the mean rate: there may be very many.
+// The mean rate counts further unsent calls: there may be very many.
 constexpr uint32_t kMostCounted = 100'000;
 
 constexpr char kJsonLength[] = "inference-header-content-length";
@@ -77,7 +77,7 @@ WebPump::WebPump(const traffic::LoadPlan& plan,
       requests_(requests),
       http_(std::move(http)),
       due_(due),
-      picker_(prepared, plan.seed + 1 + thread),  // another seed than for the times
+      picker_(prepared, plan.seed + 1 + thread),  // not the times' seed
       tally_(plan, prepared),
       first_bytes_(requests.size()) {}
 

@@ -17,13 +17,13 @@ constexpr size_t kMostPrompts = 16;
 constexpr size_t kPromptBytes = 72;
 constexpr size_t kLineBytes = 4096;
 
-// Null if the key is missing.
+// Null: the key is missing.
 ordered_json MemberOf(const ordered_json& json, const char* key) {
   const auto found = json.find(key);
   return found == json.end() ? ordered_json() : *found;
 }
 
-// Fit for a line, whatever the folder's files hold; empty without such a text.
+// Fit for a line; empty: no such text.
 std::string WordsOf(const ordered_json& json, const char* key) {
   const ordered_json text = MemberOf(json, key);
   return text.is_string() ? ShortCell(text.get<std::string>(), kLineBytes) : "";

@@ -8,10 +8,10 @@
 
 namespace mpsd::hub {
 
-// Python's huggingface_hub reads the same variables, so both share one cache and one token.
+// As Python's huggingface_hub, which shares cache and token.
 struct HubSettings {
   std::string endpoint;     // without a slash at its end
-  std::string cache;        // the folder with "models--ORG--NAME"
+  std::string cache;        // has "models--ORG--NAME"
   std::string token;        // empty: none
   std::string authorities;  // a PEM file; empty: the system's
   bool offline = false;
@@ -26,8 +26,8 @@ struct HubSettings {
 //   authorities   REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE
 //   offline       HF_HUB_OFFLINE
 //
-// `variable` gives a variable's value, or null. Reads the token's file. INVALID_ARGUMENT if no
-// variable tells a cache, or if the endpoint is no http(s) address.
+// `variable` may return null. Reads the token's file. INVALID_ARGUMENT: no variable tells a cache,
+// or the endpoint is no http(s) address.
 absl::StatusOr<HubSettings> ReadHubSettings(
     const std::function<const char*(const char*)>& variable);
 

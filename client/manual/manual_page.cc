@@ -47,7 +47,6 @@ std::string Rows(absl::string_view title, const std::vector<FlagRow>& rows) {
   return text;
 }
 
-// The paragraphs of a text.
 std::string Paragraphs(absl::string_view text) {
   std::string page;
   for (const absl::string_view paragraph : absl::StrSplit(text, "\n\n", absl::SkipWhitespace())) {
@@ -56,7 +55,7 @@ std::string Paragraphs(absl::string_view text) {
   return page;
 }
 
-// A footer is "Title: text", or "Title:" and lines.
+// "Title: text", or "Title:" and lines.
 std::string Footer(absl::string_view footer) {
   if (footer.empty()) return "";
   const std::vector<absl::string_view> parts = absl::StrSplit(footer, absl::MaxSplits(':', 1));

@@ -9,7 +9,7 @@
 
 namespace mpsd::text {
 
-// Makes each word of the pattern a piece. Thread-safe.
+// Each word of the pattern is a piece. Thread-safe.
 class PatternSplit : public PreTokenizer {
  public:
   explicit PatternSplit(WordPattern pattern) : pattern_(pattern) {}
@@ -19,9 +19,9 @@ class PatternSplit : public PreTokenizer {
   const WordPattern pattern_;
 };
 
-// Turns a byte into the character of its number if that is visible, as "a"; else into one from
-// U+0100 on: a space is "Ġ". With `adds_space` a piece without a leading space gets one first; with
-// `cuts` it is cut as GPT-2 does. Thread-safe.
+// A byte becomes the character of its number if that is visible, else one from U+0100 on: a space
+// is "Ġ". With `adds_space` a piece gets a leading space; with `cuts` it is cut as GPT-2 does.
+// Thread-safe.
 class ByteLevel : public PreTokenizer {
  public:
   ByteLevel(bool adds_space, bool cuts) : adds_space_(adds_space), cuts_(cuts) {}

@@ -11,11 +11,9 @@
 
 namespace mpsd::text {
 
-// Step 2 of a tokenizer, made from a file by tokenizer/part_readers. Each is constant once made,
-// owned by its Tokenizer, and takes time that only grows with the text's length. None can fail.
+// Constant, made by tokenizer/part_readers. Time only grows with the text's length. None can fail.
 
-// Each step cuts the pieces of the one before, so their order counts. Copies the text once besides
-// the steps' copies. Thread-safe.
+// Each step cuts the pieces of the one before. Thread-safe.
 class PreTokenizerSequence : public PreTokenizer {
  public:
   explicit PreTokenizerSequence(std::vector<std::unique_ptr<PreTokenizer>> steps)
@@ -26,23 +24,19 @@ class PreTokenizerSequence : public PreTokenizer {
   const std::vector<std::unique_ptr<PreTokenizer>> steps_;
 };
 
-// Cuts at Unicode's spaces of any kind, and drops them: no token knows of them. Other bytes stay.
-// Thread-safe.
+// At Unicode's spaces of any kind, which it drops. Thread-safe.
 class WhitespaceSplit : public PreTokenizer {
  public:
   bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
 };
 
-// Cuts at spaces, which are dropped, and around each punctuation character, as BERT does: "don't
-// go" is "don" "'" "t" "go". Other bytes stay. bert_pre_tokenizer.cc has the code, which looks at
-// ASCII first. Thread-safe.
+// At spaces, which it drops, and around punctuation: "don't go" is "don" "'" "t" "go". Thread-safe.
 class BertPreTokenizer : public PreTokenizer {
  public:
   bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
 };
 
-// Cuts behind each occurrence of a text: "two  words" at spaces is "two " " " "words". Thread-safe.
-// REQUIRES: the text is not empty.
+// "two  words" at spaces is "two " " " "words". Thread-safe. REQUIRES: the text is not empty.
 class SplitBehind : public PreTokenizer {
  public:
   explicit SplitBehind(std::string text) : text_(std::move(text)) {}
@@ -53,8 +47,7 @@ class SplitBehind : public PreTokenizer {
 };
 
 // Makes spaces visible, and cuts before each, so that a token knows whether a word begins with it.
-// Only ASCII's space counts, and the text's own signs. Every piece of the step before begins anew,
-// so each may get a sign in front:
+// Only ASCII's space counts, and the text's own signs. Each piece of the step before begins anew:
 //
 //   prepends  cuts     "two words"
 //   true      true     "▁two" "▁words"
@@ -64,8 +57,7 @@ class SplitBehind : public PreTokenizer {
 // Thread-safe.
 class Metaspace : public PreTokenizer {
  public:
-  // `sign` is one character. With `prepends` a piece without a leading sign gets one; without
-  // `cuts` a piece stays whole.
+  // `sign` is one character. With `prepends` a piece without a leading sign gets one.
   Metaspace(std::string sign, bool prepends, bool cuts)
       : sign_(std::move(sign)), prepends_(prepends), cuts_(cuts) {}
   bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;

@@ -12,15 +12,15 @@ namespace {
 
 constexpr uint32_t kBlockUnits = 256;
 constexpr size_t kMaxOpenBlocks = 16;  // older ones get no more children
-constexpr size_t kMinFree = 8;         // blocks with fewer free units get none either
+constexpr size_t kMinFree = 8;         // with fewer free units neither
 
 }  // namespace
 
-// Lays the nodes out, parents first. Lives on one thread, during Build().
+// Parents first. Lives on one thread, during Build().
 class ByteTrieBuilder {
  public:
   explicit ByteTrieBuilder(absl::Span<const ByteTrie::Entry> entries) : entries_(entries) {
-    // root's block; other units stay unused, since a leaf's base is 0
+    // The root's block; other units stay unused, since a leaf's base is 0.
     trie_.units_.resize(kBlockUnits);
   }
 
@@ -35,7 +35,7 @@ class ByteTrieBuilder {
   }
 
  private:
-  struct Range {  // keys that continue behind `node`, at depth `depth`
+  struct Range {  // keys behind `node`, at that depth
     uint32_t node;
     size_t begin;
     size_t end;
@@ -59,7 +59,7 @@ class ByteTrieBuilder {
     return static_cast<uint8_t>(entries_[entry].key[depth]);
   }
 
-  // Gives a node's children their units, and queues them. False if there are too many.
+  // And queues them. False: there are too many.
   bool Place(const Range& range) {
     size_t begin = range.begin;
     if (entries_[begin].key.size() == range.depth) {
@@ -83,7 +83,7 @@ class ByteTrieBuilder {
     return true;
   }
 
-  // Takes a base that no node has and whose units for `children_` are free.
+  // No node has the base, and the units for `children_` are free.
   uint32_t FindBase() {
     for (size_t i = blocks_.size(); i-- > 0;) {
       if (const int base = BaseIn(blocks_[i]); base >= 0)
@@ -97,8 +97,7 @@ class ByteTrieBuilder {
     return base;
   }
 
-  // The base within `block`, or -1. Only looks at free units: an open block is nearly full most of
-  // the time.
+  // Or -1. Looks at free units alone: an open block is nearly full most of the time.
   int BaseIn(const Block& block) const {
     if (block.free_count < children_.size()) return -1;
     for (uint32_t word = 0; word < block.used.words.size(); ++word) {
@@ -111,7 +110,7 @@ class ByteTrieBuilder {
     return -1;
   }
 
-  // Whether the units of all children but the first are free.
+  // For all children but the first.
   bool Fits(const Block& block, uint32_t base) const {
     for (size_t i = 1; i < children_.size(); ++i) {
       if (block.used.Has(base ^ children_[i].first)) return false;
@@ -133,7 +132,7 @@ class ByteTrieBuilder {
   ByteTrie trie_;
   std::deque<Block> blocks_;
   std::vector<Range> ranges_;
-  std::vector<std::pair<uint8_t, size_t>> children_;  // a byte, and the first entry with it
+  std::vector<std::pair<uint8_t, size_t>> children_;  // and the first entry with it
 };
 
 std::optional<ByteTrie> ByteTrie::Build(absl::Span<const Entry> entries) {

@@ -1,8 +1,8 @@
 // TokenizerDocument: a tokenizer.json with its long lists packed.
 //
-// The file is untrusted, and is read in the front end, outside any sandbox. As JSON values its
-// lists would take some 20 times their bytes. So they are packed and counted as the parser comes
-// by, and the reading ends at the first exceeded bound.
+// The file is untrusted, and is read outside any sandbox. As JSON values its lists would take some
+// 20 times their bytes. So they are packed and counted during parsing, which ends at the first
+// exceeded bound.
 //
 //   {"added_tokens": […],      ─▶ parts
 //    "normalizer": {…}, …      ─▶ parts
@@ -22,13 +22,12 @@
 
 namespace mpsd::text {
 
-// The largest known file, Gemma's, has 262,144 tokens of some 2.5 MB and more than 500,000 merges
-// of some 5 MB. XLM-R's has 250,002 pieces, Qwen's 151,643 tokens and 151,387 merges.
+// Gemma's, the largest known, has 262,144 tokens of 2.5 MB and 500,000 merges of 5 MB.
 inline constexpr size_t kMaxVocabularyBytes = 8 << 20;  // all tokens together
 inline constexpr size_t kMaxMerges = 1 << 20;
-inline constexpr size_t kMaxMergesBytes = 16 << 20;  // tokens of all merges together
+inline constexpr size_t kMaxMergesBytes = 16 << 20;  // all merges together
 
-// Texts in one piece of memory, one behind another. Thread-compatible.
+// One behind another in one piece of memory. Thread-compatible.
 class PackedTexts {
  public:
   void Add(absl::string_view text) {
@@ -49,9 +48,9 @@ class PackedTexts {
 };
 
 enum class VocabularyForm : uint8_t {
-  kNone,    // missing, or neither of these
-  kObject,  // tokens and their ids
-  kArray,   // tokens with scores; a token's place is its id
+  kNone,    // missing or unknown
+  kObject,  // ids by token
+  kArray,   // pairs of token and score; the place is the id
 };
 
 struct TokenizerDocument {
@@ -60,13 +59,12 @@ struct TokenizerDocument {
   PackedTexts tokens;
   std::vector<int32_t> ids;    // for kObject
   std::vector<double> scores;  // for kArray
-  PackedTexts merges;          // two tokens each, one after the other
+  PackedTexts merges;          // two tokens each, in turn
 };
 
-// Reads the text of a file, named `where` in errors. If the model has no type, `parts` gets the one
-// that the reference assumes. INVALID_ARGUMENT for no JSON object, a malformed list, or an exceeded
-// bound: those above, kMaxTokenizerBytes, kMaxTokens, or the depth of ParseJson(). Pure,
-// thread-safe.
+// Errors name the file `where`. If the model has no type, `parts` gets the one that the reference
+// assumes. INVALID_ARGUMENT for no JSON object, a malformed list, or an exceeded bound: those
+// above, kMaxTokenizerBytes, kMaxTokens, or ParseJson()'s depth. Pure, thread-safe.
 absl::Status ParseDocument(absl::string_view text, absl::string_view where,
                            TokenizerDocument* document);
 

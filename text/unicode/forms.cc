@@ -16,7 +16,7 @@ bool IsAscii(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char byte) { return byte >= 0; });
 }
 
-// Sorts the marks between two characters that stay in place.
+// Between two characters that stay in place.
 void SortMarks(std::u32string* text) {
   for (size_t start = 0; start < text->size(); ++start) {
     if (OrderOf((*text)[start]) == 0) continue;
@@ -31,8 +31,7 @@ void SortMarks(std::u32string* text) {
   }
 }
 
-// Joins each character with later ones, unless another mark of the same or a later order stands
-// between.
+// Unless another mark of the same or a later order stands between.
 void Compose(std::u32string* text) {
   size_t kept = 0;
   size_t starter = std::u32string::npos;

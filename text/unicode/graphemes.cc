@@ -30,7 +30,7 @@ bool JoinsHangul(Class before, Class next) {
   }
 }
 
-// The kind of beginning that the characters so far make. Lives on one thread.
+// By the characters so far. Lives on one thread.
 class GraphemeState {
  public:
   explicit GraphemeState(Class first) { Add(first); }
@@ -51,7 +51,7 @@ class GraphemeState {
   }
 
  private:
-  // A consonant, then extenders with a linker among them.
+  // A consonant, then extenders with a linker.
   enum class Conjunct { kNone, kConsonant, kLinked };
   // A pictograph, extenders, then a joiner.
   enum class Emoji { kNone, kPictograph, kJoined };

@@ -26,15 +26,12 @@ struct BertNormalizerOptions {
   bool lowercase = true;
 };
 
-// Other options than the vocabulary's give other ids. Constant. Thread-safe.
-//
-// One pass, in which ASCII costs a table look-up a byte. If marks must change places, as a few of
-// musical notation and Hangul do, the text takes a second pass (AppendSorted).
+// One pass. If marks must change places, which is rare, the text takes a second pass
+// (AppendSorted). Constant, so thread-safe.
 class BertNormalizer : public Normalizer {
  public:
   explicit BertNormalizer(const BertNormalizerOptions& options);
 
-  // Reserves one and a half times the text's bytes.
   bool Append(absl::string_view text, size_t most_bytes, std::string* normalized) const override;
 
  private:
@@ -44,9 +41,8 @@ class BertNormalizer : public Normalizer {
   bool AppendUnsorted(absl::string_view text, std::string* normalized) const;
   void AppendSorted(absl::string_view text, std::string* normalized) const;
 
-  // Not ASCII. False as above.
+  // Takes a character beyond ASCII. False as above.
   bool AppendCharacter(char32_t c, std::u32string* parts, std::string* normalized) const;
-  // Once accents are dropped.
   void AppendCased(char32_t c, std::string* normalized) const;
 
   const BertNormalizerOptions options_;

@@ -35,19 +35,19 @@ class FormNormalizer : public Normalizer {
   const Form form_;
 };
 
-// A final sigma is an ordinary one. Thread-safe.
+// A final sigma becomes an ordinary one. Thread-safe.
 class LowercaseNormalizer : public Normalizer {
  public:
   bool Append(absl::string_view text, size_t most_bytes, std::string* normalized) const override;
 };
 
-// Decomposes nothing: used behind NFD or NFKD. Thread-safe.
+// Decomposes nothing, so it stands behind NFD or NFKD. Thread-safe.
 class StripAccentsNormalizer : public Normalizer {
  public:
   bool Append(absl::string_view text, size_t most_bytes, std::string* normalized) const override;
 };
 
-// At a text's ends. Thread-safe.
+// Drops spaces at a text's ends. Thread-safe.
 class StripNormalizer : public Normalizer {
  public:
   StripNormalizer(bool left, bool right) : left_(left), right_(right) {}
@@ -58,7 +58,7 @@ class StripNormalizer : public Normalizer {
   const bool right_;
 };
 
-// Before every text that is not empty. Thread-safe.
+// Leaves an empty text empty. Thread-safe.
 class PrependNormalizer : public Normalizer {
  public:
   explicit PrependNormalizer(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -68,8 +68,8 @@ class PrependNormalizer : public Normalizer {
   const std::string prefix_;
 };
 
-// Each occurrence of a text, or with `takes_runs` each run of two or more. Thread-safe. REQUIRES:
-// the text is not empty.
+// With `takes_runs` each run of two or more occurrences is replaced. Thread-safe. REQUIRES: the
+// text is not empty.
 class ReplaceNormalizer : public Normalizer {
  public:
   ReplaceNormalizer(std::string text, bool takes_runs, std::string content)

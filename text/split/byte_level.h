@@ -1,5 +1,4 @@
-// byte_level: pre-tokenizers of byte-level tokenizers: cut by a WordPattern, and give each byte a
-// visible character.
+// byte_level: pre-tokenizers of byte-level tokenizers.
 #pragma once
 
 #include <optional>
@@ -9,7 +8,7 @@
 
 namespace mpsd::text {
 
-// Each word of the pattern is a piece. Thread-safe.
+// Each word of the pattern becomes a piece. Thread-safe.
 class PatternSplit : public PreTokenizer {
  public:
   explicit PatternSplit(WordPattern pattern) : pattern_(pattern) {}

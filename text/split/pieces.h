@@ -25,7 +25,7 @@ struct Pieces {
                                            spans[index].end - spans[index].begin);
   }
 
-  // Unless it is empty.
+  // Leaves an empty span out.
   void Add(size_t begin, size_t end) {
     if (begin < end) spans.push_back({begin, end});
   }

@@ -1,5 +1,4 @@
-// simple_pre_tokenizers: cuts at spaces, at BERT's borders or behind a text, SentencePiece's sign
-// for a space, and a sequence.
+// simple_pre_tokenizers: pre-tokenizers with a rule of one line each, and a sequence of any.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,7 @@
 
 namespace mpsd::text {
 
-// Constant, made by tokenizer/part_readers. Time only grows with the text's length. None can fail.
+// Each is constant, and its time only grows with the text's length. None can fail.
 
 // Each step cuts the pieces of the one before. Thread-safe.
 class PreTokenizerSequence : public PreTokenizer {
@@ -24,19 +23,21 @@ class PreTokenizerSequence : public PreTokenizer {
   const std::vector<std::unique_ptr<PreTokenizer>> steps_;
 };
 
-// At Unicode's spaces of any kind, which it drops. Thread-safe.
+// Cuts at Unicode's spaces, and drops them. Thread-safe.
 class WhitespaceSplit : public PreTokenizer {
  public:
   bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
 };
 
-// At spaces, which it drops, and around punctuation: "don't go" is "don" "'" "t" "go". Thread-safe.
+// Cuts at spaces, which it drops, and around punctuation: "don't go" is "don" "'" "t" "go".
+// Thread-safe.
 class BertPreTokenizer : public PreTokenizer {
  public:
   bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;
 };
 
-// "two  words" at spaces is "two " " " "words". Thread-safe. REQUIRES: the text is not empty.
+// Cuts "two  words" behind spaces into "two " " " "words". Thread-safe. REQUIRES: the text is not
+// empty.
 class SplitBehind : public PreTokenizer {
  public:
   explicit SplitBehind(std::string text) : text_(std::move(text)) {}
@@ -47,7 +48,7 @@ class SplitBehind : public PreTokenizer {
 };
 
 // Makes spaces visible, and cuts before each, so that a token knows whether a word begins with it.
-// Only ASCII's space counts, and the text's own signs. Each piece of the step before begins anew:
+// Only ASCII's space and the text's own signs count. Each piece of the step before begins anew:
 //
 //   prepends  cuts     "two words"
 //   true      true     "▁two" "▁words"
@@ -57,7 +58,7 @@ class SplitBehind : public PreTokenizer {
 // Thread-safe.
 class Metaspace : public PreTokenizer {
  public:
-  // `sign` is one character. With `prepends` a piece without a leading sign gets one.
+  // The `sign` is one character. With `prepends` each piece begins with it.
   Metaspace(std::string sign, bool prepends, bool cuts)
       : sign_(std::move(sign)), prepends_(prepends), cuts_(cuts) {}
   bool Cut(const Pieces& whole, size_t most_bytes, Pieces* cut) const override;

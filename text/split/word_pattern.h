@@ -16,13 +16,13 @@ namespace mpsd::text {
 // A value. Pure, thread-safe.
 class WordPattern {
  public:
-  // ByteLevel's.
+  // ByteLevel has this pattern built in.
   static WordPattern Gpt2() { return WordPattern(0); }
 
-  // Nothing: unknown.
+  // Nothing if the expression is unknown.
   static std::optional<WordPattern> Of(absl::string_view expression);
 
-  // For the word at `begin`. REQUIRES: valid UTF-8, begin < text.size().
+  // REQUIRES: valid UTF-8, begin < text.size().
   size_t WordEnd(absl::string_view text, size_t begin) const;
 
  private:
@@ -34,7 +34,7 @@ class WordPattern {
   size_t Others(absl::string_view text, size_t begin) const;
   size_t Spaces(absl::string_view text, size_t begin) const;
 
-  size_t max_digits_;  // longest number; 0: GPT-2's pattern, without a limit
+  size_t max_digits_;  // limit of a number; 0 for GPT-2's pattern, which has none
 };
 
 }  // namespace mpsd::text

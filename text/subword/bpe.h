@@ -2,8 +2,7 @@
 //
 // A piece begins as its characters' tokens. Neighbours of the lowest rank are joined, the leftmost
 // first. Most pieces are a token that comes out whole, which is known beforehand. With byte
-// fallback a character without a token begins as "<0xE2>", if the vocabulary has all its byte
-// tokens.
+// fallback a character without a token begins as byte tokens: "<0xE2>".
 #pragma once
 
 #include <array>
@@ -21,14 +20,13 @@
 namespace mpsd::text {
 
 struct BpeOptions {
-  std::string unk_token;       // for unknown characters; empty: these are dropped
-  bool fuse_unk = false;       // adjacent ones are one token
+  std::string unk_token;       // for unknown characters; empty: drops them
+  bool fuse_unk = false;       // adjacent unknown characters are one token
   bool ignore_merges = false;  // a piece that is a token stays whole
   bool byte_fallback = false;
 };
 
-// Thread-safe. A piece of n bytes takes n log n time. Append() takes 40 bytes for each byte of the
-// longest piece.
+// Thread-safe. A piece of n bytes takes n log n time, and 40 n bytes.
 class Bpe : public Model {
  public:
   using Pair = std::pair<absl::string_view, absl::string_view>;
@@ -54,20 +52,19 @@ class Bpe : public Model {
     uint32_t rank;
     int32_t id;
   };
-  struct Symbol {  // neighbours' indices; -1: none
+  struct Symbol {  // neighbours are indices; -1: none
     int32_t id;    // -1: joined to the one before
     int32_t before;
     int32_t after;
   };
   struct Candidate {
     uint32_t rank;
-    int32_t symbol;                                 // the first of two
-    int32_t id;                                     // joined
-    bool operator<(const Candidate& other) const {  // it is worse, for a heap
+    int32_t symbol;                                 // index of the first symbol
+    int32_t id;                                     // the joined token
+    bool operator<(const Candidate& other) const {  // a heap has the best on top
       return rank != other.rank ? rank > other.rank : symbol > other.symbol;
     }
   };
-  // For one Append().
   struct Work {
     std::vector<Symbol> symbols;
     std::vector<Candidate> heap;
@@ -79,13 +76,12 @@ class Bpe : public Model {
     return static_cast<uint64_t>(left) << 32 | static_cast<uint32_t>(right);
   }
   void Begin(absl::string_view piece, std::vector<Symbol>* symbols) const;
-  // False, with nothing added: a byte has no token.
+  // Adds nothing and returns false if a byte has no token.
   bool AddBytes(absl::string_view character, std::vector<Symbol>* symbols) const;
   static void Add(int32_t id, std::vector<Symbol>* symbols);
-  // To the heap, with the next one, if the two may be joined.
+  // Offers the symbol and the next one to the heap, if they may be joined.
   void Offer(int32_t symbol, Work* work) const;
   void JoinAll(Work* work) const;
-  // As pieces they come out as themselves.
   void FindWholeTokens(const std::vector<VocabularyToken>& tokens);
 
   ByteTrie trie_;

@@ -21,8 +21,8 @@
 
 namespace mpsd::text {
 
-// Constant after Build(), so thread-safe. 8 bytes for each unit: a byte of keys with the same
-// beginning. A look-up works for any bytes.
+// Constant after Build(), so thread-safe. A unit of 8 bytes stands for a byte of all keys with the
+// same beginning. A look-up works for any bytes.
 class ByteTrie {
  public:
   struct Entry {
@@ -38,24 +38,22 @@ class ByteTrie {
 
   uint32_t root() const { return 0; }
 
-  // Loads once. kNone: no key continues so.
+  // kNone if no key continues with `byte`.
   uint32_t Step(uint32_t node, char byte) const {
     const auto label = static_cast<uint8_t>(byte);
     const uint32_t next = (units_[node].word >> kBaseShift) ^ label;
     return (units_[next].word & kLabelMask) == (kUsed | label) ? next : kNone;
   }
 
-  // Behind all of `key`, or kNone.
   uint32_t Walk(absl::string_view key) const;
 
-  // -1: no key ends at `node`.
+  // -1 if no key ends at `node`.
   int32_t Value(uint32_t node) const { return units_[node].value; }
 
-  // -1: unknown.
+  // -1 if the key is unknown.
   int32_t Find(absl::string_view key) const;
 
-  // For people: looks at every unit, some 2 ms for a million, and takes 4 bytes for each. Empty for
-  // unknown values.
+  // Looks at every unit, some 2 ms for a million: for people. Unknown values give empty texts.
   std::vector<std::string> KeysOf(absl::Span<const int32_t> values) const;
 
  private:

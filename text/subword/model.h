@@ -19,15 +19,15 @@ class Model {
   // Never fails: text without a token gives the unknown one.
   virtual void Append(const Pieces& pieces, std::vector<int32_t>* ids) const = 0;
 
-  // -1: no such token.
+  // -1 if there is no such token.
   virtual int32_t Find(absl::string_view token) const = 0;
 
-  // Empty for unknown ids. Looks at the whole vocabulary.
+  // Looks at the whole vocabulary. Unknown ids give empty texts.
   virtual std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const = 0;
 
   virtual int32_t size() const = 0;
 
-  // All ids are below; at least size(), since there may be gaps.
+  // All ids are below it. It is at least size(), since ids may have gaps.
   virtual int32_t id_bound() const = 0;
 };
 

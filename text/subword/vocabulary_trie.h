@@ -10,8 +10,8 @@
 
 namespace mpsd::text {
 
-inline constexpr size_t kMaxTokens = 1 << 20;  // larger vocabularies are refused
-// Longer tokens are refused: a text's time grows with the longest one's, and nothing checks the
+inline constexpr size_t kMaxTokens = 1 << 20;  // a larger vocabulary is refused
+// A longer token is refused: a text's time grows with the longest token's, and nothing checks the
 // clock.
 inline constexpr size_t kMaxTokenBytes = 512;
 

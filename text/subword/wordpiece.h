@@ -2,9 +2,8 @@
 //
 //   unaffable  →  un ##aff ##able     the longest token that the vocabulary has, again and again
 //
-// A piece that no tokens make up, or that is too long, is the unknown token as a whole. The longest
-// token is never given back: with "ab", "abc" and "##cd" the piece "abcd" is unknown, as in the
-// reference.
+// A piece that no tokens make up, or that is too long, is one unknown token. The longest token is
+// never given back: with "ab", "abc" and "##cd" the piece "abcd" is unknown, as in the reference.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +24,12 @@ struct WordPieceOptions {
   size_t max_input_chars_per_word = 100;  // not bytes; a longer piece is unknown
 };
 
-// Constant once made. Thread-safe. Allocates only for the ids. Time is a piece's length times the
-// longest token's. Tokens that continue a piece begin in the trie at the node behind the prefix.
+// Constant, so thread-safe. Time is a piece's length times the longest token's. Tokens that
+// continue a piece begin at the trie's node behind the prefix.
 class WordPiece : public Model {
  public:
-  // INVALID_ARGUMENT: as BuildVocabularyTrie(), or the unknown token is missing. If no token has
-  // the prefix, a piece is one token or unknown. Ids may be in any order and have gaps.
+  // INVALID_ARGUMENT as BuildVocabularyTrie(), or if the unknown token is missing. Ids may be in
+  // any order and have gaps.
   static absl::StatusOr<WordPiece> Make(const WordPieceOptions& options,
                                         const std::vector<VocabularyToken>& tokens);
 
@@ -48,11 +47,10 @@ class WordPiece : public Model {
   WordPiece(ByteTrie trie, const WordPieceOptions& options,
             const std::vector<VocabularyToken>& tokens);
 
-  // False: no tokens make it up.
   bool AppendPiece(absl::string_view piece, std::vector<int32_t>* ids) const;
 
   const ByteTrie trie_;
-  const uint32_t continued_;  // behind the prefix; kNone: no token has it
+  const uint32_t continued_;  // node behind the prefix; kNone: no token has it
   const size_t max_characters_;
   const int32_t size_;
   const int32_t id_bound_;

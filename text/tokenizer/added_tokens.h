@@ -26,7 +26,7 @@ struct AddedToken {
   bool special = false;
 };
 
-// Either those that are normalized, or the others. Constant after construction, so thread-safe.
+// Finds tokens that are normalized, or the others. Constant after construction, so thread-safe.
 class AddedTokens {
  public:
   struct Part {
@@ -35,17 +35,17 @@ class AddedTokens {
     size_t end;
   };
 
-  // INVALID_ARGUMENT: an empty token, or two equal ones.
+  // INVALID_ARGUMENT for an empty token, or two equal ones.
   static absl::StatusOr<AddedTokens> Make(std::vector<AddedToken> tokens);
 
-  // In order, without empty parts. The first place wins, and there the longest token. Without
+  // Gives parts in order, none empty. The first place wins, and there the longest token. Without
   // `reads_special` special tokens are ordinary text.
   void Cut(absl::string_view text, bool reads_special, std::vector<Part>* parts) const;
 
  private:
   AddedTokens(std::vector<AddedToken> tokens, ByteTrie trie);
 
-  // An index, or -1.
+  // -1 if none begins there.
   int32_t LongestAt(absl::string_view text, size_t at) const;
   // Widens the token by its rules, and adds the text before.
   void Add(const AddedToken& token, absl::string_view text, Part found, size_t* done,

@@ -14,23 +14,22 @@
 
 namespace mpsd::text {
 
-// A place in a frame. Ids are left out if the caller wants no special tokens. A value.
+// Ids are left out if the caller wants no special tokens. A value.
 struct FramePart {
   enum class Kind { kId, kFirst, kSecond };
   Kind kind = Kind::kId;
   int32_t id = 0;       // for kId
-  uint8_t type_id = 0;  // the id's, or each token's of the text
+  uint8_t type_id = 0;  // also for each token of the text
 };
 
-// A value. By default the second text has the type 1. ReadFrame() checks that `single` has kFirst
-// once and no kSecond, `pair` each once, and that the places are few. The model that takes the row
-// must refuse unknown ids.
+// ReadFrame() checks that `single` has kFirst once and no kSecond, `pair` each once, and that there
+// are few parts. The model that takes the row must refuse unknown ids. A value.
 struct Frame {
   std::vector<FramePart> single = {{FramePart::Kind::kFirst, 0, 0}};
   std::vector<FramePart> pair = {{FramePart::Kind::kFirst, 0, 0}, {FramePart::Kind::kSecond, 0, 1}};
 };
 
-// The second text and what follows have the type 1. The ids are the vocabulary's.
+// The second text and the tokens behind it have the type 1.
 inline Frame BertFrame(int32_t cls, int32_t sep) {
   using Kind = FramePart::Kind;
   const std::vector<FramePart> single = {

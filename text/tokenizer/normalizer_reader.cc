@@ -35,7 +35,7 @@ MadeNormalizer ReadPrecompiledNormalizer(Fields fields) {
   return std::make_unique<Precompiled>(*std::move(made));
 }
 
-// A text, or the one regular expression that SentencePiece's converters write.
+// The pattern is a text, or the one regular expression that SentencePiece's converters write.
 MadeNormalizer ReadReplaceNormalizer(Fields fields) {
   const std::string content = Literal("content", &fields);
   std::string text;

@@ -6,9 +6,8 @@
 //   "model"            model_reader.cc             ReadModel()
 //   "post_processor"   frame_reader.cc             ReadFrame()
 //
-// The file is untrusted, and new versions have new kinds. INVALID_ARGUMENT names the first fault or
-// unknown thing. A part that was made behaves exactly as the reference's. All functions are pure
-// and thread-safe; ParseDocument() and step_reader.h bound time and memory.
+// The file is untrusted. INVALID_ARGUMENT names the first fault or unknown thing; a part that was
+// made behaves exactly as the reference's. All functions are pure and thread-safe.
 #pragma once
 
 #include <memory>
@@ -25,18 +24,16 @@
 
 namespace mpsd::text {
 
-// From a tokenizer.json.
 absl::StatusOr<TokenizerParts> ReadParts(absl::string_view json);
 
 absl::StatusOr<std::unique_ptr<Normalizer>> ReadNormalizer(const Json& json);
 
 absl::StatusOr<std::unique_ptr<PreTokenizer>> ReadPreTokenizer(const Json& json);
 
-// With the document's vocabulary.
 absl::StatusOr<std::unique_ptr<Model>> ReadModel(const Json& json,
                                                  const TokenizerDocument& document);
 
-// For TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing), or a
+// Reads TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing), or a
 // sequence in which at most one adds something.
 absl::StatusOr<Frame> ReadFrame(const Json& json);
 

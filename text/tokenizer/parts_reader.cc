@@ -27,8 +27,7 @@ absl::StatusOr<AddedToken> ReadAddedToken(const Json& json) {
   return token;
 }
 
-// The ids that the reference would give: the model's, else the next free one. A model of the
-// reference would have been trained with others.
+// Accepts only the ids that the reference would give: the model's, else the next free one.
 absl::Status CheckIds(const std::vector<AddedToken>& tokens, const Model& model) {
   int32_t next = model.size();
   absl::flat_hash_map<absl::string_view, int32_t> seen;
@@ -72,7 +71,7 @@ absl::Status ReadAddedTokens(const Json& json, TokenizerParts* parts) {
   return CheckIds(parts->added_tokens, *parts->model);
 }
 
-// Leaves `part` alone for null.
+// Null leaves `part` alone.
 template <class Part>
 absl::Status ReadInto(const Json* json, absl::StatusOr<Part> (*read)(const Json&), Part* part) {
   if (json == nullptr) return absl::OkStatus();

@@ -13,8 +13,8 @@ namespace {
 
 using MadePreTokenizer = absl::StatusOr<std::unique_ptr<PreTokenizer>>;
 
-// Older files have `add_prefix_space` instead of a scheme; both must agree, as in the reference.
-// The scheme "first" is refused.
+// Older files have `add_prefix_space` instead of a scheme. If both are there, they must agree, as
+// in the reference. The scheme "first" is refused.
 MadePreTokenizer ReadMetaspace(Fields fields) {
   const std::string sign = fields.Text("replacement", "\u2581");
   if (sign.empty() || CharacterSize(sign[0]) != sign.size()) {
@@ -29,7 +29,7 @@ MadePreTokenizer ReadMetaspace(Fields fields) {
     fields.Complain("'add_prefix_space' and the prepend_scheme contradict each other");
   }
   const bool cuts = fields.Flag("split", true);
-  fields.Find("str_rep");  // as "replacement", in older files
+  fields.Find("str_rep");  // the replacement again, in older files
   return MakeStep<PreTokenizer, Metaspace>(&fields, sign, scheme == "always", cuts);
 }
 
@@ -40,7 +40,7 @@ MadePreTokenizer ReadByteLevelSplit(Fields fields) {
   return MakeStep<PreTokenizer, ByteLevel>(&fields, adds_space, cuts);
 }
 
-// A WordPattern, whose matches are pieces, or a text behind which is cut.
+// The pattern is a WordPattern, whose matches are pieces, or a text behind which is cut.
 MadePreTokenizer ReadSplit(Fields fields) {
   std::string text;
   std::string expression;

@@ -24,12 +24,12 @@ namespace mpsd::text {
 //
 // INVALID_ARGUMENT names the first wrong or unknown key or kind. All are thread-safe.
 
-// In a part, with all its sequences. ParseJson() bounds their depth, and with it the stack.
+// A part has at most so many steps, with all its sequences. ParseJson() bounds their depth, and
+// with it the stack.
 inline constexpr size_t kMaxSteps = 32;
-// A text that a step looks for, or puts into texts.
+// Bounds a text that a step looks for, or puts into texts.
 inline constexpr size_t kMaxLiteralBytes = 256;
 
-// Complains beyond kMaxLiteralBytes.
 inline std::string Literal(const char* key, Fields* fields) {
   std::string text = fields->Text(key, "");
   if (text.size() > kMaxLiteralBytes) {
@@ -38,7 +38,7 @@ inline std::string Literal(const char* key, Fields* fields) {
   return text;
 }
 
-// A `Step` of the class `Kind`, or the complaint. REQUIRES: all fields of the kind have been read.
+// Makes a `Kind`, or returns the complaint. REQUIRES: all fields of the kind have been read.
 template <class Step, class Kind, class... Arguments>
 absl::StatusOr<std::unique_ptr<Step>> MakeStep(Fields* fields, Arguments&&... arguments) {
   const absl::Status status = fields->Finish();
@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<Step>> MakeStep(Fields* fields, Arguments&&... ar
   return std::make_unique<Kind>(std::forward<Arguments>(arguments)...);
 }
 
-// Each step in the array `key` is read by `read`, and taken from `steps_left`.
+// Reads each step in the array `key`, and counts it in `steps_left`.
 template <class Step, class Sequence>
 absl::StatusOr<std::unique_ptr<Step>> ReadSteps(
     Fields fields, const std::string& key,

@@ -30,8 +30,7 @@ void AppendAll(const std::vector<int32_t>& ids, uint8_t type_id, Encoding* encod
   encoding->type_ids.insert(encoding->type_ids.end(), ids.size(), type_id);
 }
 
-// A file may have thousands, so each is checked against a token's bound before the next one is
-// made.
+// A file may have thousands of tokens, so each is checked before the next one is made.
 absl::Status Normalize(const Normalizer* normalizer, AddedToken* token) {
   bool is_short = token->content.size() <= kMaxTokenBytes;
   if (is_short && token->normalized && normalizer != nullptr) {

@@ -1,8 +1,7 @@
 // TokenizerDocument: a tokenizer.json with its long lists packed.
 //
-// The file is untrusted, and is read outside any sandbox. As JSON values its lists would take some
-// 20 times their bytes. So they are packed and counted during parsing, which ends at the first
-// exceeded bound.
+// The file is untrusted. As JSON values its lists would take some 20 times their bytes. So they are
+// packed during parsing, which ends at the first exceeded bound.
 //
 //   {"added_tokens": […],      ─▶ parts
 //    "normalizer": {…}, …      ─▶ parts
@@ -27,7 +26,7 @@ inline constexpr size_t kMaxVocabularyBytes = 8 << 20;  // all tokens together
 inline constexpr size_t kMaxMerges = 1 << 20;
 inline constexpr size_t kMaxMergesBytes = 16 << 20;  // all merges together
 
-// One behind another in one piece of memory. Thread-compatible.
+// The texts lie behind each other in one piece of memory. Thread-compatible.
 class PackedTexts {
  public:
   void Add(absl::string_view text) {
@@ -37,7 +36,7 @@ class PackedTexts {
 
   size_t size() const { return ends_.size(); }
   size_t byte_count() const { return bytes_.size(); }
-  absl::string_view operator[](size_t index) const {  // a view of this object
+  absl::string_view operator[](size_t index) const {
     const uint32_t begin = index == 0 ? 0 : ends_[index - 1];
     return absl::string_view(bytes_).substr(begin, ends_[index] - begin);
   }
@@ -48,9 +47,9 @@ class PackedTexts {
 };
 
 enum class VocabularyForm : uint8_t {
-  kNone,    // missing or unknown
-  kObject,  // ids by token
-  kArray,   // pairs of token and score; the place is the id
+  kNone,  // missing or unknown
+  kObject,
+  kArray,  // tokens with scores, in order of ids
 };
 
 struct TokenizerDocument {
@@ -62,9 +61,9 @@ struct TokenizerDocument {
   PackedTexts merges;          // two tokens each, in turn
 };
 
-// Errors name the file `where`. If the model has no type, `parts` gets the one that the reference
-// assumes. INVALID_ARGUMENT for no JSON object, a malformed list, or an exceeded bound: those
-// above, kMaxTokenizerBytes, kMaxTokens, or ParseJson()'s depth. Pure, thread-safe.
+// If the model has no type, `parts` gets the one that the reference assumes. INVALID_ARGUMENT names
+// `where`: no JSON object, a malformed list, or an exceeded bound: those above, kMaxTokenizerBytes,
+// kMaxTokens, or ParseJson()'s depth. Pure, thread-safe.
 absl::Status ParseDocument(absl::string_view text, absl::string_view where,
                            TokenizerDocument* document);
 

@@ -23,8 +23,8 @@ struct OrderRun {
 
 #include "text/unicode/tables.inc"
 
-constexpr uint32_t kBlockBits = 6;  // characters
-constexpr uint32_t kGroupBits = 7;  // blocks
+constexpr uint32_t kBlockBits = 6;  // characters in a block
+constexpr uint32_t kGroupBits = 7;  // blocks in a group
 static_assert(sizeof(kBlocks[0]) == (1 << kBlockBits) + 1);
 static_assert(std::size(kGroups[0]) == 1 << kGroupBits);
 static_assert(std::size(kStages) << (kBlockBits + kGroupBits) == 0x110000);

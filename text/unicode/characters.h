@@ -1,8 +1,8 @@
 // characters: a tokenizer's facts about each character, and its decompositions.
 //
-// make_tables.py writes tables.inc by the library `tokenizers`, whose parts use several old
-// versions of Unicode: a model's ids must be those of its training. All pure and thread-safe, for
-// any code point except surrogates.
+// The tables follow the library `tokenizers`, whose parts use several old versions of Unicode: a
+// model's ids must be those of its training. All functions are pure and take any code point except
+// surrogates.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace mpsd::text {
 
-// In the order of make_tables.py.
+// make_tables.py has the same order.
 enum Trait : uint32_t {
   kSpace = 1 << 0,              // ends a word
   kControl = 1 << 1,            // BERT drops it: control, format, private, U+FFFD
@@ -31,7 +31,7 @@ enum Trait : uint32_t {
   kHasOrder = 1 << 13,          // NFD sorts it among its neighbours
 };
 
-// At the border of a grapheme, in the order of make_tables.py.
+// Says where graphemes end. make_tables.py has the same order.
 enum class GraphemeClass : uint32_t {
   kOther,
   kControl,
@@ -53,11 +53,10 @@ enum class GraphemeClass : uint32_t {
 };
 inline constexpr int kGraphemeShift = 14;  // above the traits
 
-// ASCII is the bulk of most texts.
 extern const std::array<uint32_t, 128> kAsciiTraits;
 uint32_t FarTraits(char32_t c);
 
-// Above them the grapheme class.
+// The grapheme class lies above the traits.
 inline uint32_t Traits(char32_t c) {
   return c < kAsciiTraits.size() ? kAsciiTraits[c] : FarTraits(c);
 }
@@ -66,17 +65,17 @@ inline GraphemeClass GraphemeClassOf(char32_t c) {
   return static_cast<GraphemeClass>(Traits(c) >> kGraphemeShift);
 }
 
-// Perhaps two characters. A final sigma is an ordinary one.
+// May append two characters. A final sigma is an ordinary one.
 void AppendLower(char32_t c, std::u32string* text);
 
-// Complete, with marks not yet sorted.
+// Decomposes completely, but does not sort the marks.
 enum class Decomposition { kCanonical, kCompatibility };
 void AppendDecomposed(char32_t c, Decomposition decomposition, std::u32string* text);
 
-// 1 to 240; 0 for characters that stay in place.
+// An order is 1 to 240, or 0 for a character that stays in place.
 uint8_t OrderOf(char32_t c);
 
-// 0: none.
+// 0 if the two do not compose.
 char32_t Composed(char32_t first, char32_t second);
 
 }  // namespace mpsd::text

@@ -9,14 +9,14 @@
 namespace mpsd::text {
 namespace {
 
-// Here and elsewhere in text/. Linux aarch64 has no sign unless the build asks for it.
+// This holds for all of text/. Linux aarch64 has no sign unless the build asks for it.
 static_assert(std::numeric_limits<char>::is_signed, "a byte of UTF-8 above 127 is negative");
 
 bool IsAscii(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char byte) { return byte >= 0; });
 }
 
-// Between two characters that stay in place.
+// Sorts the marks between two characters that stay in place.
 void SortMarks(std::u32string* text) {
   for (size_t start = 0; start < text->size(); ++start) {
     if (OrderOf((*text)[start]) == 0) continue;
@@ -31,7 +31,7 @@ void SortMarks(std::u32string* text) {
   }
 }
 
-// Unless another mark of the same or a later order stands between.
+// A mark of the same or a later order stands in the way.
 void Compose(std::u32string* text) {
   size_t kept = 0;
   size_t starter = std::u32string::npos;

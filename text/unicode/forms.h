@@ -12,8 +12,8 @@ namespace mpsd::text {
 
 enum class Form { kNfc, kNfd, kNfkc, kNfkd };
 
-// ASCII costs a copy. Takes 4 bytes for each byte of the text, and up to 18 characters for each
-// character. REQUIRES: valid UTF-8. Pure, thread-safe.
+// ASCII only costs a copy. Takes 4 bytes for each byte of the text, and up to 18 characters for
+// each character. REQUIRES: valid UTF-8. Pure, thread-safe.
 void AppendForm(Form form, absl::string_view text, std::string* normalized);
 
 }  // namespace mpsd::text

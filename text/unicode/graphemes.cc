@@ -30,7 +30,7 @@ bool JoinsHangul(Class before, Class next) {
   }
 }
 
-// By the characters so far. Lives on one thread.
+// The kind of beginning that the characters so far make. Lives on one thread.
 class GraphemeState {
  public:
   explicit GraphemeState(Class first) { Add(first); }

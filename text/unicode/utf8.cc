@@ -8,7 +8,6 @@
 namespace mpsd::text {
 namespace {
 
-// The first non-ASCII byte's position.
 size_t AsciiEnd(absl::string_view text, size_t at) {
   constexpr uint64_t kHighBits = 0x8080808080808080;
   for (uint64_t eight = 0; at + sizeof(eight) <= text.size(); at += sizeof(eight)) {
@@ -19,7 +18,7 @@ size_t AsciiEnd(absl::string_view text, size_t at) {
   return at;
 }
 
-// The first byte that begins no valid character.
+// Finds the first byte that begins no valid character.
 size_t ValidEnd(absl::string_view text, size_t at) {
   while (true) {
     at = AsciiEnd(text, at);
@@ -29,13 +28,13 @@ size_t ValidEnd(absl::string_view text, size_t at) {
   }
 }
 
-// The longest beginning of a valid character; 1 for a byte that begins none. REQUIRES: no valid
+// The size of a character's longest beginning; 1 for a byte that begins none. REQUIRES: no valid
 // character begins there.
 size_t BrokenSize(absl::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
   if (lead < 0xC2 || lead > 0xF4) return 1;
   const size_t wanted = CharacterSize(text[0]);
-  // From the third byte on, any byte completes it.
+  // From the third byte on, any further byte would do.
   for (size_t size = std::min(text.size(), wanted - 1); size > 1; --size) {
     char whole[4] = {text[0], text[1], '\x80', '\x80'};
     if (size == 3) whole[2] = text[2];

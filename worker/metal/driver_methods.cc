@@ -13,7 +13,7 @@ struct KnownMethod {
   EncoderCall call;
 };
 
-// For command buffers. The one with a config is the driver's own; the others end in it.
+// Command buffers have these. The one with a config is the driver's own; the others end in it.
 constexpr KnownMethod kMaking[] = {
     {"computeCommandEncoder", EncoderCall::kMakes},
     {"computeCommandEncoderWithDispatchType:", EncoderCall::kMakesWith},
@@ -23,7 +23,7 @@ constexpr KnownMethod kMaking[] = {
     {"blitCommandEncoderWithDescriptor:", EncoderCall::kMakesWith},
 };
 
-// For encoders. All but the first are the driver's own ways to end.
+// Encoders have these. All but the first are the driver's own ways to end.
 constexpr KnownMethod kEnding[] = {
     {"endEncoding", EncoderCall::kEnds},
     {"deferredEndEncoding", EncoderCall::kEnds},

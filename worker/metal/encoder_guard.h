@@ -34,7 +34,7 @@ struct EncoderMethod {
   EncoderCall call = EncoderCall::kEnds;
 };
 
-// For all guards of a process; a driver has half as many.
+// Bounds all guards of a process; a driver has half as many.
 inline constexpr size_t kMaxGuardedMethods = 32;
 
 // Only tests destroy a guard: it is for the life of the process. Its lock is the innermost, because

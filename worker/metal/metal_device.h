@@ -17,7 +17,7 @@ struct MetalDevice {
 // Thread-safe.
 absl::StatusOr<MetalDevice> OpenMetal();
 
-// With the path of Objective-C's runtime, and the loader's handle of Metal, which may be null.
+// The loader's handle of Metal may be null.
 absl::StatusOr<MetalDevice> OpenMetalOf(const char* objective_c, void* metal);
 
 }  // namespace mpsd

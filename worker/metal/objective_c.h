@@ -25,14 +25,14 @@ class ObjectiveC {
 
   Selector Named(const char* name) const { return functions_.register_selector(name); }
 
-  // Null: no class has the name.
+  // Null if no class has the name.
   Class FindClass(const char* name) const { return functions_.get_class(name); }
 
   // REQUIRES: the object is not null.
   Class ClassOf(Object object) const;
   const char* NameOf(Class owner) const { return functions_.class_name(owner); }
 
-  // Its own or inherited.
+  // The method may be inherited.
   bool Has(Class owner, Selector selector) const;
 
   // REQUIRES: Has().

@@ -18,8 +18,8 @@
 
 namespace mpsd {
 
-// kRead: read. kDevice: read, write, and control by ioctl, but create none. kScratch: everything
-// except creating device files and sockets. No use includes starting a program.
+// kDevice: read, write, and control by ioctl, but create none. kScratch: everything except creating
+// device files and sockets. No use includes starting a program.
 enum class FileUse { kRead, kDevice, kScratch };
 
 // Paths may overlap; a file allows what any entry above it allows.

@@ -47,13 +47,13 @@ constexpr const char* kReadable[] = {
 
 constexpr const char* kHarmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
-// For the C library, OpenMP and BLAS. The other files tell about the host: its mounts, and with
-// "net" everybody's connections.
+// The C library, OpenMP and BLAS read these. The other files tell about the host: its mounts, and
+// with "net" everybody's connections.
 constexpr const char* kOwnProcess[] = {
     "auxv", "cgroup", "cmdline", "environ", "maps", "smaps", "stat", "statm", "status",
 };
 
-// For NVIDIA's libraries. In containers the driver's lie in /usr/local/nvidia.
+// NVIDIA's libraries read these. In containers the driver's lie in /usr/local/nvidia.
 constexpr const char* kGpuReadable[] = {
     "/usr/local/cuda",     "/usr/local/cuda-*",   "/usr/local/nvidia", "/usr/share/nvidia",
     "/etc/nvidia",         "/proc/driver/nvidia", "/proc/devices",     "/proc/modules",
@@ -92,7 +92,7 @@ void AddMatches(const std::string& pattern, FileUse use, std::vector<AllowedPath
   globfree(&found);
 }
 
-// By number: "self" would mean the process that opens the path.
+// Takes the number: "self" would mean the process that opens the path.
 void AddOwnProcess(SandboxLevel level, std::vector<AllowedPath>* allowed) {
   const std::string folder = absl::StrCat("/proc/", getpid());
   if (level != SandboxLevel::kStrict) return allowed->push_back({folder, FileUse::kRead});

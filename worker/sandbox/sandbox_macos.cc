@@ -33,7 +33,7 @@ void AddReal(const std::string& path, std::vector<std::string>* paths) {
   if (!real.empty() && real != "/") paths->push_back(real);
 }
 
-// Only the system's libraries are no files.
+// The system's own libraries are no files.
 std::vector<std::string> LoadedImages() {
   std::vector<std::string> images;
   for (uint32_t i = 0; i < _dyld_image_count(); ++i) {

@@ -19,7 +19,7 @@ struct SeatbeltPaths {
 // /Users/NAME, or above one. Pure.
 std::vector<std::string> CodePaths(const std::vector<std::string>& images);
 
-// For sandbox_init(): parenthesized rules, where the last match decides. The first allows
+// Text for sandbox_init(): parenthesized rules, where the last match decides. The first rule allows
 // everything: a list of what a gpu's driver may do would break with each release of macOS.
 //
 //   Files      Written only below `writable` and to the harmless devices. In the users' folders,

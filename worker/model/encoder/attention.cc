@@ -20,7 +20,7 @@ constexpr float kUnseen = -1e30F;       // added to a score: its share becomes e
 constexpr float kUnseenInHalf = -3e4F;  // as kUnseen, within the range of all types
 constexpr int64_t kNearBlock = 256;     // queries of a local layer in one call
 
-// In floats, as transformers does.
+// Computes in floats, as transformers does.
 int64_t BucketOf(int64_t distance, int64_t buckets) {
   const int64_t half = buckets / 2;
   const int64_t side = distance > 0 ? half : 0;
@@ -34,8 +34,8 @@ int64_t BucketOf(int64_t distance, int64_t buckets) {
   return side + std::min(exact + static_cast<int64_t>(far), half - 1);
 }
 
-// 0 for a counting key, otherwise kUnseen, [rows, 1, 1, length]. Minus infinity would make a token
-// that sees no other NaN, and spoil its neighbours.
+// A counting key gets 0, another one kUnseen, [rows, 1, 1, length]. Minus infinity would make a
+// token that sees no other NaN, and spoil its neighbours.
 at::Tensor MaskOf(const TokenBatch& batch, const TokenRun& run) {
   std::vector<float> added(static_cast<size_t>(run.rows * run.length));
   for (size_t i = 0; i < added.size(); ++i) {
@@ -77,7 +77,8 @@ at::Tensor DistanceBias::Of(int64_t length) const {
   return windows.flip({1}).contiguous();
 }
 
-// In floats, as transformers does: at position 8,000 the last bit is some hundredths of a degree.
+// Computes in floats, as transformers does: at position 8,000 the last bit is some hundredths of a
+// degree.
 at::Tensor RotationFrequencies(double theta, double stretch, int64_t head_size,
                                c10::Device device) {
   const at::Tensor exponents = at::arange(0, head_size, 2, at::kFloat) / head_size;

@@ -18,7 +18,7 @@ class DistanceBias {
   // `table` is the file's, [buckets, heads]; rows have at most `longest` tokens.
   DistanceBias(const at::Tensor& table, int64_t buckets, int64_t longest);
 
-  // [heads, length, length]: for each query and key.
+  // [heads, length, length]: a number for each query and key.
   at::Tensor Of(int64_t length) const;
 
  private:
@@ -39,7 +39,7 @@ class Rotation {
   // Both are on the device.
   Rotation(const at::Tensor& positions, const at::Tensor& frequencies);
 
-  // In place, in [tokens, all heads].
+  // Works in place, on [tokens, all heads].
   void Turn(const at::Tensor& query_key_value, int64_t heads) const;
 
  private:
@@ -67,7 +67,7 @@ class Attention {
     int64_t queries = 0;
     int64_t first_key = 0;
     int64_t keys = 0;
-    // To scores, [rows or 1, heads or 1, queries or 1, keys]; undefined: nothing.
+    // Added to the scores, [rows or 1, heads or 1, queries or 1, keys]; undefined: nothing.
     at::Tensor added;
   };
   struct Run {

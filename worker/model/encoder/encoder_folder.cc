@@ -84,7 +84,7 @@ absl::Status ReadStep(const ModelFolder& source, const SentenceStep& step, Encod
   return absl::OkStatus();
 }
 
-// From a model that tells the next word.
+// Turns a model that tells the next word into a reranker.
 absl::Status ReadYesOrNo(EncoderFolder* folder) {
   EncoderConfig* config = &folder->config;
   if (config->family != EncoderFamily::kQwen3 || config->head != HeadKind::kTraining) {
@@ -100,7 +100,7 @@ absl::Status ReadYesOrNo(EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
-// For a folder whose files do not tell.
+// Guesses for a folder whose files do not tell.
 bool IsReranker(const ModelFolder& source, ModelTask task) {
   const bool is_named = absl::StrContains(absl::AsciiStrToLower(source.Name()), "reranker");
   return task == ModelTask::kRerank || (task == ModelTask::kAuto && is_named);
@@ -139,7 +139,7 @@ absl::Status ReadSentenceFiles(const ModelFolder& source, ModelTask task, Encode
   return absl::OkStatus();
 }
 
-// Takes precedence over config.json.
+// This file takes precedence over config.json.
 absl::Status ReadScore(const ModelFolder& source, EncoderFolder* folder) {
   if (!folder->has_scores()) return absl::OkStatus();
   const auto score = ReadAs(source, "config_sentence_transformers.json", ParseScoreActivation);
@@ -149,7 +149,7 @@ absl::Status ReadScore(const ModelFolder& source, EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
-// Only lowers the limit.
+// A file only lowers the limit.
 void LimitTokens(int64_t tokens, const std::string& file, EncoderFolder* folder) {
   if (tokens == 0 || tokens > folder->max_tokens) return;
   folder->max_tokens = tokens;
@@ -216,7 +216,7 @@ std::string TailText(const EncoderFolder& folder) {
   return text;
 }
 
-// 0: the weights do not tell.
+// 0 if the weights do not tell.
 int64_t LabelsOf(const StoredTensors& weights, EncoderFamily family) {
   const auto found = weights.find(absl::StrCat(NamesOf(family).head_output, ".weight"));
   if (found == weights.end() || found->second.shape.size() != 2) return 0;

@@ -51,10 +51,10 @@ struct EncoderFolder {
 
   bool is_classifier() const { return config.head == HeadKind::kClassifier; }
 
-  // Scores, not vectors.
+  // Answers are scores, not vectors.
   bool has_scores() const { return is_classifier() || config.head == HeadKind::kYesOrNo; }
 
-  // Numbers in an answer: of the embedding, or one for each label.
+  // An answer has so many numbers: those of the embedding, or one for each label.
   int64_t width() const;
 };
 

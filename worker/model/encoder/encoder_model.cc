@@ -47,7 +47,8 @@ class EncoderModel final : public TorchModel {
     const Precision told = TorchModel::precision();
     return told == Precision::kAsSaved ? Precision::kFp32 : told;
   }
-  // On cpu libtorch's operators bear any threads. The comparison would take seconds of each start.
+  // On cpu libtorch's operators bear any threads, and the comparison would take seconds of each
+  // start.
   bool wants_self_check() const override {
     return device() != "cpu" && TorchModel::wants_self_check();
   }
@@ -134,7 +135,7 @@ int64_t EncoderModel::longest() const {
   return std::min(folder_.config.max_tokens(), spec().pad.front().buckets.back());
 }
 
-// Up to kUsualTokens in one row, then more rows; beyond the largest batch, longer rows.
+// Rows get up to kUsualTokens, then there are more rows; beyond the largest batch, rows get longer.
 std::vector<TrialShape> EncoderModel::record_shapes() const {
   const std::vector<int64_t>& lengths = spec().pad.front().buckets;
   size_t usual = 0;
@@ -201,7 +202,7 @@ absl::Status CheckFolder(const LoadOrder& order) {
       absl::StrCat("model '", order.model, "': there is no folder '", order.path, "'"));
 }
 
-// Packed if possible. It is tried, because some kernels need a newer device.
+// Packed if the device can, which a trial tells: some kernels need a newer device.
 TokenLayout LayoutOf(const EncoderConfig& config, const Encoder& encoder, c10::Device device,
                      at::ScalarType type) {
   if (device.is_cpu()) return TokenLayout::kPacked;

@@ -5,8 +5,8 @@
 
 namespace mpsd {
 
-// Without ".weight" or ".bias". A layer's names follow "LAYERS.NUMBER.". Empty: the family has no
-// such part. Key and value are empty if `query` holds all three. Constant.
+// Names are without ".weight" and ".bias". A layer's names follow "LAYERS.NUMBER.". A name is empty
+// if the family has no such part. Key and value are empty if `query` holds all three. Constant.
 struct EncoderNames {
   const char* prefix;  // if a head was saved beside the encoder
   const char* layers;

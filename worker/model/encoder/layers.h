@@ -69,10 +69,10 @@ class Norm {
   bool is_of_squares_ = false;
 };
 
-// Above this a cpu computes a gelu in blocks.
+// For more rows a cpu computes a gelu in blocks.
 inline constexpr int64_t kGeluRows = 128;
 
-// On each element, or for a softmax on each row. May write to `x`.
+// A softmax works on each row, others on each element. May write to `x`.
 at::Tensor Activate(Activation activation, at::Tensor x);
 
 // The second half of each row, times the activation of the first half.

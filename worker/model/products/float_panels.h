@@ -13,7 +13,7 @@
 
 namespace mpsd {
 
-// Memory of the caller. A value; thread-safe while nobody writes there.
+// The caller owns the memory. A value; thread-safe while nobody writes there.
 struct LentFloatPanels {
   const PanelLine<float>* lines = nullptr;  // [PanelCount(to)][from]
   const float* bias = nullptr;              // as wide as the panels

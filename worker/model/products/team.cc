@@ -8,8 +8,8 @@ namespace {
 // Some 25 microseconds; below that, threads cost more than they save.
 constexpr int64_t kLeastMultiplications = 1 << 20;
 
-// For gcc's `#pragma omp parallel`. Looked up and not linked: libtorch decides which library has
-// it, and a second library would have threads of its own.
+// The function of gcc's `#pragma omp parallel`. It is looked up and not linked: libtorch decides
+// which library has it, and a second library would have threads of its own.
 struct OpenMp {
   using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
   using Number = int (*)();

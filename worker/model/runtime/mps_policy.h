@@ -32,7 +32,8 @@
 
 namespace mpsd {
 
-// By the table above. Sets `why`, for the operator, only if the result is below `wanted`. Pure.
+// Follows the table above. Sets `why`, for the operator, only if the result is below `wanted`.
+// Pure.
 //
 // A stock libtorch on mps crashes with several threads; with upstream_pool all lanes would share
 // one stream. When patched, LayerNorm runs one thread at a time and attention has a race. With
@@ -50,8 +51,8 @@ struct MpsWatermarks {
   std::string high;  // above it allocations fail
 };
 
-// For one of several processes: low is 75 % of its share, high 95 %. Values outside 1 to 100 are
-// clamped. Without a share (0) the caller keeps libtorch's own limits. Pure.
+// The limits of one of several processes: low is 75 % of its share, high 95 %. Values outside 1 to
+// 100 are clamped. Without a share (0) the caller keeps libtorch's own limits. Pure.
 MpsWatermarks DivideWatermarks(uint32_t share_percent);
 
 }  // namespace mpsd

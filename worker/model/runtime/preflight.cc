@@ -9,12 +9,12 @@ namespace {
 constexpr const char* kProfilerVariables[] = {"PYTORCH_MPS_TRACE_SIGNPOSTS",
                                               "PYTORCH_MPS_LOG_PROFILE_INFO"};
 
-// "2.11.0+cu130": "2.11.0".
+// "2.11.0+cu130" becomes "2.11.0".
 absl::string_view Release(absl::string_view version) {
   return version.substr(0, version.find('+'));
 }
 
-// "2.11.0+cu130": "2.11".
+// "2.11.0+cu130" becomes "2.11".
 absl::string_view Minor(absl::string_view version) {
   const absl::string_view release = Release(version);
   return release.substr(0, release.find('.', release.find('.') + 1));

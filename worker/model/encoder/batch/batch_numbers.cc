@@ -27,7 +27,7 @@ std::vector<int64_t> StartsOf(const TokenBatch& batch) {
   return starts;
 }
 
-// `rest` fills the room.
+// Fills the room with `rest`.
 void Append(const std::vector<int64_t>& own, int64_t room, int64_t rest,
             std::vector<int64_t>* numbers) {
   numbers->insert(numbers->end(), own.begin(), own.end());

@@ -33,7 +33,7 @@ struct TokenInputs {
   const int64_t* types = nullptr;
 };
 
-// Counting tokens: indices in the batch, both included.
+// Indices of a row's counting tokens in the batch, both included.
 struct TokenRow {
   int64_t first = 0;
   int64_t last = 0;
@@ -55,7 +55,7 @@ struct TokenBatch {
   std::vector<char> kept;      // kPadded: the token counts; kPacked: empty
   std::vector<TokenRow> rows;  // in the request's order
   std::vector<TokenRun> runs;  // in token order
-  // With the reason for clients. They are empty in the batch.
+  // The reasons are for clients. These rows are empty in the batch.
   std::vector<std::pair<uint32_t, std::string>> failed_rows;
 
   int64_t size() const { return static_cast<int64_t>(ids.size()); }

@@ -12,7 +12,7 @@
 
 namespace mpsd {
 
-// For a file of settings: some labels, and room.
+// A file of settings has some labels, and room.
 inline constexpr size_t kMaxSettings = 100'000;
 
 // INVALID_ARGUMENT if `text` is malformed, nested more than 16 deep, or has more than about

@@ -45,7 +45,6 @@ absl::Status ReadReal(const nlohmann::json& json, const char* key, double minimu
 
 absl::Status ReadFlag(const nlohmann::json& json, const char* key, bool* flag);
 
-// Known are ActivationOfLayer()'s.
 absl::Status ReadActivation(const nlohmann::json& json, const char* key, Activation* activation);
 
 // Refuses another value than the one beside the key.

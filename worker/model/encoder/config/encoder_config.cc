@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// transformers' names for labels.
+// Gives the labels transformers' names.
 absl::Status NumberLabels(const Json& json, int64_t usual, EncoderConfig* config) {
   int64_t count = usual;
   config->labels_are_told = Find(json, "num_labels") != nullptr;

@@ -32,7 +32,7 @@ constexpr ConfigKeys kNomicBertKeys = {
     "hidden_size",       "num_hidden_layers",       "num_attention_heads",
     "intermediate_size", "max_position_embeddings", "hidden_act",
     Activation::kSilu,   "layer_norm_eps",          1e-12};
-// With these NomicBERT was published.
+// NomicBERT was published with these keys.
 constexpr ConfigKeys kGpt2Keys = {"n_embd",      "n_layer", "n_head",          "n_inner",
                                   "n_positions", nullptr,   Activation::kSilu, "layer_norm_epsilon",
                                   1e-5};

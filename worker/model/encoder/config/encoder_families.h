@@ -9,7 +9,7 @@
 
 namespace mpsd {
 
-// Null if a family has no such key.
+// A key is null if the family has none.
 struct ConfigKeys {
   const char* hidden_size;
   const char* layer_count;
@@ -34,7 +34,7 @@ struct FamilyRow {
   const ConfigKeys* keys;
 };
 
-// By model_type. INVALID_ARGUMENT names an unknown one. Pure.
+// Looks at model_type. INVALID_ARGUMENT names an unknown one. Pure.
 absl::StatusOr<FamilyRow> ReadFamily(const nlohmann::json& json);
 
 // INVALID_ARGUMENT names unknown architectures. Pure.

@@ -41,7 +41,7 @@ absl::Status ReadFirstNomicKeys(const Json& json, EncoderConfig* config) {
     status.Update(Refused("'activation_function' must be \"swiglu\" or \"geglu\""));
   }
   config->activation = activation == "geglu" ? Activation::kGelu : Activation::kSilu;
-  // Beyond that, rotations depend on the longest row of the batch.
+  // Beyond the trained positions, rotations would depend on the longest row of the batch.
   if (Find(json, "rotary_scaling_factor") != nullptr) {
     int64_t trained = kTrainedPositions;
     if (Find(json, "max_trained_positions") != nullptr) {

@@ -21,8 +21,8 @@ absl::Status ReadTheta(const nlohmann::json& json, const char* kind, const char*
 absl::Status ReadRotation(const nlohmann::json& json, const char* theta_key, int64_t head_size,
                           RotaryConfig* rotary);
 
-// Local layers, by layer_types. Without it, all layers are local except `first` and every
-// `every`-th layer after it.
+// Reads layer_types. Without it, all layers are local except `first` and every `every`-th layer
+// after it.
 absl::Status ReadLocalLayers(const nlohmann::json& json, int64_t layer_count, int64_t every,
                              int64_t first, RotaryConfig* rotary);
 

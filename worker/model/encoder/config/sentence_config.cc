@@ -31,7 +31,7 @@ std::string Text(const Json& json, const char* key) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// Modes that are on: "mean_tokens". A newer file has one key with one word.
+// The modes that are on: "mean_tokens". A newer file has one key with one word.
 std::vector<std::string> PoolingModes(const Json& json) {
   std::vector<std::string> modes;
   if (json.contains("pooling_mode")) {

@@ -44,11 +44,11 @@ struct DenseConfig {
   Activation activation = Activation::kTanh;  // activation_function
 };
 
-// modules.json, without the encoder. The encoder must be first, Pooling second. LogitScore stands
-// alone behind the encoder.
+// Reads modules.json, without the encoder. The encoder must be first, Pooling second. LogitScore
+// stands alone behind the encoder.
 absl::StatusOr<std::vector<SentenceStep>> ParseSentenceSteps(absl::string_view json);
 
-// 1_Pooling/config.json.
+// Reads 1_Pooling/config.json.
 absl::StatusOr<Pooling> ParsePooling(absl::string_view json);
 
 // 1_LogitScore/config.json must name Qwen3-Reranker's words. With others, pairs would need other
@@ -59,14 +59,15 @@ absl::Status CheckLogitScore(absl::string_view json);
 // if the file names none.
 absl::StatusOr<std::optional<Activation>> ParseScoreActivation(absl::string_view json);
 
-// 2_Dense/config.json, without its folder.
+// Reads 2_Dense/config.json, without its folder.
 absl::StatusOr<DenseConfig> ParseDense(absl::string_view json);
 
-// max_seq_length in sentence_bert_config.json: the most tokens in a row. 0 if the file has none.
+// Reads max_seq_length in sentence_bert_config.json: the most tokens in a row. 0 if the file has
+// none.
 absl::StatusOr<int64_t> ParseMaxTokens(absl::string_view json);
 
-// model_max_length in tokenizer_config.json. 0 if the key is missing, or so large that it means "no
-// bound".
+// Reads model_max_length in tokenizer_config.json. 0 if the key is missing, or so large that it
+// means "no bound".
 absl::StatusOr<int64_t> ParseTokenizerMaxTokens(absl::string_view json);
 
 // "mean", "cls", "lasttoken", "max".

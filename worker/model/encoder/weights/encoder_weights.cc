@@ -20,7 +20,7 @@ std::optional<at::ScalarType> TypeOf(absl::string_view dtype) {
   return std::nullopt;
 }
 
-// In memory of its own, its numbers side by side.
+// The copy's numbers lie side by side.
 at::Tensor CopyOf(const StoredTensor& stored, at::ScalarType type) {
   const auto count = static_cast<int64_t>(stored.bytes.size() / c10::elementSize(type));
   const at::Tensor numbers = at::empty({count}, at::TensorOptions(type));

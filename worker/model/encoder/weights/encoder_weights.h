@@ -24,21 +24,21 @@ class EncoderWeights {
   // `prefix` ("bert.") is there if a head was saved beside the encoder.
   EncoderWeights(const StoredTensors& source, absl::string_view prefix, c10::Device device);
 
-  // Before the first call, float.
+  // Before the first call the type is float.
   void HandOutAs(at::ScalarType type) { type_ = type; }
   at::ScalarType type() const { return type_; }
 
-  // For linear maps made from now on; before the first call, libtorch. REQUIRES: for any other
-  // choice, floats on the cpu.
+  // Holds for linear maps made from now on; before the first call libtorch multiplies. REQUIRES:
+  // for any other choice, floats on the cpu.
   void MultiplyBy(Products products) { products_ = products; }
   Products products() const { return products_; }
 
-  // On the device. After a fault, a tensor of that shape with meaningless content.
+  // The tensor is on the device. After a fault, its content is meaningless.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape) {
     return TakeWhole(prefix_ + name, shape);
   }
 
-  // Outside the encoder: the name has no prefix.
+  // Takes a tensor outside the encoder, whose name has no prefix.
   at::Tensor TakeWhole(const std::string& name, const std::vector<int64_t>& shape);
 
   at::Tensor TakeRow(const std::string& name, const std::vector<int64_t>& shape, int64_t row,

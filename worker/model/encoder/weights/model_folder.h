@@ -26,7 +26,7 @@ class ModelFolder {
 
   ModelFolder Inner(absl::string_view name) const;
 
-  // In Hugging Face's cache the model's.
+  // In Hugging Face's cache the name is the model's.
   std::string Name() const;
 
   // For people.

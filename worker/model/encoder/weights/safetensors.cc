@@ -25,7 +25,7 @@ absl::Status BadTensor(absl::string_view name, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("tensor '", name, "' ", what));
 }
 
-// 0: unknown.
+// 0 for an unknown dtype.
 uint64_t DtypeBytes(absl::string_view dtype) {
   if (dtype == "F64" || dtype == "I64" || dtype == "U64") return 8;
   if (dtype == "F32" || dtype == "I32" || dtype == "U32") return 4;
@@ -34,7 +34,7 @@ uint64_t DtypeBytes(absl::string_view dtype) {
   return 0;
 }
 
-// Nothing unless a list of non-negative integers.
+// Nothing unless it is a list of non-negative integers.
 std::optional<std::vector<int64_t>> WholeNumbers(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   if (found == entry.end() || !found->is_array()) return std::nullopt;

@@ -18,10 +18,11 @@ inline constexpr size_t kMaxTensorDims = 8;
 struct StoredTensor {
   std::string dtype;           // "F32", "BF16", …: the words of safetensors
   std::vector<int64_t> shape;  // at most kMaxTensorDims dims
-  // From the first number to the last, of any alignment. Longer than shape × dtype only with
-  // strides.
+  // The bytes from the first number to the last, of any alignment. They are longer than shape ×
+  // dtype only with strides.
   absl::string_view bytes;
-  // Per dim, in numbers. No two numbers lie in one place. Empty: side by side.
+  // The distance of neighbours in each dim, in numbers. No two numbers lie in one place. Empty: the
+  // numbers lie side by side.
   std::vector<int64_t> strides = {};
 };
 

@@ -14,7 +14,7 @@
 
 namespace mpsd {
 
-// By name, inside the file's bytes.
+// Views of the file's bytes, by name.
 using ZipEntries = std::map<std::string, absl::string_view>;
 
 // Reads the untrusted `file`, which outlives the result; zip64 included. INVALID_ARGUMENT says what

@@ -21,7 +21,7 @@ constexpr size_t kMaxValues = 2'000'000;
 constexpr uint64_t kMostSharing = 4;  // times the bytes of all storages
 constexpr uint8_t kProtocol = 2;      // torch.save()'s
 
-// Pickle's names.
+// The names are pickle's.
 enum Instruction : uint8_t {
   kProto = 0x80,
   kStop = '.',
@@ -239,7 +239,7 @@ class PickleMachine {
     return number <= Above() ? &values_[stack_[stack_.size() - number]] : nullptr;
   }
 
-  // REQUIRES: as many values above the last mark.
+  // REQUIRES: the stack has as many values above the last mark.
   absl::Status Pop(size_t count) {
     stack_.resize(stack_.size() - count);
     return absl::OkStatus();
@@ -390,7 +390,7 @@ class PickleMachine {
     return Push(made);
   }
 
-  // Nothing unless a tuple of numbers from 0.
+  // Nothing unless it is a tuple of numbers from 0.
   std::optional<std::vector<int64_t>> NumbersOf(const Value& tuple) const {
     if (tuple.kind != Value::kTuple || tuple.count > kMaxTensorDims) return std::nullopt;
     std::vector<int64_t> numbers;

@@ -32,7 +32,7 @@ std::vector<std::string> OwnEnvironmentBut(const std::map<std::string, std::stri
   return environment;
 }
 
-// False: `take` wants no more.
+// False if `take` wants no more.
 bool ReadToEnd(int fd, const ChildListener& take) {
   char chunk[4096];
   while (take("")) {

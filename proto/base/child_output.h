@@ -33,8 +33,8 @@ absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::s
 // Gets the output as it comes, and an empty piece several times a second. False kills the child.
 using ChildListener = std::function<bool(std::string_view piece)>;
 
-// Without a time-out. `take` gets the output instead of the result. ABORTED: `take` had the child
-// killed.
+// Runs without a time-out. The output goes to `take` instead of the result. ABORTED: `take` had the
+// child killed.
 absl::StatusOr<ChildOutput> RunChild(const std::string& path, std::vector<std::string> arguments,
                                      const ChildListener& take);
 

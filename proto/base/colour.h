@@ -16,7 +16,7 @@ enum class Colour { kNone, kGreen, kYellow, kRed };
 // as nobody changes the environment.
 bool TakesColours(int fd);
 
-// As it is if not `colours`. Pure.
+// Unchanged if not `colours`. Pure.
 std::string Coloured(absl::string_view text, Colour colour, bool colours);
 
 }  // namespace mpsd

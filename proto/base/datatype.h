@@ -39,7 +39,7 @@ size_t ElementBytes(DataType datatype);
 // The protocol's "FP32"; "INVALID" for an unknown number.
 absl::string_view DataTypeName(DataType datatype);
 
-// kInvalid: there is none. Case matters.
+// kInvalid if there is none. Case matters.
 DataType ParseDataType(absl::string_view name);
 
 }  // namespace mpsd

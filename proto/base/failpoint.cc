@@ -43,7 +43,7 @@ struct NamedErrno {
 constexpr NamedErrno kErrnos[] = {
     {"ENOMEM", ENOMEM}, {"EMFILE", EMFILE}, {"EAGAIN", EAGAIN}, {"EIO", EIO}};
 
-// splitmix64.
+// This is splitmix64.
 uint64_t Mix(uint64_t number) {
   number += 0x9e3779b97f4a7c15ULL;
   number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -100,7 +100,7 @@ std::unique_ptr<FailpointTable> FromEnvironment() {
   std::abort();
 }
 
-// At once, so that the line is complete even if the process ends.
+// Writes at once, so that the line is complete even if the process ends.
 void Say(const char* name, const FailpointAct& act) {
   const std::string line =
       absl::StrCat("failpoint ", name, ": ", ActionName(act.action), " at pass ", act.pass, "\n");

@@ -25,7 +25,7 @@ class UniqueFd {
   }
   ~UniqueFd() { Reset(); }
 
-  // Still owned here; -1: none.
+  // The descriptor stays owned here; -1: none.
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
 

@@ -6,8 +6,8 @@
 
 namespace mpsd::platform {
 
-// Without a slash at its end; empty if the system has no folder that lasts. It need not exist yet.
-// Reads the environment. Thread-safe.
+// The path has no slash at its end. Empty if the system has no folder that lasts. The folder need
+// not exist yet. Reads the environment. Thread-safe.
 std::string LastingFolder();
 
 }  // namespace mpsd::platform

@@ -29,7 +29,7 @@ inline constexpr uint64_t kMaxRequestFieldBytes = 128 << 10;
 // Up to this size a request's texts are tokenized on the thread that read them, within 1 ms; longer
 // ones on the threads texts-N.
 inline constexpr uint64_t kInlineTextBytes = 16 << 10;
-// For one request's texts: all rows are as long as the longest text.
+// Bounds one request's texts: all rows are as long as the longest text.
 inline constexpr uint64_t kMaxTokenTensorBytes = 64 << 20;
 
 // Defaults for one connection, or for all together.
@@ -38,7 +38,7 @@ inline constexpr uint32_t kDefaultOpenCalls = 8192;  // per kind of call
 inline constexpr uint64_t kDefaultConnectionPinBytes = 32ULL << 20;
 inline constexpr uint64_t kDefaultUnreadCopyBytes = 256ULL << 20;
 
-// In one stream: not ended, or with answers not written yet.
+// Counts requests of one stream that have not ended, or whose answers are not written yet.
 inline constexpr size_t kMaxStreamRequests = 256;
 // A stream reads no further while requests with more bytes wait for memory.
 inline constexpr uint64_t kMaxStreamHeldBytes = 4 << 20;

@@ -15,11 +15,10 @@ namespace mpsd {
 // Nodes with cores that this process may use, by number. Immutable, and so thread-safe.
 class MemoryNodes {
  public:
-  // Reads `sysfs`, usually /sys. `allowed` cores are in order. A host that tells nothing has no
+  // Reads `sysfs`, usually /sys. The `allowed` cores are in order. A host that tells nothing has no
   // node.
   MemoryNodes(std::string sysfs, absl::Span<const uint32_t> allowed);
 
-  // None is empty.
   const std::vector<std::vector<uint32_t>>& cores() const { return cores_; }
   // Index in cores(), by the gpu's address on the PCI bus.
   std::optional<size_t> NodeOfGpu(absl::string_view address) const;

@@ -18,13 +18,13 @@ class Patience {
  public:
   static constexpr int64_t kLookNs = 100'000;
 
-  // Nothing was found. True: look again at once.
+  // Called if nothing was found. True: look again at once.
   bool LooksOn(int64_t now_ns, bool cores_are_left) {
     if (idle_since_ns_ == kBusy) idle_since_ns_ = now_ns;
     return cores_are_left && usual_ns_ < kLookNs && now_ns - idle_since_ns_ < kLookNs;
   }
 
-  // After a look or a sleep.
+  // Called after a look or a sleep that found work.
   void Found(int64_t now_ns) {
     if (idle_since_ns_ == kBusy) return;
     const int64_t idle_ns = std::min(now_ns - idle_since_ns_, kMostCountedNs);

@@ -23,7 +23,7 @@ namespace mpsd::platform {
 
 // ---- shared memory ----
 
-// Anonymous. The creator unmaps `data`.
+// The creator unmaps `data`.
 struct SharedMemory {
   void* data = nullptr;  // read-write, `bytes` long, fully allocated
   uint64_t bytes = 0;
@@ -109,7 +109,7 @@ struct SpawnOptions {
   UniqueFd control_fd;                   // becomes descriptor 3
   UniqueFd output_fd;                    // becomes stdout and stderr
 };
-// By posix_spawn, never by fork. The child has only descriptors 0..3, an empty signal mask and its
+// Uses posix_spawn, never fork. The child has only descriptors 0..3, an empty signal mask and its
 // own process group. The caller reaps the child.
 absl::StatusOr<pid_t> Spawn(SpawnOptions options);
 
@@ -129,11 +129,11 @@ absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
 // When the thread that spawned this process ends, where the system can.
 void DieWithParent();
 
-// From other processes of this user and from core files, where the system can. For the life of the
-// process.
+// Hides it from other processes of this user and from core files, where the system can, for the
+// life of the process.
 void HideMemory();
 
-// Before the parent, when memory runs out, where the system can.
+// The kernel kills this process before its parent, where the system can.
 void DieFirstOfMemory();
 
 // Processes killed for lack of memory: in this cgroup if it counts them, otherwise on the host. 0
@@ -160,7 +160,7 @@ uint32_t UsableCores();
 bool CoresAreLeft();
 inline constexpr uint32_t kFewCores = 4;  // none of them is ever left
 
-// False: certainly no gpu that libtorch supports. Does not ask the driver.
+// False only if there is certainly no gpu that libtorch supports. Does not ask the driver.
 bool MayHaveGpu();
 
 // By the file system's clock.
@@ -168,7 +168,7 @@ int64_t ModifiedNs(const struct stat& status);
 
 absl::StatusOr<std::string> ExecutablePath();
 
-// Without the program; empty if the system does not tell.
+// Leaves the program out. Empty if the system does not tell.
 std::vector<std::string> Arguments();
 
 // Reopens the file even if it was renamed or removed. Empty if the system has no path that a

@@ -85,7 +85,7 @@ std::vector<std::string> CgroupFolders(absl::string_view controller) {
   return folders;
 }
 
-// From lines of "name number"; 0: none.
+// Reads lines of "name number"; 0 if there is none.
 uint64_t StatField(const std::string& lines, absl::string_view name) {
   for (absl::string_view line : absl::StrSplit(lines, '\n')) {
     uint64_t number = 0;
@@ -434,7 +434,7 @@ void DieWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 void HideMemory() { prctl(PR_SET_DUMPABLE, 0); }
 
 void DieFirstOfMemory() {
-  // As heavy as nine tenths of the memory: more than a front end with all its shared memory.
+  // This weighs as nine tenths of the memory: more than a front end with all its shared memory.
   std::ofstream("/proc/self/oom_score_adj") << 900;
 }
 

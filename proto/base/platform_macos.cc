@@ -75,8 +75,8 @@ void* AddressOf(const std::atomic<uint32_t>* word) {
   return const_cast<std::atomic<uint32_t>*>(word);
 }
 
-// At most 31 bytes with the zero. The name exists only during OpenTwice(); random, so that no other
-// process takes it first.
+// A name has at most 31 bytes with the zero, and exists only during OpenTwice(). It is random, so
+// that no other process takes it first.
 std::string RandomName() {
   char name[31];
   const uint64_t id = (static_cast<uint64_t>(arc4random()) << 32) | arc4random();
@@ -133,7 +133,7 @@ bool WaitForSocket(int socket, short events) {
   return count > 0 || errno == EINTR;
 }
 
-// Beside the first byte; `control` must have room.
+// They go beside the first byte; `control` must have room.
 void AttachFds(msghdr* message, absl::Span<const int> fds, char* control, size_t control_bytes) {
   message->msg_control = control;
   message->msg_controllen = static_cast<socklen_t>(control_bytes);
@@ -144,7 +144,7 @@ void AttachFds(msghdr* message, absl::Span<const int> fds, char* control, size_t
   std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
 }
 
-// Owns every descriptor.
+// Takes ownership of every descriptor.
 void CollectFds(msghdr* message, std::vector<UniqueFd>* fds) {
   for (cmsghdr* header = CMSG_FIRSTHDR(message); header != nullptr;
        header = CMSG_NXTHDR(message, header)) {
@@ -263,7 +263,7 @@ bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t ti
 }
 
 void WakeWord(const std::atomic<uint32_t>* word) {
-  // ENOENT: nobody sleeps, which is no error.
+  // ENOENT says that nobody sleeps, which is no error.
   os_sync_wake_by_address_any(AddressOf(word), sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_SHARED);
 }
 
@@ -344,7 +344,7 @@ std::vector<uint64_t> Poller::Wait(int64_t timeout_ns) const {
 }
 
 absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
-  // With high numbers, so that no source is one of the targets 0..3.
+  // The copies have high numbers, so that no source is one of the targets 0..3.
   UniqueFd control(fcntl(options.control_fd.get(), F_DUPFD_CLOEXEC, kFirstFreeChildFd));
   UniqueFd output(fcntl(options.output_fd.get(), F_DUPFD_CLOEXEC, kFirstFreeChildFd));
   if (!control.valid() || !output.valid()) return Error("fcntl");
@@ -428,7 +428,7 @@ absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
     count = sendmsg(socket, &message, MSG_DONTWAIT);
   } while (count < 0 && errno == EINTR);
   if (count >= 0) return static_cast<size_t>(count);
-  // ENOBUFS: no room for the descriptors.
+  // ENOBUFS says that there is no room for the descriptors.
   if (errno == EAGAIN || errno == ENOBUFS) return 0;
   return Error("sendmsg");
 }

@@ -16,7 +16,7 @@ namespace mpsd {
 // many in any second. Pure. Thread-compatible.
 class RateLimit {
  public:
-  // `saved_ns`: the bucket at the start, at most one second. REQUIRES: per_second > 0.
+  // The bucket starts with `saved_ns`, at most one second. REQUIRES: per_second > 0.
   RateLimit(uint32_t per_second, int64_t now_ns, int64_t saved_ns = kNsPerSecond)
       : cost_ns_(kNsPerSecond / per_second), saved_ns_(saved_ns), last_ns_(now_ns) {}
 

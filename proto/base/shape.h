@@ -16,11 +16,11 @@
 
 namespace mpsd {
 
-// Outermost first. Up to kMaxRank need no allocation.
+// The outermost dim comes first. Up to kMaxRank dims need no allocation.
 using Dims = absl::InlinedVector<int64_t, 8>;
 
-// 1 without dims. Nothing if a dim is negative, or the dims other than 0 multiply to more than
-// 2^62: a 0 does not hide dims that could not be counted.
+// An empty shape has 1. Nothing if a dim is negative, or the dims other than 0 multiply to more
+// than 2^62: a 0 does not hide dims that could not be counted.
 std::optional<uint64_t> ElementCount(absl::Span<const int64_t> dims);
 
 // Nothing for BYTES, for a negative dim, and on overflow.

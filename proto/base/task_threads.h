@@ -33,23 +33,23 @@ class TaskThreads {
   TaskThreads() = default;
   TaskThreads(const TaskThreads&) = delete;
   TaskThreads& operator=(const TaskThreads&) = delete;
-  // Joins. REQUIRES: no task waits; the servers and their calls are gone.
+  // Joins the threads. REQUIRES: no task waits; the servers and their calls are gone.
   ~TaskThreads();
 
-  // At most `most` threads, named `name-N`. Called once, before the first task.
+  // Starts at most `most` threads, named `name-N`. Called once, before the first task.
   void Start(std::string name, uint32_t most) ABSL_LOCKS_EXCLUDED(mu_);
 
   // A task's last act may give its object back to the object's own thread: the threads never touch
   // the object afterwards. REQUIRES: Start() was called; tenant < kMaxTenants.
   void Enqueue(uint32_t tenant, std::function<void()> task) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // They wait or run. A draining daemon waits for none, or until its time is up.
+  // Tasks that wait or run. A draining daemon waits until there are none, or its time is up.
   size_t pending() const { return pending_.load(std::memory_order_acquire); }
 
  private:
   void Main() ABSL_LOCKS_EXCLUDED(mu_);
   void StartOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // In turns of tenants. REQUIRES: waiting_count_ > 0.
+  // Tenants take turns. REQUIRES: waiting_count_ > 0.
   std::function<void()> TakeNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   std::string name_;

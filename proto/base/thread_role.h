@@ -31,13 +31,13 @@ class ABSL_LOCKABLE ThreadRole {
   ThreadRole(const ThreadRole&) = delete;
   ThreadRole& operator=(const ThreadRole&) = delete;
 
-  // By the thread that gets the role. REQUIRES: no thread is bound.
+  // Called by the thread that gets the role. REQUIRES: no thread is bound.
   void Bind() {
     MPSD_CHECK(holder_.load(std::memory_order_relaxed) == std::thread::id());
     holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
 
-  // Before the thread ends. REQUIRES: this thread is bound, or none is.
+  // Called before the thread ends. REQUIRES: this thread is bound, or none is.
   void Unbind() {
     Check();
     holder_.store(std::thread::id(), std::memory_order_relaxed);

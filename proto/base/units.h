@@ -19,7 +19,7 @@ absl::StatusOr<int64_t> ParseDurationNs(std::string_view text);
 // "512B", "64KiB", "1.5MiB", "2GiB" or "1TiB"; or powers of ten: "64kB", "64MB", "2GB" or "1TB".
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text);
 
-// In the largest binary unit that fits, rounded to one decimal: "1.5 GiB".
+// Takes the largest binary unit that fits, and rounds to one decimal: "1.5 GiB".
 std::string BytesText(uint64_t bytes);
 
 }  // namespace mpsd

@@ -24,8 +24,7 @@ inline absl::string_view CutAtCharacter(absl::string_view text, size_t max_bytes
   return text.substr(0, end);
 }
 
-// The first character's size. 0 for no valid character: an overlong form, a surrogate, or a text
-// cut short.
+// The first character's size. 0 if it is not valid: an overlong form, a surrogate, or cut short.
 inline size_t CharacterBytes(absl::string_view text) {
   const auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
   if (text.empty()) return 0;

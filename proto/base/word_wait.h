@@ -18,7 +18,7 @@
 
 namespace mpsd::platform {
 
-// Between looks at a word that the system refuses to wait on.
+// The time between looks at a word that the system refuses to wait on.
 inline constexpr int64_t kWordLookNs = kNsPerMs;
 
 enum class WordWait {
@@ -48,8 +48,8 @@ bool PollWord(const std::atomic<uint32_t>& word, uint32_t expected, int64_t time
   return true;
 }
 
-// WaitOnWord()'s result. If the system refused, polls for the rest of the time, and stderr gets a
-// line once per process. Thread-safe.
+// Gives WaitOnWord()'s result. If the system refused, polls for the rest of the time, and stderr
+// gets a line once per process. Thread-safe.
 bool EndWordWait(int error, const std::atomic<uint32_t>& word, uint32_t expected,
                  int64_t timeout_ns);
 

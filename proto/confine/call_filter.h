@@ -22,8 +22,8 @@
 
 namespace mpsd {
 
-// For SealCalls(). Signals go only to `own_pid`. Empty for an unknown processor, whose calls are
-// then not sealed. Pure.
+// SealCalls() installs it. Signals go only to `own_pid`. Empty for an unknown processor, whose
+// calls are then not sealed. Pure.
 std::vector<sock_filter> CallFilter(const DeniedCalls& denied, pid_t own_pid);
 
 }  // namespace mpsd

@@ -9,8 +9,8 @@
 
 namespace mpsd {
 
-// Beyond other programs and processes, signals to others, the network, mounts, namespaces and the
-// host's settings, which SealCalls() always denies.
+// SealCalls() always denies other programs and processes, signals to others, the network, mounts,
+// namespaces and the host's settings. These come in addition.
 struct DeniedCalls {
   bool new_sockets = false;  // Unix sockets too
   bool strict = false;       // all that a model on a device does not need; docs/sandbox.md
@@ -20,8 +20,8 @@ struct DeniedCalls {
 // other users. UNIMPLEMENTED on macOS.
 absl::Status DropPrivileges();
 
-// In every thread. On Linux, UNIMPLEMENTED for a processor without a filter, and the kernel's error
-// without seccomp. On macOS it does nothing.
+// Covers every thread. On Linux, UNIMPLEMENTED for a processor without a filter, and the kernel's
+// error without seccomp. On macOS it does nothing.
 absl::Status SealCalls(const DeniedCalls& denied);
 
 }  // namespace mpsd

@@ -17,7 +17,7 @@ namespace {
 
 absl::Status Errno(absl::string_view what) { return absl::ErrnoToStatus(errno, what); }
 
-// For a superuser.
+// A superuser keeps only the right to read files of other users.
 absl::Status DropCapabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};

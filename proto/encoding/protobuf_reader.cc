@@ -21,7 +21,7 @@ bool ProtobufReader::Next() {
   return !malformed_;
 }
 
-// For a group, only the key that begins or ends it.
+// Takes only the key of a group's begin or end.
 bool ProtobufReader::TakeField() {
   uint64_t key = 0;
   if (!TakeVarint(kMaxKeyBytes, &key)) return false;

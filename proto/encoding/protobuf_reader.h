@@ -38,13 +38,13 @@ class ProtobufReader {
   WireType type() const { return type_; }
   bool Is(uint32_t field, WireType type) const { return field_ == field && type_ == type; }
 
-  // A varint's; otherwise 0.
+  // The value of a varint; 0 for other types.
   uint64_t number() const { return number_; }
 
-  // With a length or a fixed size; otherwise empty.
+  // The bytes of a value with a length or a fixed size; empty for other types.
   absl::string_view text() const { return text_; }
 
-  // With its key.
+  // The field with its key.
   absl::string_view whole() const { return whole_; }
 
  private:

@@ -33,7 +33,7 @@ constexpr uint64_t FieldKey(uint32_t field, WireType type) {
   return uint64_t{field} << 3 | static_cast<uint64_t>(type);
 }
 
-// For bytes, text or a message. Length and bytes must follow.
+// The field is bytes, text or a message, whose length and bytes must follow.
 inline void PutKey(uint32_t field, std::string* out) {
   PutVarint(FieldKey(field, WireType::kLengthDelimited), out);
 }

@@ -37,7 +37,7 @@ class Varint {
   // After ten bytes without an end, the bytes are malformed.
   bool too_long() const { return bits_ >= 70; }
 
-  // Once Take() was true. Bits beyond the 64th are dropped, as protobuf does.
+  // Valid once Take() was true. Bits beyond the 64th are dropped, as protobuf does.
   uint64_t value() const { return value_; }
 
  private:
@@ -45,13 +45,13 @@ class Varint {
   uint32_t bits_ = 0;
 };
 
-// One byte to ten.
+// Appends one byte to ten.
 inline void PutVarint(uint64_t value, std::string* out) {
   for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
   out->push_back(static_cast<char>(value));
 }
 
-// As PutVarint() writes.
+// The size that PutVarint() writes.
 constexpr size_t VarintBytes(uint64_t value) {
   size_t bytes = 1;
   for (; value >= 0x80; value >>= 7) ++bytes;

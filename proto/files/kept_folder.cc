@@ -16,7 +16,7 @@
 namespace mpsd {
 namespace {
 
-// For the front end alone.
+// Only the front end reads these.
 constexpr std::array<std::string_view, 4> kTokenizersOwn = {
     "tokenizer.json", "vocab.json", "added_tokens.json", "special_tokens_map.json"};
 

@@ -41,7 +41,7 @@ struct KeptFolder {
 // Blocks. Thread-safe.
 KeptFolder KeepFolder(const std::string& path, const FileStamp& stamp);
 
-// As a worker was handed them. Constant, thread-safe.
+// The files as a worker was handed them. Constant, thread-safe.
 class HandedFolder {
  public:
   // INVALID_ARGUMENT unless each file has a descriptor. REQUIRES: there are files.
@@ -51,7 +51,7 @@ class HandedFolder {
     int fd = -1;  // borrowed
     uint64_t bytes = 0;
   };
-  // Nothing: the folder had no such file.
+  // Nothing if the folder had no such file.
   std::optional<File> Find(const std::string& name) const;
 
   // Whether no file that is not a copy was written anew.

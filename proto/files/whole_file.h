@@ -17,8 +17,8 @@ namespace mpsd {
 // `bytes_max`. DATA_LOSS: reading failed half-way.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t bytes_max);
 
-// For files that are read while others wait: opening anything but a file never waits.
-// INVALID_ARGUMENT if there is no file, else as ReadWholeFile().
+// Reads files while others wait: opening anything but a file never waits. INVALID_ARGUMENT if it is
+// no file, else as ReadWholeFile().
 absl::StatusOr<std::string> ReadRegularFile(const std::string& path, uint64_t bytes_max);
 
 // Replaces content in place: owner and mode stay, and a failure half-way leaves a cut file.

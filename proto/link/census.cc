@@ -36,7 +36,7 @@ bool IsMatmul(absl::string_view name) {
   return name == "matmul" || name == "mm" || name == "bmm" || name == "einsum" || name == "baddbmm";
 }
 
-// "aten::linear", "aten.linear.default": "linear".
+// "aten::linear" and "aten.linear.default" become "linear".
 absl::string_view BareName(absl::string_view name) {
   for (const absl::string_view space : {"aten::", "aten.", "torch.ops.aten."}) {
     if (absl::StartsWith(name, space)) {

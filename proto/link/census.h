@@ -39,11 +39,13 @@ struct Census {
   bool operator==(const Census&) const = default;
 };
 
-// By name: "aten::layer_norm" or "aten.linear.default". Most operators count only in `operators`.
+// The name is "aten::layer_norm" or "aten.linear.default". Most operators count only in
+// `operators`.
 void CountOperator(const std::string& name, Census* census);
 
-// For `mpsd-worker --describe` and exporters' metadata. Reads hostile input: INVALID_ARGUMENT for a
-// wrong type or range. A missing count is 0, an unknown key is ignored, `known` is true by default.
+// The form of `mpsd-worker --describe` and of exporters' metadata. Reads hostile input:
+// INVALID_ARGUMENT for a wrong type or range. A missing count is 0, an unknown key is ignored,
+// `known` is true by default.
 nlohmann::json ToJson(const Census& census);
 absl::StatusOr<Census> CensusFromJson(const nlohmann::json& json);
 

@@ -17,8 +17,8 @@
 
 namespace mpsd {
 
-// In order: the enum's values must be 0, 1, 2, … Each enum with names specializes this beside its
-// definition. Names stand in files and messages, so they never change.
+// The enum's values must be 0, 1, 2, … Each enum with names specializes this beside its definition.
+// Names stand in files and messages, so they never change.
 template <typename Enum>
 inline constexpr std::array<std::string_view, 0> kNamesOf{};
 

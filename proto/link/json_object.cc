@@ -41,7 +41,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Empty: no word is near.
+// Empty if no word is near.
 std::string_view Nearest(std::string_view text, absl::Span<const std::string_view> words) {
   std::string_view nearest;
   size_t nearest_distance = text.size() / 3 + 2;  // farther away is another word

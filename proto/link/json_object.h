@@ -72,11 +72,11 @@ class JsonObject {
   void Get(std::string_view key, double* value) const;
   void Get(std::string_view key, bool* value) const;
   void Get(std::string_view key, uint64_t minimum, uint64_t maximum, uint32_t* value) const;
-  // "10ms", not negative.
+  // A duration is "10ms", and not negative.
   void GetDuration(std::string_view key, int64_t maximum_ns, int64_t* value_ns) const;
-  // "64MiB".
+  // A size is "64MiB".
   void GetBytes(std::string_view key, uint64_t minimum, uint64_t maximum, uint64_t* value) const;
-  // `*index` of `choices`.
+  // Sets `*index` to the index in `choices`.
   void GetChoice(std::string_view key, absl::Span<const std::string_view> choices,
                  size_t* index) const;
   template <typename Enum>
@@ -116,12 +116,12 @@ class JsonObject {
   JsonErrors* const errors_;
 };
 
-// "models[0]" and "name": "models[0].name". Other keys than plain words are quoted, so a path is
-// one printable line.
+// "models[0]" and "name" become "models[0].name". Keys that are no plain words are quoted, so a
+// path is one printable line.
 std::string JsonPath(const std::string& path, std::string_view key);
 std::string JsonPath(const std::string& path, size_t index);
 
-// For an error: short, printable, quoted if it is text.
+// Short, printable, and quoted if it is text.
 std::string JsonText(const nlohmann::json& json);
 
 // "must be WANTED, not a number".

@@ -55,7 +55,7 @@ namespace mpsd {
 
 inline constexpr uint32_t kLinkVersion = 1;
 
-// For a lost device, which a new worker may be able to use.
+// The device is lost to the worker; a new worker may be able to use it.
 inline constexpr int kWorkerExitDeviceLost = 5;
 
 // The spec is the config's, possibly incomplete. A model in one file comes as a descriptor of the
@@ -88,7 +88,7 @@ struct LoadOrder {
   const std::string& file() const { return opened_path.empty() ? path : opened_path; }
 };
 
-// For a model. A report with them stays far below kMaxMessageBytes, even if every byte is escaped.
+// A report with these labels stays far below kMaxMessageBytes, even if every byte is escaped.
 inline constexpr size_t kMaxLabels = 10'000;
 inline constexpr size_t kMaxLabelsBytes = 256 << 10;
 
@@ -118,8 +118,8 @@ struct WeightsTold {
   std::string why{};
 };
 
-// Descriptors, in this order: mailbox, worker segment, the ring end of the front end's bell, then
-// one per slab segment, numbered from 0.
+// The descriptors, in this order: mailbox, worker segment, the ring end of the front end's bell,
+// then one per slab segment, numbered from 0.
 struct AttachOrder {
   uint64_t layout_hash = 0;
   uint64_t mailbox_bytes = 0;
@@ -138,7 +138,7 @@ struct Failure {
   bool lasting = false;  // the next worker would fail too: the file or the order is at fault
 };
 
-// With its descriptor. No batch uses the segment until every worker has answered.
+// Comes with a descriptor. No batch uses the segment until every worker has answered.
 struct SlabsAdded {
   uint32_t number = 0;
   uint64_t bytes = 0;
@@ -159,11 +159,11 @@ using Message =
     std::variant<LoadOrder, LoadReport, ShareWeights, UseWeights, WeightsTold, AttachOrder, Ready,
                  Failure, SlabsAdded, SlabsMapped, SlabsRemoved, SlabsUnmapped>;
 
-// For a worker: blocks until the whole message is written.
+// Workers use it: blocks until the whole message is written.
 absl::Status SendMessage(int socket, const Message& message, absl::Span<const int> fds = {});
 
-// For a peer that may not be reading: bytes that the socket does not take wait here, up to a bound.
-// So the supervisor never waits. Thread-compatible.
+// Sends to a peer that may not be reading. Bytes that the socket does not take wait here, up to a
+// bound. So the supervisor never waits. Thread-compatible.
 class MessageWriter {
  public:
   // Copies the descriptors. RESOURCE_EXHAUSTED if more than 5 MiB would wait: nothing is queued,

@@ -26,7 +26,7 @@
 
 namespace mpsd {
 
-// For one row, if the model batches.
+// Describes one row, if the model batches.
 struct TensorSpec {
   std::string name;
   DataType datatype = DataType::kInvalid;
@@ -77,7 +77,7 @@ struct ModelSpec {
 nlohmann::json ToJson(const ModelSpec& spec);
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const nlohmann::json& json);
 
-// "input_ids:INT64[-1,128]", as in --input.
+// The form is that of --input: "input_ids:INT64[-1,128]".
 std::string TensorText(const TensorSpec& tensor);
 absl::StatusOr<TensorSpec> ParseTensorText(std::string_view text);
 

@@ -47,7 +47,7 @@ void ReadDataType(const JsonObject& object, DataType* datatype) {
                            DidYouMean(absl::AsciiStrToUpper(name), kDataTypes, "there are")));
 }
 
-// False: the dims form no valid shape.
+// False if the dims form no valid shape.
 bool ReadShape(const JsonObject& object, std::string_view key, Dims* dims) {
   object.GetList(key, kMaxRank, [&](const nlohmann::json& element, const std::string& path) {
     const std::optional<int64_t> dim = WholeNumber(element);

@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, 4> kNamesOf<RuntimeKind> = {
 // measurements support two. With kUpstreamGuard a worker runs no more (mps_policy.h).
 inline constexpr uint32_t kMpsLanes = 2;
 
-// With kPatched: each has its own stream.
+// With kPatched each lane has its own stream.
 inline constexpr uint32_t kMostPatchedMpsLanes = 31;
 
 }  // namespace mpsd

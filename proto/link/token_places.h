@@ -18,8 +18,7 @@ struct TokenPlaces {
 };
 
 // Nothing unless the model batches and has the first two inputs, with one dim, of the right
-// datatype, not reshaped for clients. A request of texts is refused elsewhere for lack of further
-// inputs. Pure.
+// datatype, and not reshaped for clients. Further inputs do not matter here. Pure.
 std::optional<TokenPlaces> FindTokenPlaces(const ModelSpec& spec);
 
 }  // namespace mpsd

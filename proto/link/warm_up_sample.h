@@ -28,7 +28,7 @@ enum class WarmUpFill { kZero, kRandom, kData };
 template <>
 inline constexpr std::array<std::string_view, 3> kNamesOf<WarmUpFill> = {"zero", "random", "data"};
 
-// As in Triton's config; the lane finds out whether the model has such an input. A value.
+// Follows Triton's config; the lane finds out whether the model has such an input. A value.
 struct WarmUpInput {
   std::string name;
   DataType datatype = DataType::kInvalid;
@@ -39,7 +39,7 @@ struct WarmUpInput {
   bool operator==(const WarmUpInput&) const = default;
 };
 
-// One request: each input has `rows` rows. A value.
+// A request whose inputs have `rows` rows each. A value.
 struct WarmUpSample {
   uint32_t rows = 1;  // 1 if the model does not batch
   uint32_t runs = 1;
@@ -48,7 +48,7 @@ struct WarmUpSample {
   bool operator==(const WarmUpSample&) const = default;
 };
 
-// As a LoadOrder carries them. Bytes of `data` that are not UTF-8 survive. INVALID_ARGUMENT for
+// A LoadOrder carries this form. Bytes of `data` that are not UTF-8 survive. INVALID_ARGUMENT for
 // other JSON. Pure.
 nlohmann::json ToJson(const std::vector<WarmUpSample>& samples);
 absl::StatusOr<std::vector<WarmUpSample>> WarmUpSamplesFromJson(const nlohmann::json& json);

@@ -8,7 +8,7 @@
 
 namespace mpsd {
 
-// For operators alone, in `mpsd ps` and /metrics. A value.
+// Only for operators, in `mpsd ps` and /metrics. A value.
 struct WorkerRuntime {
   std::string name{};  // "torch 2.11.0", "synthetic"; empty: not told
   std::string kind{};  // a RuntimeKind's; empty without libtorch

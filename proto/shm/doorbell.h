@@ -20,7 +20,8 @@
 
 namespace mpsd {
 
-// The front end's end. Thread-compatible: guarded by the lock of the lane's submit ring.
+// The front end's end of a lane's bell. Thread-compatible: guarded by the lock of the lane's submit
+// ring.
 template <typename Atomics>
 class BasicLaneBell {
  public:
@@ -45,7 +46,7 @@ class BasicLaneBell {
   uint32_t count_ = 0;
 };
 
-// The lane's end. Lives on the lane's thread.
+// The lane's end of its bell. Lives on the lane's thread.
 template <typename Atomics>
 class BasicLaneSleep {
  public:

@@ -59,7 +59,7 @@ struct RowRun {
 };
 static_assert(sizeof(RowRun) == 24);
 
-// As the model's spec has it, with unknown dims filled in.
+// Follows the model's spec, with unknown dims filled in.
 struct InputRecord {
   uint32_t datatype;
   uint32_t rank;  // without the batch dim
@@ -84,7 +84,7 @@ struct alignas(kCacheLineBytes) BatchRecord {
   uint32_t reserved[2];
   InputRecord inputs[kMaxTensors];
   RowRun runs[kMaxRuns];
-  // For run r and its k-th BYTES input: [r * n + k], if the record has n BYTES inputs.
+  // The k-th BYTES input of run r has [r * n + k], if the record has n BYTES inputs.
   uint64_t byte_counts[kMaxByteCounts];
 };
 
@@ -117,7 +117,7 @@ enum class BatchOutcome : uint32_t {
   kNoAnswer = 6         // there is no answer with that index, and no later one
 };
 
-// In the lease.
+// An output lies in the lease.
 struct OutputRecord {
   uint32_t datatype;
   uint32_t rank;  // with the batch dim

@@ -34,7 +34,7 @@ class OwnedSegment {
   char* data() const { return static_cast<char*>(memory_.data); }
   uint64_t bytes() const { return memory_.bytes; }
 
-  // For the worker, which can map a slab segment or mailbox only read-only.
+  // The worker gets it, and can map a slab segment or mailbox only read-only.
   int peer_fd() const;
 
  private:

@@ -34,7 +34,7 @@ struct SharedAtomics {
   static constexpr std::memory_order kParkStore = std::memory_order_seq_cst;
   static constexpr std::memory_order kParkedLoad = std::memory_order_seq_cst;
 
-  // A bound check only: the tail that Pending() loaded published each entry.
+  // This only checks a bound: the tail that Pending() loaded published each entry.
   static constexpr std::memory_order kTailCheck = std::memory_order_relaxed;
 
   // A publisher that still sees the flag rings once too often.

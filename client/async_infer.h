@@ -34,7 +34,6 @@ class AsyncInfer {
   AsyncInfer(Client::Stubs* stubs, inference::ModelInferRequest request, const RetryOptions& retry,
              absl::Time deadline, Client::InferDone done);
 
-  // Forgets the try before.
   void Try();
   void Ended(const grpc::Status& status);
   // `this` is gone when it returns.

@@ -25,7 +25,7 @@ constexpr int kMaxReplyBytes = 1 << 30;
 // A call on a failed channel ends at once; this is for a channel that connects after all.
 constexpr absl::Duration kFaultWait = absl::Seconds(1);
 
-// With a port.
+// The address has a port.
 bool IsLocal(absl::string_view address) {
   if (absl::StartsWith(address, "unix:")) return true;
   absl::string_view host = address.substr(0, address.rfind(':'));
@@ -50,7 +50,8 @@ std::string FaultOf(const std::shared_ptr<grpc::Channel>& channel) {
       .error_message();
 }
 
-// Until the channel is connected or has failed, or `deadline`. The error is Connect()'s.
+// Waits until the channel is connected or has failed, or until `deadline`. The error is
+// Connect()'s.
 absl::Status WaitConnected(const std::shared_ptr<grpc::Channel>& channel,
                            const std::string& address, bool tls, absl::Time deadline) {
   const auto until = absl::ToChronoTime(deadline);

@@ -29,7 +29,6 @@
 
 namespace mpsd::client {
 
-// As the server describes it.
 struct TensorMetadata {
   std::string name;
   DataType datatype = DataType::kInvalid;
@@ -45,7 +44,7 @@ struct ModelMetadata {
   std::vector<TensorMetadata> outputs;
 };
 
-// Loaded or not.
+// The model may be loaded or not.
 struct ListedModel {
   std::string name;
   std::string version;
@@ -53,7 +52,7 @@ struct ListedModel {
   std::string reason;  // why it is not ready; may be empty
 };
 
-// Since the model was loaded, in all versions.
+// Counts since the model was loaded, in all versions.
 struct ModelRuns {
   uint64_t rows = 0;
   uint64_t batches = 0;  // batches of these rows
@@ -90,12 +89,11 @@ struct ConnectOptions {
   RetryOptions retry;
 };
 
-// One connection to a server. Thread-safe: any number of threads may call at once. Blocking calls
-// must have returned before the client is destroyed; the destructor waits for asynchronous ones.
+// One connection to a server. Thread-safe. Blocking calls must have returned before the client is
+// destroyed; the destructor waits for asynchronous ones.
 //
 // Calls block until `deadline` at most, which the server honours too. A server's error keeps its
-// code and text; an answer that contradicts itself is INTERNAL. Only inferences are ever repeated
-// (`RetryOptions`).
+// code and text; an answer that contradicts itself is INTERNAL. Only inferences are ever repeated.
 class Client {
  public:
   // Called exactly once, on a thread of gRPC's, which it must not block, or on the calling thread
@@ -119,7 +117,7 @@ class Client {
   absl::StatusOr<ModelMetadata> GetModelMetadata(const std::string& model,
                                                  const std::string& version, absl::Time deadline);
 
-  // In the server's order. UNIMPLEMENTED: the server keeps no such list.
+  // The order is the server's. UNIMPLEMENTED: the server keeps no such list.
   absl::StatusOr<std::vector<ListedModel>> ListModels(absl::Time deadline);
 
   // NOT_FOUND: no such model. UNIMPLEMENTED: the server keeps no such counts.
@@ -156,7 +154,7 @@ class Client {
   // their number. NOT_FOUND: the model is not served.
   absl::StatusOr<uint32_t> ForgiveContents(const std::string& model, absl::Time deadline);
 
-  // For this folder's sources: keeps gRPC out of this header.
+  // Sources of this folder use it. The struct keeps gRPC out of this header.
   struct Stubs;
   Stubs& stubs() { return *stubs_; }
 

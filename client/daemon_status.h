@@ -13,7 +13,6 @@
 
 namespace mpsd::client {
 
-// One worker of a pool.
 struct WorkerStatus {
   uint32_t index = 0;
   int64_t pid = 0;     // 0: no process runs
@@ -66,7 +65,6 @@ struct ModelStatus {
   uint64_t quarantined_requests = 0;              // refused for their content so far
 };
 
-// The last reload of the config.
 struct ReloadStatus {
   bool ok = true;
   int64_t time_ms = 0;  // 0: there was none

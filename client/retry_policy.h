@@ -32,8 +32,8 @@ struct FailedAttempt {
   absl::Duration time_left = absl::InfiniteDuration();
 };
 
-// Nothing: no further attempt, for none may begin after the deadline. A delay of our own doubles
-// with each attempt, and `dice`, from 0 to 1, takes away up to half of it.
+// Nothing if there is no further attempt: none may begin after the deadline. A delay of our own
+// doubles with each attempt, and `dice`, from 0 to 1, takes away up to half of it.
 std::optional<absl::Duration> RetryDelay(const RetryOptions& options, const FailedAttempt& failed,
                                          double dice);
 

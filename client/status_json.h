@@ -7,7 +7,7 @@
 
 namespace mpsd::client {
 
-// Ignores unknown fields. INTERNAL: the text is no such answer. Pure, thread-safe.
+// Ignores unknown fields. INTERNAL if the text is no such answer. Pure, thread-safe.
 absl::StatusOr<DaemonStatus> ReadDaemonStatus(absl::string_view json);
 
 }  // namespace mpsd::client

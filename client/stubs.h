@@ -62,7 +62,6 @@ struct Client::Stubs {
   int calls ABSL_GUARDED_BY(mu) = 0;  // asynchronous, not ended
 };
 
-// As far as it is known.
 inline FailedAttempt Failed(const grpc::Status& status, uint32_t attempt, absl::Time deadline) {
   return {static_cast<absl::StatusCode>(status.error_code()), ServerDelay(status.error_details()),
           attempt, deadline - absl::Now()};

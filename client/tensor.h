@@ -115,7 +115,8 @@ InferInput MakeInput(std::string name, Dims shape, absl::Span<const T> values) {
 // "output 'y' is FP32, not INT64".
 absl::Status WrongDataType(const InferOutput& output, DataType wanted);
 
-// Copied. INVALID_ARGUMENT for another datatype than T's. None for an output in a region.
+// Copies the values. INVALID_ARGUMENT for another datatype than T's. An output in a region has
+// none.
 template <class T>
 absl::StatusOr<std::vector<T>> Values(const InferOutput& output) {
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no bytes: read BOOL as it lies");

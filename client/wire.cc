@@ -18,7 +18,7 @@ void SetRange(const RegionRange& range, Parameters* parameters) {
   (*parameters)["shared_memory_offset"].set_int64_param(static_cast<int64_t>(range.offset));
 }
 
-// 0: no such parameter.
+// 0 if there is no such parameter.
 uint64_t NumberOf(const char* name, const Parameters& parameters) {
   const auto found = parameters.find(name);
   return found == parameters.end() ? 0 : static_cast<uint64_t>(found->second.int64_param());

@@ -90,7 +90,7 @@ absl::StatusOr<InputPlan> PlanInput(const ModelMetadata& metadata, const InputWi
   return plan;
 }
 
-// At most, with 8 bytes for a word. Empty: beyond the bound.
+// Counts at most 8 bytes for a word. Empty beyond the bound.
 std::optional<uint64_t> BytesOf(const InputPlan& input, int64_t length) {
   if (!input.contents.empty()) return input.contents.size();
   Dims dims = input.dims;
@@ -101,7 +101,7 @@ std::optional<uint64_t> BytesOf(const InputPlan& input, int64_t length) {
   return *count * (text ? static_cast<uint64_t>(input.high) * 8 : ElementBytes(input.datatype));
 }
 
-// For each length, as the bound allows, from 1 to kVariants. Empty: one alone is too large.
+// The bound allows so many for each length, from 1 to kVariants. Empty if one alone is too large.
 std::optional<uint32_t> VariantCount(const traffic::RequestPlan& plan) {
   uint64_t largest = 0;
   const int64_t longest = *std::max_element(plan.lengths.begin(), plan.lengths.end());

@@ -28,7 +28,7 @@ class KneeSearch {
   // times it.
   std::optional<double> Next() const;
 
-  // Also for a load that Next() did not name.
+  // The load need not be Next()'s.
   void Add(double load, bool met);
 
   // The highest load that was met, below all that were not; 0: none.

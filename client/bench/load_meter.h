@@ -42,8 +42,9 @@ class LoadMeter {
   // INVALID_ARGUMENT: the wishes do not fit the model. Else the server's error.
   static absl::StatusOr<std::unique_ptr<LoadMeter>> Connect(const MeterOptions& options);
 
-  // After a warm-up of a fifth of `duration`, which does not count. Waits up to ten seconds for the
-  // last answers. `slo` may be null. UNAVAILABLE if it cannot connect. Failed requests are figures.
+  // A warm-up of a fifth of `duration` comes first and does not count. Waits up to ten seconds for
+  // the last answers. `slo` may be null. UNAVAILABLE if it cannot connect. Failed requests are
+  // figures.
   absl::StatusOr<LoadPoint> Measure(const Load& load, absl::Duration duration, const Slo* slo);
 
   // Tries each rate for its KneeWindow(), until the search is over or `go_on` returns false, and

@@ -30,8 +30,8 @@ class LoadTarget {
   virtual absl::StatusOr<client::ModelRuns> GetModelRuns(const std::string& model,
                                                          absl::Time deadline) = 0;
 
-  // As RunLoad(). `plan` says all but threads, connections, clients and rate. INVALID_ARGUMENT:
-  // more clients than the protocol takes.
+  // Runs as RunLoad(). The `plan` says all but threads, connections, clients and rate.
+  // INVALID_ARGUMENT for more clients than the protocol takes.
   virtual absl::StatusOr<traffic::LoadResult> Run(
       const Load& load, const traffic::LoadPlan& plan,
       const std::vector<traffic::PreparedRequest>& requests) = 0;

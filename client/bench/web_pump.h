@@ -63,7 +63,7 @@ class WebPump final : public traffic::Pump {
 
  private:
   void Call(const traffic::Window& window, int64_t intended_ns);
-  // As many bytes as the request's first answer.
+  // The reply has as many bytes as the request's first answer.
   bool IsRight(uint32_t request, const client::HttpReply& reply);
 
   const traffic::LoadPlan& plan_;
@@ -75,7 +75,7 @@ class WebPump final : public traffic::Pump {
   std::vector<std::optional<uint64_t>> first_bytes_;  // by request
 };
 
-// INTERNAL: the bytes are no request.
+// INTERNAL if the bytes are no request.
 absl::StatusOr<client::HttpRequest> AsHttp(const traffic::PreparedRequest& prepared);
 
 }  // namespace mpsd::bench

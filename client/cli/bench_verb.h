@@ -16,7 +16,7 @@
 
 namespace mpsd::cli {
 
-// For `bench` and `tune`.
+// The verbs `bench` and `tune` share these.
 struct LoadInputOptions {
   std::vector<std::string> inputs;  // NAME, NAME=3, NAME=0..99, NAME=@FILE.npy
   std::vector<std::string> shapes;  // NAME=1,16

@@ -26,12 +26,12 @@ struct ConfigVerdict {
   std::string text;                 // one line: what the routes serve, or why not
 };
 
-// In the folders' order. An empty `worker` means mpsd-worker beside this program. Errors say why
-// the worker gave no answer. Blocks. Thread-safe.
+// Verdicts come in the folders' order. An empty `worker` means mpsd-worker beside this program.
+// Errors say why the worker gave no answer. Blocks. Thread-safe.
 absl::StatusOr<std::vector<ConfigVerdict>> ConfigVerdicts(const std::vector<ConfigFolder>& folders,
                                                           const std::string& worker);
 
-// From the worker's entry: task and width, or an error. Pure.
+// The worker's entry has task and width, or an error. Pure.
 ConfigVerdict VerdictOf(const nlohmann::json& entry, const std::vector<hub::HubFile>& files);
 
 }  // namespace mpsd::cli

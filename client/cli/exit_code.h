@@ -8,10 +8,10 @@
 
 namespace mpsd::cli {
 
-// Not an enum class, because an exit code is passed on as an int.
+// No enum class, because an exit code is passed on as an int.
 enum ExitCode : int {
   kExitOk = 0,
-  // Also if nothing meets the SLO of `bench` or `tune`.
+  // Also says that nothing meets the SLO of `bench` or `tune`.
   kExitServerError = 1,
   kExitUsage = 64,         // a wrong command line, also for the model
   kExitNoInput = 66,       // a file is missing or malformed

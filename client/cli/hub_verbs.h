@@ -37,7 +37,7 @@ int RunModels(const HubOptions& options, std::ostream& out, std::ostream& err);
 // RunPull().
 int RunInspectModel(const HubOptions& options, std::ostream& out, std::ostream& err);
 
-// With all its revisions.
+// Removes all revisions.
 int RunRemove(const HubOptions& options, std::ostream& out, std::ostream& err);
 
 // The folder of a whole model in the cache; empty otherwise. Does not ask the hub.

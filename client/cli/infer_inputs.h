@@ -24,7 +24,7 @@ struct NamedArray {
   NpyArray array;
 };
 
-// In the order of the plan's inputs. `files` are ReadInputFiles()'.
+// The arrays are in the order of the plan's inputs. `files` are ReadInputFiles()'.
 //
 //   NAME=@FILE    the file's array; with --shape the same elements in that shape; for JSON
 //                 JsonArray(), for a file in another format BytesArray()

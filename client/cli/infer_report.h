@@ -17,11 +17,11 @@
 
 namespace mpsd::cli {
 
-// From the first output of shape [row_count, dims]; empty without one. The protocol does not say
-// which output is an embedding.
+// Takes the first output of shape [row_count, dims]: the protocol does not say which output is an
+// embedding. Empty without one.
 std::vector<std::vector<double>> FindEmbeddings(const client::InferReply& reply, size_t row_count);
 
-// Euclidean.
+// This is the Euclidean length.
 double Norm(const std::vector<double>& vector);
 
 // 0 if a vector has length 0. REQUIRES: equally many dims.
@@ -38,7 +38,7 @@ std::string EmbeddingsText(absl::Span<const std::string> texts,
 std::string ReportText(const client::InferReply& reply, absl::Span<const std::string> texts,
                        double latency_ms);
 
-// For stderr: how many texts the server cut; empty: none.
+// Tells stderr how many texts the server cut; empty if none.
 std::string CutsText(const client::InferReply& reply, size_t text_count);
 
 // One object on one line: "model", "version", "id", "latency_ms", "outputs" with name, datatype,

@@ -27,10 +27,10 @@ class InferServer {
                                                                  const std::string& version,
                                                                  absl::Time deadline) = 0;
 
-  // Also models that are not loaded.
+  // Lists models that are not loaded too.
   virtual absl::StatusOr<std::vector<client::ListedModel>> ListModels(absl::Time deadline) = 0;
 
-  // For mpsd alone.
+  // Only mpsd answers.
   virtual absl::StatusOr<client::DaemonStatus> GetDaemonStatus(absl::Time deadline) = 0;
 
   // Has mpsd take again contents that a model refuses. Returns their number.

@@ -72,9 +72,9 @@ struct InferPlan {
 // wrong option and its correct form. Pure, thread-safe.
 absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 
-// In the order of the inputs; an input without a file has an empty one. The name's end or numpy's
-// magic tells the format. Errors name the file, and are ReadWholeFile()'s and ParseNpy()'s. Blocks.
-// Thread-safe.
+// Files are in the order of the inputs; an input without a file has an empty one. The name's end or
+// numpy's magic tells the format. Errors name the file, and are ReadWholeFile()'s and ParseNpy()'s.
+// Blocks. Thread-safe.
 absl::StatusOr<std::vector<InputFile>> ReadInputFiles(const InferPlan& plan);
 
 // Does the steps above. Connecting, metadata and the inference may take `timeout` each. Never

@@ -29,7 +29,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// For a large model on a busy machine.
+// A large model on a busy machine may need so long.
 constexpr int64_t kDescribeNs = 600 * kNsPerSecond;
 
 std::vector<std::string> Arguments(const InspectOptions& options) {
@@ -50,7 +50,7 @@ std::vector<std::string> Arguments(const InspectOptions& options) {
   return arguments;
 }
 
-// Empty: the worker has something to look at.
+// Empty if the worker has something to look at.
 std::string FileFault(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -141,7 +141,6 @@ std::string FactsText(const ordered_json& json) {
   return text;
 }
 
-// By the tokenizer's facts.
 int64_t IdsBeyondModel(const ordered_json& json, const ordered_json& tokenizer) {
   int64_t words = 0;
   const auto facts = json.find("facts");

@@ -48,7 +48,7 @@ int RunInspect(const InspectOptions& options, const TokenizerTeller& tokenizer_o
 // as RunInspect().
 int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err);
 
-// From the JSON: device of the load, precision, batches, operators, parameters, the family's facts,
+// The JSON gives device of the load, precision, batches, operators, parameters, the family's facts,
 // the tokenizer, the config, and tables of tensors and prompts. Pure.
 std::string DescriptionText(const nlohmann::ordered_json& json);
 

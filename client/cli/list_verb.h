@@ -13,7 +13,7 @@
 
 namespace mpsd::cli {
 
-// A table or JSON. Connecting and asking may take `timeout` each. Thread-safe.
+// Writes a table or JSON. Connecting and asking may take `timeout` each. Thread-safe.
 int RunList(const ServerOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace mpsd::cli

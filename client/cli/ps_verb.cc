@@ -23,7 +23,7 @@ using client::ModelStatus;
 using client::WorkerStatus;
 using Json = nlohmann::json;
 
-// The two largest units: "3d 4h", "7s".
+// Shows the two largest units: "3d 4h", "7s".
 std::string UptimeText(int64_t uptime_ms) {
   const int64_t seconds = uptime_ms < 0 ? 0 : uptime_ms / 1000;
   const int64_t minutes = seconds / 60;
@@ -36,7 +36,7 @@ std::string UptimeText(int64_t uptime_ms) {
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
 
-// "m 1"; "m": no versions are known.
+// "m 1", or "m" if no version is known.
 std::string VersionText(const ModelStatus& model) {
   return model.version.empty() ? model.name : absl::StrCat(model.name, " ", model.version);
 }
@@ -47,7 +47,7 @@ std::string HeadText(const DaemonStatus& daemon, const std::string& address) {
                       daemon.ready ? "ready" : "not ready", ", up ", UptimeText(uptime_ms), "\n");
 }
 
-// Empty: no reload since the start.
+// Empty if there was no reload since the start.
 std::string ReloadText(const client::ReloadStatus& reload) {
   if (reload.time_ms == 0) return "";
   const int64_t age_ms = absl::ToUnixMillis(absl::Now()) - reload.time_ms;
@@ -158,7 +158,7 @@ std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus&
           OrDash(worker.last_exit)};
 }
 
-// For each gpu that was passed over, the models that run elsewhere.
+// Names, for each gpu that was passed over, the models that run elsewhere.
 std::string DeviceNotesText(const DaemonStatus& daemon) {
   std::map<std::string, std::vector<std::string>> models;
   for (const ModelStatus& model : daemon.models) {

@@ -66,7 +66,7 @@ std::string EmbedText(const SentTexts& sent, const Embeddings& embeddings) {
 }
 
 std::string EmbedJson(const SentTexts& sent, const Embeddings& embeddings) {
-  // As one JSON value the numbers would take four times their memory.
+  // One JSON value would take four times the numbers' memory.
   std::string json =
       absl::StrCat("{\"model\":", Line(sent.model), ",\"tokens\":", embeddings.token_count,
                    ",\"truncated_texts\":", sent.cut_count, ",\"embeddings\":[");

@@ -28,7 +28,7 @@ std::string EmbedText(const SentTexts& sent, const client::Embeddings& embedding
 // fewest digits that read back the same.
 std::string EmbedJson(const SentTexts& sent, const client::Embeddings& embeddings);
 
-// FP32 [texts, dims]. Errors as FormatNpy()'s.
+// An array FP32 [texts, dims]. Errors as FormatNpy()'s.
 absl::StatusOr<std::string> EmbedNpy(const client::Embeddings& embeddings);
 
 // The `top_count` best documents, or all if it is 0, each with its place among those sent, from 1

@@ -32,7 +32,7 @@ constexpr size_t kRequestBytes = 1 << 20;                       // a server take
 constexpr absl::Duration kLookEvery = absl::Milliseconds(200);  // while a model loads
 constexpr size_t kTokenizeBytes = 8 << 10;  // 64 KiB of JSON, where a byte may take six
 
-// One verb's.
+// One verb's question to the server.
 struct Question {
   std::string task;  // the model's; empty: any
   std::string target;
@@ -71,7 +71,7 @@ absl::Status CheckTextOptions(const TextOptions& options, const Console& console
   return absl::OkStatus();
 }
 
-// The first one: with that name, or any if `name` is empty. Empty: none.
+// The first one with that name, or any if `name` is empty. Empty if there is none.
 std::string LoadingModel(const std::vector<ListedModel>& models, const std::string& name) {
   for (const ListedModel& model : models) {
     if (model.state == "LOADING" && (name.empty() || model.name == name)) return model.name;

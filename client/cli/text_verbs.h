@@ -55,10 +55,10 @@ struct Console {
 // others.
 int RunEmbed(const EmbedOptions& options, const Console& console);
 
-// The best first: a table or JSON.
+// The best document comes first: a table or JSON.
 int RunRerank(const RerankOptions& options, const Console& console);
 
-// Uncut: a table or JSON. The model may have any task.
+// The tokens are uncut: a table or JSON. The model may have any task.
 int RunTokenize(const TextOptions& options, const Console& console);
 
 }  // namespace mpsd::cli

@@ -17,7 +17,7 @@ constexpr size_t kMostPrompts = 16;
 constexpr size_t kPromptBytes = 72;
 constexpr size_t kLineBytes = 4096;
 
-// Null: the key is missing.
+// Null if the key is missing.
 ordered_json MemberOf(const ordered_json& json, const char* key) {
   const auto found = json.find(key);
   return found == json.end() ? ordered_json() : *found;

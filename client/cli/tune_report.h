@@ -36,12 +36,12 @@ struct TuneReport {
   std::optional<bench::LoadPoint> verified;
 };
 
-// With line breaks. Latencies are those at the knee. A candidate that was not tried, or met the SLO
-// at no load, has dashes and a note. Pure.
+// Lines have line breaks. Latencies are those at the knee. A candidate that was not tried, or met
+// the SLO at no load, has dashes and a note. Pure.
 std::string TuneTitles();
 std::string TrialLine(const tune::Trial& trial);
 
-// Before it is verified. REQUIRES: there is a best. Pure.
+// Not verified yet. REQUIRES: there is a best. Pure.
 std::string BestText(const TuneReport& report);
 
 // Expected and seen figures, and whether the SLO held. They differ if the host has other work.

@@ -69,7 +69,7 @@ std::string FolderOf(const std::string& path) {
   return std::filesystem::absolute(path, ignored).lexically_normal().parent_path().string();
 }
 
-// In the daemon's own words.
+// The text is the daemon's own.
 Failure CheckConfig(const std::string& program, const std::string& path) {
   const absl::StatusOr<ChildOutput> checked = RunChild(program, {"check", path}, kCheckNs);
   if (!checked.ok()) return {kExitWrongConfig, checked.status()};
@@ -99,7 +99,7 @@ Failure ReadSetup(const TuneOptions& options, TuneTask* task) {
   return {};
 }
 
-// Checked before any measurement.
+// This is checked before any measurement.
 Failure OutputFault(const TuneOptions& options) {
   if (options.output.empty()) return {};
   std::error_code ignored;
@@ -133,7 +133,7 @@ absl::StatusOr<TuneConfig> ReadTuneConfig(const std::string& path, const std::st
   return TuneConfig::Parse(*text, FolderOf(path), model);
 }
 
-// Once everything is read. Lives on one thread.
+// Begins once everything is read. Lives on one thread.
 class TuneRun {
  public:
   TuneRun(const TuneOptions& options, TuneTask task, TuneConfig config, std::ostream& out)
@@ -200,7 +200,7 @@ class TuneRun {
                                   absl::StrCat("the best does not hold ", SloText(report_.slo)))};
   }
 
-  // For a run with measurements.
+  // Ends a run with measurements.
   void Finish() {
     if (options_.json && !report_.trials.empty()) out_ << TuneJson(report_);
   }

@@ -68,7 +68,7 @@ bool AppendReal(DataType datatype, const Json& element, std::string* bytes) {
   }
 }
 
-// False: it is not of the datatype.
+// False if it is not of the datatype.
 bool AppendElement(DataType datatype, const Json& element, std::string* bytes) {
   switch (datatype) {
     case DataType::kBool:
@@ -115,8 +115,8 @@ std::optional<Dims> FilledShape(Dims shape, uint64_t count) {
   return shape;
 }
 
-// In a row. `dims` is the shape so far, `depth` is `json`'s; the first list of a depth says its
-// dim.
+// Puts the elements in a row. `dims` is the shape so far, and `depth` is `json`'s. The first list
+// of a depth says its dim.
 absl::Status Flatten(const Json& json, size_t depth, Dims* dims, std::vector<const Json*>* list) {
   if (!json.is_array()) {
     if (depth != dims->size()) return absl::InvalidArgumentError("its lists differ in depth");

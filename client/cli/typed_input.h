@@ -27,8 +27,8 @@ absl::StatusOr<NpyArray> WordsArray(absl::string_view words, const client::Tenso
 absl::StatusOr<NpyArray> JsonArray(absl::string_view text, const client::TensorMetadata& input,
                                    const Dims* shape);
 
-// One element of BYTES: a file as it is, such as an image. `shape` as above. INVALID_ARGUMENT,
-// without the input's name, if the input takes no BYTES or more than one element.
+// The file becomes one element of BYTES as it is, such as an image. `shape` as above.
+// INVALID_ARGUMENT, without the input's name, if the input takes no BYTES or more than one element.
 absl::StatusOr<NpyArray> BytesArray(absl::string_view content, const client::TensorMetadata& input,
                                     const Dims* shape);
 

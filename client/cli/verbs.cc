@@ -333,7 +333,7 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
 
 namespace {
 
-// Empty: it is a verb.
+// Empty if it is a verb.
 std::string VerbFault(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -344,7 +344,7 @@ std::string VerbFault(const CLI::App& app, const std::string& word) {
   return absl::StrCat("there is no verb '", word, "'", DidYouMean(word, verbs, "there are"));
 }
 
-// Empty: no unknown word.
+// Empty if there is no unknown word.
 std::string FlagFault(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   const CLI::App& place = parsed.empty() ? app : *parsed.front();

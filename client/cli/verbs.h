@@ -25,10 +25,8 @@ namespace mpsd::cli {
 // each time, even one that begins with a dash.
 void AddInferVerb(CLI::App& app, int* exit_code);
 
-// ps [MODEL] [--why] [--json].
 void AddPsVerb(CLI::App& app, int* exit_code);
 
-// list.
 void AddListVerb(CLI::App& app, int* exit_code);
 
 // bench MODEL [--clients N,…] [--rate R,…] [--slo p99=20ms].
@@ -37,7 +35,6 @@ void AddBenchVerb(CLI::App& app, int* exit_code);
 // tune MODEL --slo p99=20ms [--output FILE]: with its own daemons.
 void AddTuneVerb(CLI::App& app, int* exit_code);
 
-// forgive MODEL [--json].
 void AddForgiveVerb(CLI::App& app, int* exit_code);
 
 // embed TEXT …, rerank QUERY TEXT … and tokenize TEXT …: over HTTP.
@@ -53,7 +50,6 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
 // outlives `app`.
 void AddManualVerbs(CLI::App& app, absl::string_view schema, int* exit_code);
 
-// For help and manual page.
 void SetExamples(CLI::App* verb, absl::string_view lines);
 
 // help [VERB]: as --help.

@@ -21,12 +21,12 @@ double BFloatToDouble(uint16_t bits);
 uint16_t DoubleToHalf(double value);
 uint16_t FloatToBFloat(float value);
 
-// In order. None for BYTES. Rounds integers beyond 2^53, unlike client::Values(). Ignores bytes
-// after the last whole element.
+// The numbers are in order; none for BYTES. Rounds integers beyond 2^53, unlike client::Values().
+// Ignores bytes after the last whole element.
 std::vector<double> Numbers(const client::InferOutput& output);
 
-// For `infer --input NAME=random`: floats in [0,1), integers from 0 to 99, as most tables have,
-// BOOL 0 or 1. The same `random` gives the same array on every platform. INVALID_ARGUMENT for
+// The array of `infer --input NAME=random`: floats in [0,1), integers from 0 to 99, as most tables
+// have, BOOL 0 or 1. The same `random` gives the same array on every platform. INVALID_ARGUMENT for
 // BYTES, a negative dim, and more than kMaxNpyBytes.
 absl::StatusOr<NpyArray> RandomArray(DataType datatype, const Dims& shape, std::mt19937_64* random);
 

@@ -18,7 +18,7 @@ std::pair<std::string, absl::string_view> SplitName(absl::string_view value);
 absl::Status WrongOption(absl::string_view option, absl::string_view value,
                          absl::string_view wanted);
 
-// "NAME=1,16": no dim below 0, at most kMaxRank dims after the batch dim.
+// Parses "NAME=1,16": no dim below 0, at most kMaxRank dims after the batch dim.
 absl::StatusOr<std::pair<std::string, Dims>> ParseShape(const std::string& value);
 
 }  // namespace mpsd::cli

@@ -125,7 +125,7 @@ absl::StatusOr<absl::string_view> ConsumeHeader(absl::string_view* file) {
   return header;
 }
 
-// Without the zeros at each element's end.
+// Drops the zeros at each element's end.
 std::string PackFixed(absl::string_view data, uint64_t element_bytes, uint64_t element_count) {
   std::vector<std::string> elements;
   for (uint64_t i = 0; i < element_count; ++i) {

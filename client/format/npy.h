@@ -34,7 +34,8 @@ bool IsNpy(absl::string_view file);
 // wrong length. Thread-safe.
 absl::StatusOr<NpyArray> ParseNpy(absl::string_view file);
 
-// Version 1. BYTES become 'S' of the longest element's length, so an element's last zeros are lost.
+// Writes version 1. BYTES become 'S' of the longest element's length, so an element's last zeros
+// are lost.
 //
 // INVALID_ARGUMENT for BF16, for bytes that contradict the shape, and for padding to more than
 // kMaxNpyBytes. Thread-safe.

@@ -40,14 +40,14 @@ class Table {
   std::vector<std::vector<std::string>> rows_;  // the first holds the titles
 };
 
-// At most `most_bytes`, cut between characters. A space replaces each control character. Pure,
-// thread-safe.
+// Keeps at most `most_bytes`, cut between characters. A space replaces each control character.
+// Pure, thread-safe.
 std::string ShortCell(absl::string_view text, size_t most_bytes = 40);
 
 // Green serves, red does not, yellow is between the two. Pure.
 Colour ColourOfState(absl::string_view state);
 
-// For numbers.
+// Columns of numbers use it.
 inline constexpr Table::Align kRight = Table::Align::kRight;
 
 }  // namespace mpsd::cli

@@ -12,7 +12,7 @@
 
 namespace mpsd::cli {
 
-// The largest file.
+// Bounds a file of texts.
 inline constexpr uint64_t kMaxTextsBytes = 256 << 20;
 
 // Each line is a text, also an empty one. A line ends with "\n" or "\r\n", or with the file. Pure,

@@ -28,7 +28,7 @@ class ContentHash {
 
   void Add(absl::string_view piece);
 
-  // In hexadecimal digits. REQUIRES: called once, and last.
+  // The id has hexadecimal digits. REQUIRES: called once, and last.
   std::string Finish();
 
  private:

@@ -20,7 +20,7 @@
 
 namespace mpsd::hub {
 
-// At one commit.
+// A model in the cache, at one commit.
 struct KeptModel {
   HubName name;  // `revision` is the commit
   std::string path;
@@ -37,10 +37,10 @@ class HubCache {
   std::string BlobPath(const HubName& name, const std::string& id) const;
   std::string SnapshotPath(const HubName& name, const std::string& commit) const;
 
-  // The snapshot's, without ids.
+  // Lists the snapshot's files, without ids.
   std::vector<HubFile> FilesOf(const HubName& name, const std::string& commit) const;
 
-  // As far as the cache knows.
+  // Nothing if the cache does not know it.
   std::optional<std::string> CommitOf(const HubName& name) const;
 
   // Makes the model's folders and waits until no other process fetches the blob; calls `waits` once
@@ -48,19 +48,19 @@ class HubCache {
   absl::StatusOr<UniqueFd> LockBlob(const HubName& name, const std::string& id,
                                     const std::function<void()>& waits) const;
 
-  // From the snapshot to the blob.
+  // The link leads from the snapshot to the blob.
   absl::Status Link(const HubName& name, const std::string& commit, const HubFile& file) const;
 
-  // `name.revision` is `commit` now. A pull's last step.
+  // Says that `name.revision` is `commit` now: a pull's last step.
   absl::Status WriteRef(const HubName& name, const std::string& commit) const;
 
-  // For the cache's file system; nothing: nobody can tell.
+  // The cache's file system has so many; nothing if nobody can tell.
   std::optional<uint64_t> FreeBytes() const;
 
   // All snapshots, by name.
   std::vector<KeptModel> Models() const;
 
-  // With all commits and blobs. NOT_FOUND: there is none.
+  // Removes all commits and blobs. NOT_FOUND if there are none.
   absl::Status Remove(const HubName& name) const;
 
  private:

@@ -30,7 +30,7 @@ constexpr absl::Duration kLongestWait = absl::Minutes(2);
 // A file's parts in order, some of which run at once.
 class Window {
  public:
-  // `waits_for_hub`: tries again to connect.
+  // With `waits_for_hub` tries again to connect.
   Window(std::string model, bool waits_for_hub, std::function<void(const std::string&)> say)
       : model_(std::move(model)),
         waits_for_hub_(waits_for_hub),

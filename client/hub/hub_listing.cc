@@ -96,7 +96,8 @@ bool IsDigits(absl::string_view text) {
   });
 }
 
-// For "model-00001-of-00003.safetensors" or "pytorch_model-00001-of-00003.bin"; 0 for other files.
+// 3 for "model-00001-of-00003.safetensors" or "pytorch_model-00001-of-00003.bin", 0 for other
+// files.
 uint32_t ShardCount(absl::string_view path) {
   const bool is_shard =
       (absl::ConsumePrefix(&path, "model-") && absl::ConsumeSuffix(&path, ".safetensors")) ||
@@ -107,7 +108,7 @@ uint32_t ShardCount(absl::string_view path) {
   return IsDigits(numbers.first) && absl::SimpleAtoi(numbers.second, &count) ? count : 0;
 }
 
-// "1_Pooling/config.json": of sentence-transformers.
+// sentence-transformers has "1_Pooling/config.json".
 bool IsOfModule(absl::string_view path) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(path, absl::MaxSplits('/', 1));
@@ -124,13 +125,13 @@ bool IsNeeded(absl::string_view path) {
          ShardCount(path) > 0 || IsOfModule(path);
 }
 
-// "2_Dense" for "2_Dense/model.safetensors"; empty: the model's own folder.
+// "2_Dense" for "2_Dense/model.safetensors"; empty for the model's own folder.
 absl::string_view FolderOf(absl::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == absl::string_view::npos ? "" : path.substr(0, slash);
 }
 
-// torch.save()'s, or their list.
+// torch.save() has written these, or a list names them.
 bool IsPickled(absl::string_view path) {
   return absl::StartsWith(path.substr(path.rfind('/') + 1), "pytorch_model");
 }

@@ -8,7 +8,7 @@
 
 namespace mpsd::hub {
 
-// As Python's huggingface_hub, which shares cache and token.
+// Python's huggingface_hub has the same settings, and shares cache and token.
 struct HubSettings {
   std::string endpoint;     // without a slash at its end
   std::string cache;        // has "models--ORG--NAME"

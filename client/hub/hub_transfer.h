@@ -19,7 +19,7 @@ namespace mpsd::hub {
 // Lives on the caller's thread.
 class HubTransfer {
  public:
-  // The last run's.
+  // How the last run ended.
   enum class Outcome : uint8_t {
     kWhole,     // all bytes are there
     kTryAgain,  // the network, or the hub for now
@@ -41,10 +41,10 @@ class HubTransfer {
 
   CURL* handle() const { return handle_; }
 
-  // For bytes that are still missing.
+  // Asks for the bytes that are still missing.
   void Prepare();
 
-  // After a run. `model` is for a fault's text.
+  // Called after a run. `model` is for a fault's text.
   Outcome Judge(CURLcode result, absl::string_view model);
 
   const absl::Status& fault() const { return fault_; }

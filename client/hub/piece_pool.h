@@ -11,14 +11,14 @@
 
 namespace mpsd::hub {
 
-// As much as a processor's own cache holds.
+// A processor's own cache holds so much.
 inline constexpr size_t kPieceBytes = 256 << 10;
 
 // Keeps memory for further pieces: fresh memory costs as much as a copy. Owned by a pull.
 // Thread-safe.
 class PiecePool {
  public:
-  // Empty, with room for kPieceBytes.
+  // The piece is empty, with room for kPieceBytes.
   std::string Get() {
     std::string piece;
     {

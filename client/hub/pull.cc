@@ -33,7 +33,7 @@ absl::Status CannotWrite(const std::string& path) {
       absl::StrCat("cannot write ", path, ": ", std::generic_category().message(errno)));
 }
 
-// 0: none.
+// 0 if there is no file.
 uint64_t SizeOf(const std::string& path) {
   struct stat status {};
   const bool is_file = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
@@ -42,7 +42,7 @@ uint64_t SizeOf(const std::string& path) {
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
-// Without the tokenizer and the list of weights, which may be large.
+// Leaves out the tokenizer and the list of weights, which may be large.
 std::vector<HubFile> ConfigsOf(const std::vector<HubFile>& files) {
   std::vector<HubFile> configs;
   for (const HubFile& file : files) {
@@ -54,7 +54,6 @@ std::vector<HubFile> ConfigsOf(const std::vector<HubFile>& files) {
   return configs;
 }
 
-// Pull()'s steps.
 class PullRun {
  public:
   PullRun(const HubSettings& settings, const HubName& name, const PullWatch& watch, Wanted wanted)
@@ -106,7 +105,7 @@ class PullRun {
                                             ", which has ", BytesText(*free), " free"));
   }
 
-  // Into the cache.
+  // Fetches the file into the cache.
   absl::Status Bring(const HubFile& file) {
     const std::string blob = cache_.BlobPath(name_, file.id);
     progress_.file = file.path;
@@ -155,7 +154,7 @@ class PullRun {
     return absl::OkStatus();
   }
 
-  // INVALID_ARGUMENT: the content has another id.
+  // INVALID_ARGUMENT if the content has another id.
   absl::Status FetchFrom(const HubFile& file, int fd, uint64_t from, bool in_parts) {
     BlobWriter writer(fd, from, file.id, file.bytes, &pool_);
     const auto take = [this, &writer](std::string piece) {
@@ -188,7 +187,7 @@ class PullRun {
   uint64_t whole_ = 0;  // in files that the cache has
 };
 
-// Without a word to the hub.
+// Does not ask the hub.
 absl::StatusOr<PulledModel> FromCache(const HubSettings& settings, const HubName& name) {
   const HubCache cache(settings.cache);
   const std::optional<std::string> commit = cache.CommitOf(name);

@@ -14,7 +14,7 @@
 
 namespace mpsd::hub {
 
-// In bytes, with those that the cache had before.
+// Counts bytes, with those that the cache had before.
 struct PullProgress {
   std::string file;  // arrives now
   uint64_t file_done = 0;

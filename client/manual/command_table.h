@@ -48,7 +48,7 @@ struct CommandTable {
 // Pure.
 CommandTable TableOf(const CLI::App& app);
 
-// Belongs to `table`; null: no such verb. Pure.
+// Belongs to `table`; null if there is no such verb. Pure.
 const VerbRow* FindVerb(const CommandTable& table, absl::string_view name);
 
 }  // namespace mpsd::cli

@@ -55,7 +55,7 @@ std::string Paragraphs(absl::string_view text) {
   return page;
 }
 
-// "Title: text", or "Title:" and lines.
+// A footer is "Title: text", or "Title:" and lines.
 std::string Footer(absl::string_view footer) {
   if (footer.empty()) return "";
   const std::vector<absl::string_view> parts = absl::StrSplit(footer, absl::MaxSplits(':', 1));

@@ -11,7 +11,7 @@
 
 namespace mpsd::cli {
 
-// At the top and the bottom of each page. Plain data.
+// Each page has these at top and bottom. Plain data.
 struct PageFacts {
   std::string version;
   std::string date;  // 2026-01-31
@@ -22,7 +22,7 @@ struct PageFacts {
 // Verbs, flags before a verb, exit codes.
 std::string ProgramPage(const CommandTable& table, const PageFacts& facts);
 
-// Words, flags, examples.
+// The page has words, flags and examples.
 std::string VerbPage(const VerbRow& verb, const PageFacts& facts);
 
 // Every key with type, bounds and default. REQUIRES: `schema` is config/schema.json.

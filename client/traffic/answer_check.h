@@ -19,7 +19,7 @@
 
 namespace mpsd::traffic {
 
-// For all requests of a run.
+// All requests of a run have the same.
 enum class Expectation {
   kSameSize,   // as many bytes as the request's first answer
   kNearFirst,  // FP32, near the request's first answer
@@ -30,17 +30,17 @@ enum class Expectation {
 // Owned by an AnswerTally. Lives on one thread. The requests outlive it.
 class AnswerCheck {
  public:
-  // `streamed`: answers are wrapped in a stream's message.
+  // If `streamed`, answers are wrapped in a stream's message.
   AnswerCheck(Expectation expectation, bool streamed, const std::vector<PreparedRequest>* requests);
 
-  // For the request of that index. False also for a message that cannot be walked or has no
-  // contents, and for an error in band. `answer` can still be read afterwards.
+  // The `request` is an index. False also for a message that cannot be walked or has no contents,
+  // and for an error in band. `answer` can still be read afterwards.
   bool Right(uint32_t request, grpc::ByteBuffer* answer);
 
  private:
   bool HasSizeOfFirst(uint32_t request, grpc::ByteBuffer* answer);
   bool IsNearFirst(uint32_t request, grpc::ByteBuffer* answer);
-  // `field` has the contents.
+  // The field number `field` has the contents.
   bool HasPayload(uint32_t request, uint32_t field, grpc::ByteBuffer* answer) const;
 
   const Expectation expectation_;

@@ -28,7 +28,7 @@ class AnswerTally {
   void Count(const Window& window, int64_t now_ns, int64_t intended_ns, uint32_t request,
              grpc::StatusCode code, grpc::ByteBuffer* answer);
 
-  // For an answer that its pump has checked.
+  // The pump has checked the answer.
   void CountChecked(const Window& window, int64_t now_ns, int64_t intended_ns,
                     grpc::StatusCode code, bool right);
 

@@ -17,8 +17,7 @@
 namespace mpsd::traffic {
 namespace {
 
-// As many times in each bin as the trace has calls, at random places. Begins anew after the last
-// bin.
+// A bin has as many times as the trace has calls, at random places. Begins anew after the last bin.
 //
 //   calls    3     0     1     │ 3     0     1
 //   times    │ ││        │     │  ││ │    │

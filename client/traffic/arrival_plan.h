@@ -40,7 +40,7 @@ class GapArrivals final : public Arrivals {
   double now_ns_ = 0;
 };
 
-// By default Poisson. Constant during a run; all threads read it.
+// Poisson arrivals by default. Constant during a run; all threads read it.
 struct ArrivalPlan {
   double rate = 0;               // requests a second, pauses included; with a trace: the trace's
   double cv = 1;                 // the gaps', see GapArrivals
@@ -49,12 +49,12 @@ struct ArrivalPlan {
   int64_t off_ns = 0;            // 0: no pauses
   std::optional<Trace> trace{};  // replaces drawn gaps and their fields, but not the rate
 
-  // Requests come by themselves.
+  // True if requests come by themselves.
   bool IsOpen() const { return rate > 0; }
 };
 
-// For thread `index` of `count`. The plan outlives the arrivals. REQUIRES: plan.IsOpen(), and index
-// < count.
+// Thread `index` of `count` gets its part. The plan outlives the arrivals. REQUIRES: plan.IsOpen(),
+// and index < count.
 std::unique_ptr<Arrivals> MakeArrivals(const ArrivalPlan& plan, uint32_t index, uint32_t count,
                                        uint64_t seed);
 

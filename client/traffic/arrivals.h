@@ -19,7 +19,7 @@ class Arrivals {
  public:
   virtual ~Arrivals() = default;
 
-  // In nanoseconds after the start, from 0 to kFarthestNs. Never decreases, never ends.
+  // A time is nanoseconds after the start, from 0 to kFarthestNs. Never decreases, never ends.
   virtual int64_t NextNs() = 0;
 };
 

@@ -32,9 +32,8 @@ namespace mpsd::traffic {
 // delay a send. The plan and the requests outlive the pump. Lives on the thread that calls Run().
 class CallPump final : public Pump {
  public:
-  // For the plan's thread `thread`, with at most `call_count` open calls. The pumps of a run share
-  // `tickets`, which may be null: each call of a closed loop takes one, and the loop ends without
-  // any.
+  // At most `call_count` calls are open. The pumps of a run share `tickets`, which may be null:
+  // each call of a closed loop takes one, and the loop ends without any.
   CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t thread,
            uint32_t call_count, std::atomic<int64_t>* tickets);
   ~CallPump() override;
@@ -46,8 +45,8 @@ class CallPump final : public Pump {
   const LoadCounts& counts() const override { return tally_.counts(); }
 
  private:
-  // For one call at a time; its address is the tag in the completion queue. `open`: gRPC owes the
-  // tag.
+  // A record for one call at a time. Its address is the tag in the completion queue. While `open`,
+  // gRPC owes the tag.
   struct Call {
     std::optional<grpc::ClientContext> context;
     std::unique_ptr<grpc::ClientAsyncResponseReader<grpc::ByteBuffer>> reader;
@@ -61,21 +60,21 @@ class CallPump final : public Pump {
   // Each answer sends the next request, until the window's end.
   void RunClosed(const Window& window);
 
-  // On a thread of its own, until the window's end. A request that is due while all calls are open,
-  // or cannot be sent before the end, counts as not sent.
+  // Sends on a thread of its own, until the window's end. A request that is due while all calls are
+  // open, or cannot be sent before the end, counts as not sent.
   void RunOpen(const Window& window);
 
   // REQUIRES: `call` is not open. Only the sending thread calls it.
   void Send(Call* call, uint32_t request, int64_t intended_ns);
   // The sending thread in an open loop.
   void SendArrivals(const Window& window, DueCalls* due);
-  // Null: all calls are open.
+  // Null if all calls are open.
   Call* TakeFreeCall();
 
-  // False: all requests are sent.
+  // False if all requests are sent.
   bool TakeTicket();
 
-  // Blocks; null: none came before `deadline_ns`.
+  // Blocks. Null if none came before `deadline_ns`.
   Call* NextAnswer(int64_t deadline_ns);
   void Count(const Window& window, int64_t now_ns, Call* call);
   // Takes late answers. Cancels calls that exceed the drain time.
@@ -96,10 +95,10 @@ class CallPump final : public Pump {
   RequestPicker picker_;
   uint32_t next_stub_ = 0;
 
-  // The pump's thread's.
+  // The pump's thread owns it.
   AnswerTally tally_;
 
-  // For both threads of an open loop.
+  // Both threads of an open loop share these.
   absl::Mutex mu_;
   std::vector<Call*> free_ ABSL_GUARDED_BY(mu_);
 };

@@ -20,11 +20,10 @@ namespace mpsd::traffic {
 // Owned by a pump. Lives on the thread that sends. The plan outlives this object.
 class DueCalls {
  public:
-  // For the plan's thread `thread`. Warm-up begins at the same moment for all threads. REQUIRES:
-  // plan.arrivals.IsOpen().
+  // Warm-up begins at the same moment for all threads. REQUIRES: plan.arrivals.IsOpen().
   DueCalls(const LoadPlan& plan, const Window& window, uint32_t thread);
 
-  // Intended time; empty: outside the warm-up and the window.
+  // An intended time; empty if it lies outside the warm-up and the window.
   std::optional<int64_t> Next();
 
   // The warm-up's calls are not counted.

@@ -21,7 +21,6 @@ size_t BucketOf(uint64_t value) {
   return static_cast<size_t>(shift) * kHalf + (value >> shift);
 }
 
-// Its largest value.
 uint64_t BucketEnd(size_t bucket) {
   if (bucket < 2 * kHalf) return bucket;
   const uint64_t shift = bucket / kHalf - 1;

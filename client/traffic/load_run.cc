@@ -76,7 +76,6 @@ absl::StatusOr<Pumps> MakePumps(const LoadPlan& plan, const PumpMaker& make_pump
   return pumps;
 }
 
-// At one moment.
 struct Sample {
   int64_t at_ns = 0;
   std::vector<ProcessUsage> usages;  // this process first
@@ -116,7 +115,7 @@ LoadResult MakeResult(const LoadPlan& plan, const Pumps& pumps, const Sample& be
   return result;
 }
 
-// True: the pumps ended before.
+// True if the pumps ended before.
 bool WaitUntil(absl::Notification* all_done, int64_t ns) {
   const int64_t left_ns = std::max<int64_t>(0, ns - Clock::Real()->NowNs());
   return all_done->WaitForNotificationWithTimeout(absl::Nanoseconds(left_ns));

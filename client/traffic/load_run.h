@@ -85,7 +85,6 @@ struct WatchedUsage {
   ProcessUsage used;  // inside the window
 };
 
-// All threads' and processes'.
 struct LoadResult {
   LoadCounts counts;
   double window_seconds = 0;
@@ -96,7 +95,7 @@ struct LoadResult {
 // Every call was sent and got a right answer. Otherwise do not believe the figures. Pure.
 bool AllRight(const LoadResult& result);
 
-// For one of the plan's threads, connected. UNAVAILABLE when it cannot connect.
+// Makes a connected pump for one of the plan's threads. UNAVAILABLE when it cannot connect.
 using PumpMaker = std::function<absl::StatusOr<std::unique_ptr<Pump>>(uint32_t thread)>;
 
 // Blocks for the plan's times at most. UNAVAILABLE if it cannot connect; failed calls are only
@@ -104,7 +103,6 @@ using PumpMaker = std::function<absl::StatusOr<std::unique_ptr<Pump>>(uint32_t t
 absl::StatusOr<LoadResult> RunLoad(const LoadPlan& plan,
                                    const std::vector<PreparedRequest>& requests);
 
-// With pumps of the caller's kind.
 absl::StatusOr<LoadResult> RunLoadWith(const LoadPlan& plan, const PumpMaker& make_pump);
 
 }  // namespace mpsd::traffic

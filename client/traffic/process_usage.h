@@ -12,7 +12,7 @@
 
 namespace mpsd::traffic {
 
-// Since the process began. Plain data.
+// Counts since the process began. Plain data.
 struct ProcessUsage {
   int64_t user_us = 0;
   int64_t system_us = 0;
@@ -22,7 +22,7 @@ struct ProcessUsage {
   int64_t cpu_us() const { return user_us + system_us; }
 };
 
-// All threads' sum. CPU time is as exact as the kernel's tick (usually 10 ms) and includes ended
+// Adds up all threads. CPU time is as exact as the kernel's tick (usually 10 ms) and includes ended
 // threads; switches do not. NOT_FOUND if there is no such process, or no /proc. Thread-safe.
 absl::StatusOr<ProcessUsage> ReadProcessUsage(pid_t pid);
 

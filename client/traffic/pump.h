@@ -14,7 +14,7 @@
 
 namespace mpsd::traffic {
 
-// Calls count in it. In nanoseconds of the monotonic clock.
+// The time in which calls count, in nanoseconds of the monotonic clock.
 struct Window {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -39,10 +39,10 @@ class Pump {
 // A bearer token for each call. Constant, so thread-safe.
 class ShownToken {
  public:
-  // Empty: nothing is shown.
+  // An empty token means that nothing is shown.
   explicit ShownToken(const std::string& token) : header_(token.empty() ? "" : "Bearer " + token) {}
 
-  // Before the call begins.
+  // Called before the call begins.
   void AddTo(grpc::ClientContext* call) const {
     if (!header_.empty()) call->AddMetadata("authorization", header_);
   }
@@ -51,7 +51,6 @@ class ShownToken {
   const std::string header_;
 };
 
-// For thread `index` of `count`.
 inline uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
   return total / count + (index < total % count ? 1 : 0);
 }
@@ -59,10 +58,10 @@ inline uint32_t Share(uint32_t total, uint32_t index, uint32_t count) {
 // A wait for an answer lasts so long until the next look at the clock.
 inline constexpr int64_t kPollNs = 20 * kNsPerMs;
 
-// For windows, deadlines and latencies.
+// The clock of windows, deadlines and latencies.
 inline int64_t NowNs() { return Clock::Real()->NowNs(); }
 
-// For gRPC's deadlines and queues.
+// gRPC's deadlines and queues take it.
 inline gpr_timespec MonotonicTime(int64_t ns_from_now) {
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(ns_from_now, GPR_TIMESPAN));
 }

@@ -6,7 +6,7 @@
 
 namespace mpsd::traffic {
 
-// From 0 to 1, without 1.
+// A number from 0 to 1, without 1.
 inline double DrawUnit(std::mt19937_64* bits) {
   return static_cast<double>((*bits)() >> 11) * 0x1p-53;
 }

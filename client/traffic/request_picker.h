@@ -27,7 +27,7 @@ class RequestPicker {
     MPSD_CHECK(end > 0);
   }
 
-  // An index.
+  // Returns an index.
   uint32_t Next() {
     const double drawn = DrawUnit(&bits_) * ends_.back();
     return static_cast<uint32_t>(std::upper_bound(ends_.begin(), ends_.end(), drawn) -

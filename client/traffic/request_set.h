@@ -31,7 +31,7 @@ struct InputPlan {
   std::string contents{};  // sent unchanged; empty: drawn
 };
 
-// In a text whose input has no range.
+// A text whose input has no range has so many.
 inline constexpr double kFewestWords = 4;
 inline constexpr double kMostWords = 64;
 
@@ -42,7 +42,7 @@ absl::Status ParseRange(const std::string& text, InputPlan* input);
 // kMostWords. INVALID_ARGUMENT says what is wrong. Pure.
 absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
 
-// Encoded. Constant during a run; all pumps share it.
+// A request, encoded. Constant during a run; all pumps share it.
 struct PreparedRequest {
   grpc::ByteBuffer bytes;  // shared, not copied
   std::string payload;     // raw contents of all inputs in order

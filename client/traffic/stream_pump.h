@@ -33,7 +33,7 @@ class StreamPump final : public Pump {
   StreamPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint64_t seed);
   ~StreamPump() override;
 
-  // With `depth` requests open.
+  // The stream has `depth` requests open.
   void AddStream(const std::shared_ptr<grpc::Channel>& channel, uint32_t depth);
 
   void Run(const Window& window) override;
@@ -49,7 +49,7 @@ class StreamPump final : public Pump {
     Step step = Step::kStarted;
   };
 
-  // No answer yet.
+  // A request that has no answer yet.
   struct Sent {
     uint32_t request = 0;
     int64_t at_ns = 0;

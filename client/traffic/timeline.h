@@ -20,7 +20,7 @@ class Timeline {
 
   // Counts nothing.
   Timeline() = default;
-  // 0 counts nothing.
+  // With 0 it counts nothing.
   explicit Timeline(int64_t span_ns) : span_ns_(span_ns) {}
 
   // REQUIRES: since_begin_ns >= 0.
@@ -36,7 +36,7 @@ class Timeline {
   void Merge(const Timeline& other);
 
   int64_t span_ns() const { return span_ns_; }
-  // By span, to the last one that has such an event.
+  // One count for each span, to the last one that has such an event.
   const std::vector<uint64_t>& counts(Event event) const { return counts_[event]; }
 
  private:

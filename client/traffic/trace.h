@@ -14,7 +14,7 @@
 
 namespace mpsd::traffic {
 
-// In a trace, and in one bin.
+// A trace has no more bins, and a bin no more calls.
 inline constexpr uint32_t kBinsMax = 100'000;
 inline constexpr uint32_t kCallsMax = 10'000'000;
 

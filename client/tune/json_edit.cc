@@ -21,15 +21,15 @@ struct Span {
   size_t end = 0;
 };
 
-// As far as they matter here.
+// The members of an object that matter here.
 struct Members {
   std::optional<Span> wanted;
   size_t last_key = kNone;  // kNone: empty object
   size_t last_end = kNone;  // end of its value
 };
 
-// For text that a parser has accepted. For other text results mean nothing, but stay within it.
-// Thread-compatible.
+// Walks over text that a parser has accepted. For other text results mean nothing, but stay within
+// it. Thread-compatible.
 class Walk {
  public:
   explicit Walk(absl::string_view text) : text_(text) {}
@@ -148,7 +148,7 @@ std::string LineOf(const ordered_json& json) {
   return json.is_object() ? absl::StrCat("{", text, "}") : absl::StrCat("[", text, "]");
 }
 
-// On a line of its own if the last member has one.
+// The member gets a line of its own if the last one has one.
 void Insert(const Members& members, size_t object, const std::string& member, std::string* text) {
   if (members.last_key == kNone) {
     text->insert(object + 1, member);

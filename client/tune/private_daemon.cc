@@ -49,7 +49,7 @@ absl::StatusOr<pid_t> SpawnDaemon(const std::string& program, const std::string&
   return platform::Spawn(std::move(spawn));
 }
 
-// A log line's text: a JSON line's in one of these keys; otherwise the line.
+// A JSON line has its text in one of these keys; any other line is the text.
 std::string WordsOf(const std::string& line) {
   const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return line;

@@ -18,7 +18,7 @@
 
 namespace mpsd::tune {
 
-// For a whole run.
+// One setup serves a whole run.
 struct TrialSetup {
   std::string program;  // the mpsd to run
   bench::Slo slo;
@@ -58,7 +58,7 @@ absl::StatusOr<bench::LoadPoint> Verify(const TrialSetup& setup, const TuneConfi
 // show a growing queue. Pure.
 absl::Duration LoadDuration(absl::Duration wanted, const bench::Slo& slo);
 
-// Enough to load `lanes`. A `max_batch_size` of 0: no batches. Pure.
+// So many clients load `lanes`. A `max_batch_size` of 0 means no batches. Pure.
 uint32_t ManyClients(uint32_t lanes, uint32_t max_batch_size);
 
 // Why no request was answered rightly; empty: some were. Pure.

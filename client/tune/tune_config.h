@@ -29,7 +29,7 @@ class TuneConfig {
   static absl::StatusOr<TuneConfig> Parse(absl::string_view text, std::string folder,
                                           std::string model);
 
-  // The stanza's; 0: not set.
+  // Values of the stanza; 0: not set.
   Placement placement() const;
   uint32_t max_batch_size() const;
   const std::string& model() const { return model_; }
@@ -37,8 +37,8 @@ class TuneConfig {
   // Other models in the config.
   size_t others() const;
 
-  // For a daemon at PrivateAddress(folder). Keys that change the speed are the user's, except kept
-  // answers: the run would measure the memory.
+  // The daemon serves at PrivateAddress(folder). Keys that change the speed are the user's, except
+  // kept answers: the run would measure the memory.
   std::string PrivateText(const Candidate& candidate, absl::string_view folder) const;
 
   // The comments stay. The new file will lie in `folder`: if that is another one, relative paths

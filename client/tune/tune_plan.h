@@ -42,13 +42,14 @@ class TunePlan {
   // REQUIRES: facts.cores > 0.
   explicit TunePlan(TuneFacts facts);
 
-  // From the first candidate. Called before the first Add(), or never.
+  // The first candidate has shown them. Called before the first Add(), or never.
   void Learn(const std::string& device, uint32_t max_batch_size);
 
-  // None: all have been tried.
+  // None if all have been tried.
   std::optional<Candidate> Next() const;
 
-  // For Next()'s candidate: requests a second within the SLO; 0: it does not meet the SLO.
+  // The rate of Next()'s candidate is requests a second within the SLO, or 0 if it does not meet
+  // the SLO.
   void Add(const Candidate& candidate, double rate);
 
   // Would still be tried if none were better than the best so far.
@@ -66,7 +67,7 @@ class TunePlan {
   void AddNew(const Candidate& candidate, double rate);
   void AddChallenger(const Candidate& candidate, double rate);
   void TakeBest(const Candidate& candidate, double rate);
-  // From the steps that are left.
+  // Takes candidates from the steps that are left.
   void Advance();
   void Offer(const Candidate& candidate);
   void OfferLanes();

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 // On one line. Bytes that are not UTF-8 become U+FFFD.
 std::string JsonText(const Json& json);
 
-// Null if anybody's text is no JSON, or deeper or larger than any answer.
+// Null if the text is no JSON, or deeper or larger than any answer. Anybody may have sent it.
 Json ParseAnswer(absl::string_view text);
 
 // Lies in `json`; null if `json` is no object or lacks the field.

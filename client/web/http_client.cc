@@ -96,7 +96,7 @@ struct Exchange {
   // The server says that it will answer (100, 103).
   bool IsInterim() const { return !reader.has_value() || reader->get().result_int() < 200; }
 
-  // For another request.
+  // True if another request may follow.
   bool KeepsConnection() const {
     return !error && is_sent && !IsInterim() && reader->get().keep_alive();
   }
@@ -114,7 +114,7 @@ absl::Status Expired() { return absl::DeadlineExceededError("Deadline Exceeded")
 struct HttpClient::Connection {
   using Stream = asio::ssl::stream<beast::tcp_stream>;
 
-  // Until its end or `deadline`.
+  // Runs until the operation's end or `deadline`.
   template <typename Start>
   Error Run(absl::Time deadline, Start start) {
     Error result;

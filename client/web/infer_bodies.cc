@@ -36,13 +36,13 @@ Json DescribeRequest(const InferRequest& request) {
   return json;
 }
 
-// Empty: no such text.
+// Empty if there is no such text.
 std::string TextField(const Json& json, const char* key) {
   const Json& text = Field(json, key);
   return text.is_string() ? text.get<std::string>() : "";
 }
 
-// 0: no such number.
+// 0 if there is no such number.
 uint64_t NumberField(const Json& json, const char* key) {
   const Json& number = Field(json, key);
   return number.is_number_unsigned() ? number.get<uint64_t>() : 0;
@@ -82,7 +82,7 @@ absl::StatusOr<InferOutput> ReadOutput(const Json& json, absl::string_view* tens
   return output;
 }
 
-// Nothing: the header is wrong.
+// Nothing if the header is wrong.
 std::optional<size_t> JsonLength(absl::string_view body, absl::string_view header) {
   if (header.empty()) return body.size();
   size_t length = 0;

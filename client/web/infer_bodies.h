@@ -33,9 +33,9 @@ std::string ModelPath(absl::string_view model, absl::string_view version);
 // Asks for all outputs as bytes. REQUIRES: no tensor lies in a region.
 InferBody WriteInferBody(const InferRequest& request);
 
-// `json_length` is Inference-Header-Content-Length; empty: all is JSON. INTERNAL for a wrong length
-// or JSON, an output that is not bytes or is cut, and bytes behind the last output. Otherwise
-// CheckOutput()'s errors.
+// The header Inference-Header-Content-Length is `json_length`; empty: all is JSON. INTERNAL for a
+// wrong length or JSON, an output that is not bytes or is cut, and bytes behind the last output.
+// Otherwise CheckOutput()'s errors.
 absl::StatusOr<InferReply> ReadInferReply(absl::string_view body, absl::string_view json_length);
 
 // An unknown datatype is kInvalid.

@@ -17,7 +17,7 @@ std::string TextAt(const Json& entry, const char* key) {
   return text.is_string() ? text.get<std::string>() : "";
 }
 
-// 0: none.
+// 0 if there is none.
 uint64_t NumberAt(const Json& entry, const char* key) {
   const Json& number = Field(entry, key);
   return number.is_number_unsigned() ? number.get<uint64_t>() : 0;

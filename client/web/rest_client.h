@@ -39,10 +39,10 @@ class RestClient {
 
   absl::StatusOr<std::vector<ListedModel>> ListModels(absl::Time deadline);
 
-  // For mpsd alone.
+  // Only mpsd answers.
   absl::StatusOr<DaemonStatus> GetDaemonStatus(absl::Time deadline);
 
-  // In all versions. NOT_FOUND: no such model.
+  // Counts all versions. NOT_FOUND: no such model.
   absl::StatusOr<ModelRuns> GetModelRuns(const std::string& model, absl::Time deadline);
 
   // Has a daemon of mpsd take again contents that a model refuses. Returns their number.

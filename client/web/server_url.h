@@ -14,7 +14,7 @@ struct ServerUrl {
   std::string host;  // without IPv6's brackets
   std::string port;  // a number
 
-  // For the header Host: "127.0.0.1:8000", "[::1]:8000".
+  // The header Host has this: "127.0.0.1:8000", "[::1]:8000".
   std::string Authority() const;
 };
 

@@ -26,7 +26,7 @@ struct TextModel {
   std::string task;  // "embedding", "rerank", "classify"
 };
 
-// In the texts' order.
+// Vectors are in the texts' order.
 struct Embeddings {
   size_t width = 0;           // numbers of a vector; 0: none yet
   std::vector<float> values;  // one vector behind the other
@@ -38,7 +38,7 @@ struct Embeddings {
   }
 };
 
-// In the documents' order.
+// Scores are in the documents' order.
 struct Ranking {
   std::vector<double> scores;
   uint64_t token_count = 0;
@@ -53,7 +53,7 @@ struct Token {
   std::string piece;        // the vocabulary's; empty: the server does not say
 };
 
-// In the texts' order.
+// Tokens are in the texts' order.
 using Tokens = std::vector<std::vector<Token>>;
 
 absl::StatusOr<std::vector<TextModel>> ReadTextModels(absl::string_view body);

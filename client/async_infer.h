@@ -45,7 +45,7 @@ class AsyncInfer {
   const absl::Time deadline_;
   const Client::InferDone done_;
   absl::BitGen dice_;
-  uint32_t attempt_ = 0;                        // from 1
+  uint32_t attempt_ = 0;                        // number of the present try, from 1
   std::optional<grpc::ClientContext> context_;  // new for each try
   inference::ModelInferResponse response_;
   grpc::Alarm alarm_;

@@ -55,7 +55,7 @@ struct ListedModel {
 // Counts since the model was loaded, in all versions.
 struct ModelRuns {
   uint64_t rows = 0;
-  uint64_t batches = 0;  // batches of these rows
+  uint64_t batches = 0;  // batches in which these rows ran
 };
 
 // Borrows its inputs' bytes.

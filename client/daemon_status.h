@@ -25,13 +25,13 @@ struct WorkerStatus {
   std::string runtime_path;  // libtorch's library
   std::string driver_guard;  // "none", "held", "missing"
   std::string input_memory;  // "none", "in_place", "copied"
-  double slowness = 1;       // its batches take so many times as long as others'
+  double slowness = 1;       // its batches take this many times as long as others'
   uint64_t resident_bytes = 0;
   uint64_t restarts = 0;
   int64_t uptime_ms = 0;
-  std::string last_exit;                // the previous incarnation's; empty: none
+  std::string last_exit;                // how the previous incarnation ended; empty: none
   std::string exit_reason;              // one word: "exit", "signal", "killed", "oom", "hang", …
-  std::vector<std::string> last_lines;  // from this and previous incarnations
+  std::vector<std::string> last_lines;  // written by this and previous incarnations
   int64_t starts_in_ms = -1;            // -1: does not wait to start
   std::string generation;               // "loading" or "draining" while the model is replaced
 };
@@ -45,7 +45,7 @@ struct RefusedContent {
 struct ModelStatus {
   std::string name;
   std::string version;
-  bool ready = false;    // answers inferences
+  bool ready = false;    // it answers inferences
   std::string state;     // "ready", "loading", "unavailable: …"
   std::string platform;  // the format: "torchscript", "aoti", "synthetic"
   std::string device;
@@ -56,9 +56,9 @@ struct ModelStatus {
   int64_t queued_requests = 0;  // no lane has them yet
   int64_t running_batches = 0;
   uint32_t max_batch_size = 0;  // 0: does not batch
-  uint32_t lanes = 0;           // all workers'
+  uint32_t lanes = 0;           // lanes of all workers
   std::vector<WorkerStatus> workers;
-  std::map<std::string, std::string> parameters;  // the config's
+  std::map<std::string, std::string> parameters;  // from the config
   std::string circuit;                            // "closed", "open", "probing"
   std::vector<RefusedContent> refused_contents;   // oldest first
   std::string warning;                            // why it serves less well than it could

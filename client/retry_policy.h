@@ -28,7 +28,7 @@ struct RetryOptions {
 struct FailedAttempt {
   absl::StatusCode code = absl::StatusCode::kOk;
   std::optional<absl::Duration> server_delay;  // from a google.rpc.RetryInfo
-  uint32_t attempt = 1;                        // from 1
+  uint32_t attempt = 1;                        // counts from 1
   absl::Duration time_left = absl::InfiniteDuration();
 };
 

@@ -59,7 +59,7 @@ struct Client::Stubs {
   control::v1::Control::Stub control_stub;
 
   absl::Mutex mu;
-  int calls ABSL_GUARDED_BY(mu) = 0;  // asynchronous, not ended
+  int calls ABSL_GUARDED_BY(mu) = 0;  // asynchronous calls that have not ended
 };
 
 inline FailedAttempt Failed(const grpc::Status& status, uint32_t attempt, absl::Time deadline) {

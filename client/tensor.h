@@ -30,7 +30,7 @@ namespace mpsd::client {
 
 // A part of shared memory that the server knows by name.
 struct RegionRange {
-  std::string region;  // empty: none
+  std::string region;  // empty: no region
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
@@ -42,7 +42,7 @@ struct InferInput {
   DataType datatype = DataType::kInvalid;
   Dims shape;
   absl::Span<const char> bytes;
-  RegionRange range{};  // instead of `bytes`
+  RegionRange range{};  // where the bytes lie instead of `bytes`
 };
 
 // Owns its bytes, which fit the shape; UnpackBytes() checks the lengths inside BYTES.
@@ -51,7 +51,7 @@ struct InferOutput {
   DataType datatype = DataType::kInvalid;
   Dims shape;
   std::string bytes;
-  RegionRange range{};  // instead of `bytes`, if the request asked for it
+  RegionRange range{};  // where the bytes lie instead, if the request asked for it
 };
 
 // FP16, BF16 and BYTES have none.

@@ -22,10 +22,10 @@ namespace mpsd::bench {
 // The user's, for one input.
 struct InputWish {
   std::string name;
-  std::string range{};     // "3" or "0..1000"; for texts of words; empty: the default
+  std::string range{};     // "3" or "0..1000"; for texts the number of words; empty: the default
   Dims shape{};            // all dims; empty: the model's
   std::string contents{};  // sent as they are, with `shape`; empty: drawn
-  DataType datatype = DataType::kInvalid;  // for `contents`
+  DataType datatype = DataType::kInvalid;  // datatype of `contents`
 };
 
 // The user's, for all requests.

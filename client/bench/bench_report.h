@@ -18,8 +18,8 @@ namespace mpsd::bench {
 struct BenchReport {
   std::string address;
   std::string model;
-  double seconds = 0;             // each load's
-  std::vector<LoadPoint> points;  // in order of measurement
+  double seconds = 0;  // length of each load
+  std::vector<LoadPoint> points;
   std::optional<Slo> slo;
   std::optional<LoadPoint> knee;
 };

@@ -18,8 +18,8 @@ class KneeSearch {
  public:
   struct Options {
     double first = 1;         // more than 0
-    double tolerance = 0.05;  // part of the higher, at which the search ends
-    uint32_t loads_max = 16;  // ends after these
+    double tolerance = 0.05;  // ends when met and not met differ by this part
+    uint32_t loads_max = 16;  // ends after this many
   };
 
   explicit KneeSearch(const Options& options);

@@ -17,13 +17,14 @@ using traffic::kMinRate;
 // Clients that each wait for their answer, or requests that come by themselves.
 struct Load {
   uint32_t clients = 0;  // closed loop; 0: open loop
-  double rate = 0;       // open loop: a second, Poisson arrivals
+  double rate = 0;       // open loop: requests a second, Poisson arrivals
 };
 
 // "16 clients", "250 /s". Pure.
 std::string LoadText(const Load& load);
 
-// Latencies count from the intended time; a failed request counts as INT64_MAX, as no requests do.
+// Latencies count from the intended time. A failed request counts as INT64_MAX; without requests
+// all latencies are INT64_MAX.
 struct LoadPoint {
   Load load;
   uint64_t due = 0;     // requests behind the latencies

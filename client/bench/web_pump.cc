@@ -77,7 +77,7 @@ WebPump::WebPump(const traffic::LoadPlan& plan,
       requests_(requests),
       http_(std::move(http)),
       due_(due),
-      picker_(prepared, plan.seed + 1 + thread),  // not the times' seed
+      picker_(prepared, plan.seed + 1 + thread),  // another seed than for the times
       tally_(plan, prepared),
       first_bytes_(requests.size()) {}
 

@@ -32,7 +32,7 @@ struct BenchOptions {
   LoadInputOptions requests;
   std::vector<uint32_t> clients;  // without these and rates: 1, 4, 16, 64
   std::vector<double> rates;
-  double seconds = 3;            // each load's
+  double seconds = 3;            // for each load
   std::string slo;               // empty: none
   uint32_t knee_loads_max = 16;  // limits the search for the SLO's knee
 };

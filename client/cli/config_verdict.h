@@ -22,7 +22,7 @@ struct ConfigFolder {
 
 struct ConfigVerdict {
   std::string task;                 // "embedding", "rerank" or "classify"; empty: not served
-  std::vector<std::string> routes;  // HTTP's, for texts
+  std::vector<std::string> routes;  // paths of HTTP that take texts
   std::string text;                 // one line: what the routes serve, or why not
 };
 

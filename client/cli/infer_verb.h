@@ -41,8 +41,8 @@ struct InferOptions {
 // An --input.
 struct InputSource {
   std::string name;
-  std::string path;   // may be empty
-  std::string words;  // as typed; empty, like `path`: random
+  std::string path;   // its file; may be empty
+  std::string words;  // elements as typed; empty, like `path`: random
 };
 
 struct InputFile {

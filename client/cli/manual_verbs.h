@@ -12,7 +12,7 @@ namespace mpsd::cli {
 
 struct ManualOptions {
   std::string page;    // a verb, or "mpsd.json"; empty: the program
-  std::string folder;  // not empty: gets all pages, and stdout none
+  std::string folder;  // not empty: all pages are written there
 };
 
 // Returns an ExitCode. REQUIRES: the shell is "bash", "zsh" or "fish".

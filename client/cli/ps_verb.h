@@ -15,7 +15,7 @@ namespace mpsd::cli {
 // Filled by verbs.cc.
 struct PsOptions {
   ServerOptions server;
-  bool why = false;   // why workers ended, instead
+  bool why = false;   // say why workers ended, instead
   std::string model;  // empty: all
 };
 

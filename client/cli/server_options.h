@@ -31,11 +31,11 @@ inline constexpr char kDefaultHttpAddress[] = "127.0.0.1:8000";
 struct ServerOptions {
   // HOST:PORT for the verb's own protocol, "unix:/path" for gRPC, or a url.
   std::string address = kDefaultGrpcAddress;
-  std::string timeout = "30s";  // each call's
+  std::string timeout = "30s";  // for each call
   bool json = false;
   bool colours = false;  // stdout takes them
   bool tls = false;
-  std::string tls_ca;  // a path, as the next two
+  std::string tls_ca;  // this and the next two are paths
   std::string tls_certificate;
   std::string tls_key;
   std::string token_file;

@@ -29,14 +29,14 @@ using client::ListedModel;
 using client::TextModel;
 
 constexpr size_t kRequestBytes = 1 << 20;                       // a server takes 4 MiB by default
-constexpr absl::Duration kLookEvery = absl::Milliseconds(200);  // while a model loads
+constexpr absl::Duration kLookEvery = absl::Milliseconds(200);  // looks whether a model still loads
 constexpr size_t kTokenizeBytes = 8 << 10;  // 64 KiB of JSON, where a byte may take six
 
 // One verb's question to the server.
 struct Question {
   std::string task;  // the model's; empty: any
   std::string target;
-  size_t shared_bytes = 0;  // with each text
+  size_t shared_bytes = 0;  // sent with each text
   size_t most_bytes = kRequestBytes;
   // Make a body for some of the texts, and keep its answer.
   std::function<std::string(const std::string& model, absl::Span<const std::string> texts)> ask;
@@ -109,7 +109,7 @@ class TextRun {
   const TextOptions& options_;
   const Console& console_;
   absl::Duration timeout_;
-  absl::Time wait_until_;  // while a model loads
+  absl::Time wait_until_;  // for a loading model
   bool has_told_wait_ = false;
   std::unique_ptr<HttpClient> client_;
   SentTexts sent_;

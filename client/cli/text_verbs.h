@@ -30,12 +30,12 @@ struct TextOptions {
   std::vector<std::string> texts;
   std::string file;          // further texts, one a line; "-": stdin
   std::string output_file;   // empty: stdout
-  std::string wait = "60s";  // while the model loads
+  std::string wait = "60s";  // for a loading model
   bool npy = false;          // for `embed`: an array instead of a table
 };
 
 struct EmbedOptions : TextOptions {
-  std::string prompt;  // a name; empty: the model's default
+  std::string prompt;  // a prompt's name; empty: the model's default
 };
 
 struct RerankOptions : TextOptions {

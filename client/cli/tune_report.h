@@ -27,7 +27,7 @@ struct TuneReport {
   std::string model;
   std::string config;   // the user's file
   std::string output;   // may be empty
-  uint32_t cores = 0;   // this host's
+  uint32_t cores = 0;   // cores of this host
   uint64_t others = 0;  // other models of the config, not served now
   bench::Slo slo;
   std::vector<tune::Trial> trials;  // in order, also those not tried

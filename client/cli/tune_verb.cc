@@ -38,7 +38,7 @@ using tune::TuneConfig;
 
 constexpr uint64_t kMostConfigBytes = 1 << 20;
 constexpr int64_t kCheckNs = 60 * kNsPerSecond;
-constexpr size_t kMostFirstFailures = 2;  // before any candidate serves
+constexpr size_t kMostFirstFailures = 2;  // failing candidates before any that serves
 
 struct TuneTask {
   std::string config_path;

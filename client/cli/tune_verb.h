@@ -24,7 +24,7 @@ struct TuneOptions {
   std::string output;  // empty: not written
   bool force = false;  // overwrites `output`
   std::string budget = "5m";
-  double seconds = 2;  // each load's
+  double seconds = 2;  // for each load
   std::string start_timeout = "2m";
   std::vector<std::string> precisions;
   LoadInputOptions requests;

@@ -18,7 +18,7 @@ namespace mpsd::hub {
 namespace {
 
 constexpr size_t kMostPieces = 32;
-constexpr uint64_t kDiskBytes = 8 << 20;  // told at once
+constexpr uint64_t kDiskBytes = 8 << 20;  // told to the disk at once
 constexpr size_t kReadBytes = 1 << 20;
 
 absl::Status DiskFault(const char* what) {

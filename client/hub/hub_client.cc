@@ -196,8 +196,8 @@ absl::Status HubClient::Fetch(const HubName& name, const std::string& commit, co
   const uint64_t part_bytes = in_parts ? kPartBytes : file.bytes;
   const bool is_whole = from == 0 && file.bytes <= part_bytes;
   Window window(name.Repository(), /*waits_for_hub=*/true, say_);
-  uint64_t next = from;  // the next part's
-  uint64_t left = from;  // where the first part begins that is left
+  uint64_t next = from;  // where the next part begins
+  uint64_t left = from;  // where the first part that is left begins
   while (left < file.bytes) {
     while (window.size() < kConnections && next < file.bytes) {
       const uint64_t bytes = std::min(part_bytes, file.bytes - next);

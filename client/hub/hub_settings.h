@@ -11,7 +11,7 @@ namespace mpsd::hub {
 // Python's huggingface_hub has the same settings, and shares cache and token.
 struct HubSettings {
   std::string endpoint;     // without a slash at its end
-  std::string cache;        // has "models--ORG--NAME"
+  std::string cache;        // the folder with "models--ORG--NAME"
   std::string token;        // empty: none
   std::string authorities;  // a PEM file; empty: the system's
   bool offline = false;

@@ -25,7 +25,7 @@
 namespace mpsd::hub {
 namespace {
 
-constexpr int kMostBeginnings = 3;          // at a file's first byte
+constexpr int kMostBeginnings = 3;          // times that one file is begun at its first byte
 constexpr uint64_t kSpareBytes = 64 << 20;  // left free on the disk
 
 absl::Status CannotWrite(const std::string& path) {
@@ -184,7 +184,7 @@ class PullRun {
   const Wanted wanted_;
   PulledModel model_;
   PullProgress progress_;
-  uint64_t whole_ = 0;  // in files that the cache has
+  uint64_t whole_ = 0;  // bytes of the files that the cache has
 };
 
 // Does not ask the hub.

@@ -16,7 +16,7 @@ namespace mpsd::hub {
 
 // Counts bytes, with those that the cache had before.
 struct PullProgress {
-  std::string file;  // arrives now
+  std::string file;  // the file that arrives
   uint64_t file_done = 0;
   uint64_t file_bytes = 0;
   uint64_t done = 0;

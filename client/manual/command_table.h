@@ -21,11 +21,11 @@ inline constexpr char kVerbValue[] = "VERB";
 struct FlagRow {
   std::vector<std::string> names;    // "-h", "--help"; for a word: "MODEL_FILE"
   std::string value;                 // "FILE", "TEXT", "NUMBER"; empty: none
-  std::vector<std::string> choices;  // to offer
-  bool other_values = true;          // others are taken too
+  std::vector<std::string> choices;  // values to offer
+  bool other_values = true;          // values other than those are taken too
   std::string help;
   std::string default_value;
-  std::string environment;  // variable that stands for the flag
+  std::string environment;  // the variable that stands for the flag
   bool required = false;
   bool repeated = false;
 };

@@ -14,7 +14,7 @@ namespace mpsd::cli {
 // Each page has these at top and bottom. Plain data.
 struct PageFacts {
   std::string version;
-  std::string date;  // 2026-01-31
+  std::string date;  // as 2026-01-31
 };
 
 // All are pure and thread-safe. A line of a text is never read as a macro.

@@ -11,9 +11,9 @@
 namespace mpsd::traffic {
 namespace {
 
-constexpr uint32_t kInferResponse = 2;      // in ModelStreamInferResponse
-constexpr uint32_t kRawOutputContents = 6;  // in ModelInferResponse
-constexpr uint32_t kRawInputContents = 7;   // in ModelInferRequest, for an echo
+constexpr uint32_t kInferResponse = 2;      // field of ModelStreamInferResponse
+constexpr uint32_t kRawOutputContents = 6;  // field of ModelInferResponse
+constexpr uint32_t kRawInputContents = 7;   // field of ModelInferRequest, for an echo
 constexpr uint32_t kLengthDelimited = 2;
 constexpr float kNear = 1e-5F;
 

@@ -36,7 +36,7 @@ class TraceArrivals final : public Arrivals {
   const Trace& trace_;
   std::mt19937_64 bits_;
   uint64_t next_bin_ = 0;       // counts on over repetitions
-  std::vector<int64_t> times_;  // the last drawn bin's, sorted
+  std::vector<int64_t> times_;  // sorted times of the last bin drawn
   size_t next_time_ = 0;
 };
 

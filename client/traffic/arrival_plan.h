@@ -32,7 +32,7 @@ class GapArrivals final : public Arrivals {
   int64_t NextNs() override;
 
  private:
-  const double shape_;     // the gaps' distribution
+  const double shape_;     // shape of the gaps' distribution
   const double scale_ns_;  // factor for drawn numbers
   const uint32_t burst_;
   std::mt19937_64 bits_;
@@ -43,8 +43,8 @@ class GapArrivals final : public Arrivals {
 // Poisson arrivals by default. Constant during a run; all threads read it.
 struct ArrivalPlan {
   double rate = 0;               // requests a second, pauses included; with a trace: the trace's
-  double cv = 1;                 // the gaps', see GapArrivals
-  uint32_t burst = 1;            // arrive together
+  double cv = 1;                 // coefficient of variation of the gaps, see GapArrivals
+  uint32_t burst = 1;            // requests that arrive together
   int64_t on_ns = 0;             // with off_ns: pauses of off_ns after on_ns
   int64_t off_ns = 0;            // 0: no pauses
   std::optional<Trace> trace{};  // replaces drawn gaps and their fields, but not the rate

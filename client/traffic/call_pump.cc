@@ -26,7 +26,7 @@ CallPump::CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& req
       thread_(thread),
       calls_(std::make_unique<Call[]>(call_count)),
       call_count_(call_count),
-      picker_(requests, plan.seed + 1 + thread),  // not the times' seed
+      picker_(requests, plan.seed + 1 + thread),  // another seed than for the times
       tally_(plan, requests) {
   free_.reserve(call_count);
   for (uint32_t i = 0; i < call_count; ++i) free_.push_back(&calls_[i]);

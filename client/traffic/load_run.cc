@@ -26,7 +26,7 @@ using Pumps = std::vector<std::unique_ptr<Pump>>;
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const LoadPlan& plan) {
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // each channel's own connection
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection for each channel
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(-1);
   auto channel = grpc::CreateCustomChannel(plan.target, client::ChannelCredentials(plan.connection),

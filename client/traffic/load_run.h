@@ -51,14 +51,14 @@ struct LoadPlan {
   ArrivalPlan arrivals;             // without a rate the loop is closed
   uint32_t outstanding_max = 8192;  // open loop: open calls of all threads
   uint64_t seed = 1;
-  uint64_t request_count = 0;  // closed loop: ends after these; 0: by time alone
+  uint64_t request_count = 0;  // closed loop: ends after this many; 0: by time alone
   int64_t connect_ns = 10'000'000'000;
   int64_t warmup_ns = 0;
   int64_t duration_ns = 0;
   int64_t drain_ns = 0;     // for open calls after the end
-  int64_t deadline_ns = 0;  // each call's; 0: none
+  int64_t deadline_ns = 0;  // each call's deadline; 0: none
   int64_t slo_ns = 0;       // goodput counts answers within it; 0: every right one
-  int64_t timeline_ns = 0;  // the spans' length; 0: no timeline
+  int64_t timeline_ns = 0;  // length of the timeline's spans; 0: no timeline
   Expectation expectation = Expectation::kSameSize;
   std::vector<WatchedProcess> watched;
 };
@@ -71,7 +71,7 @@ struct LoadCounts {
   uint64_t good = 0;                // open loop: due inside, right within the SLO
   uint64_t answered_in_window = 0;  // right, arrived inside
   uint64_t good_in_window = 0;      // right within the SLO, arrived inside
-  uint64_t ended_in_window = 0;     // with any outcome
+  uint64_t ended_in_window = 0;     // calls that ended inside, with any outcome
   uint64_t wrong = 0;               // OK by status, wrong by content; answers to no request
   uint64_t not_sent = 0;            // open loop: due, see CallPump
   std::map<int, uint64_t> errors;   // by gRPC code

@@ -46,7 +46,7 @@ absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
 struct PreparedRequest {
   grpc::ByteBuffer bytes;  // shared, not copied
   std::string payload;     // raw contents of all inputs in order
-  double share = 1;        // relative to the others
+  double share = 1;        // how often it is sent, relative to the others
 };
 
 // `variants` for each of `lengths`, or just as many when no dim is -1. Elements are drawn from
@@ -57,7 +57,7 @@ struct RequestPlan {
   std::vector<int64_t> lengths;
   uint32_t variants = 1;
   uint64_t seed = 1;
-  double share = 1;  // each request's
+  double share = 1;  // share of each request
 };
 
 // The same on every platform. INVALID_ARGUMENT if a dim of -1 has no lengths, or a shape is

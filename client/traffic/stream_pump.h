@@ -87,7 +87,7 @@ class StreamPump final : public Pump {
   RequestPicker picker_;
   grpc::CompletionQueue queue_;
   std::vector<std::unique_ptr<Stream>> streams_;
-  uint32_t tags_out_ = 0;  // gRPC still owes them; the run is over at 0
+  uint32_t tags_out_ = 0;  // tags that gRPC still owes; the run is over at 0
   AnswerTally tally_;
 };
 

@@ -134,7 +134,7 @@ absl::Status PrivateDaemon::LookAt(const std::string& model) {
   }
   if (client_ == nullptr) {
     auto client = client::Client::Connect(address(), absl::Now() + kConnectLimit);
-    if (!client.ok()) return absl::OkStatus();  // not listening yet
+    if (!client.ok()) return absl::OkStatus();  // it does not listen yet
     client_ = *std::move(client);
   }
   auto status = client_->GetDaemonStatus(absl::Now() + kCallLimit);

@@ -60,7 +60,7 @@ class PrivateDaemon {
   const PrivateFolder folder_;
   pid_t pid_;  // 0: reaped
   int wait_status_ = 0;
-  std::unique_ptr<client::Client> client_;  // once the daemon listens
+  std::unique_ptr<client::Client> client_;  // set once the daemon listens
   client::ModelStatus model_;
 };
 

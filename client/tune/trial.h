@@ -23,7 +23,7 @@ struct TrialSetup {
   std::string program;  // the mpsd to run
   bench::Slo slo;
   bench::RequestWishes requests;
-  absl::Duration duration = absl::Seconds(2);  // each load's, see LoadDuration()
+  absl::Duration duration = absl::Seconds(2);  // length of each load, see LoadDuration()
   absl::Duration start_limit = absl::Minutes(2);
   std::function<bool()> stop;  // true: the trial ends soon
 };
@@ -39,7 +39,7 @@ struct Trial {
   // The daemon's facts; empty and 0 unless the model served.
   std::string device{};
   uint32_t processes = 0;
-  uint32_t lanes = 0;  // each process's
+  uint32_t lanes = 0;  // lanes of each process
   uint32_t max_batch_size = 0;
   std::optional<bench::LoadPoint> knee{};  // only for kMet
   double rate() const { return knee ? knee->answered : 0; }

@@ -55,11 +55,11 @@ class TuneConfig {
   const nlohmann::ordered_json& stanza() const { return document_["models"][index_]; }
   nlohmann::ordered_json ChangedStanza(const Candidate& candidate) const;
 
-  std::string text_;  // the document's
+  std::string text_;  // text of the document
   nlohmann::ordered_json document_;
   std::string folder_;
   std::string model_;
-  size_t index_;  // the stanza's
+  size_t index_;  // index of the stanza
 };
 
 }  // namespace mpsd::tune

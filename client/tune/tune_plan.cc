@@ -9,7 +9,7 @@
 namespace mpsd::tune {
 namespace {
 
-constexpr uint32_t kMostLanes = 32;  // a config's bound, as the next two
+constexpr uint32_t kMostLanes = 32;  // a config takes no more, here and in the next two
 constexpr uint32_t kMostProcesses = 64;
 constexpr uint32_t kMostThreads = 256;
 

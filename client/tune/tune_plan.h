@@ -23,12 +23,12 @@ namespace mpsd::tune {
 
 // A plain value.
 struct TuneFacts {
-  uint32_t cores = 1;                     // for the model
+  uint32_t cores = 1;                     // cores that the model may use
   Placement configured{};                 // 0: "auto"
   std::string device = "cpu";             // "cuda:0"; "cuda:0,1": several
   uint32_t max_batch_size = 0;            // 0: does not batch
-  uint32_t rows = 1;                      // in a request: no cap is lower
-  std::vector<std::string> precisions{};  // the user asked to try these
+  uint32_t rows = 1;                      // rows of a request: no cap is lower
+  std::vector<std::string> precisions{};  // precisions that the user asked to try
 };
 
 // Thread-compatible.
@@ -36,7 +36,7 @@ class TunePlan {
  public:
   // Smaller differences are noise.
   static constexpr double kWorthwhile = 0.05;
-  static constexpr double kClear = 0.25;        // needs no second try
+  static constexpr double kClear = 0.25;        // a clear difference needs no second try
   static constexpr uint32_t kMostBatch = 1024;  // a config takes no more
 
   // REQUIRES: facts.cores > 0.
@@ -78,7 +78,7 @@ class TunePlan {
 
   TuneFacts facts_;
   Step step_ = Step::kConfigured;
-  std::deque<Candidate> next_;  // a duel's first
+  std::deque<Candidate> next_;  // this step's candidates, a duel's first
   Turn turn_ = Turn::kNew;
   std::vector<Candidate> offered_;
   std::optional<Candidate> best_;

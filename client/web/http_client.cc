@@ -164,7 +164,7 @@ struct HttpClient::Connection {
 
   asio::io_context io{1};
   asio::ssl::context tls{asio::ssl::context::tls_client};
-  std::optional<Stream> stream;  // nothing: connect first
+  std::optional<Stream> stream;  // nothing: it must be connected first
   beast::flat_buffer buffer;
 };
 

@@ -20,7 +20,7 @@ namespace mpsd::client {
 
 struct HttpRequest {
   std::string method;
-  std::string target;  // encoded
+  std::string target;  // the path, encoded
   std::string body{};
   std::map<std::string, std::string> headers{};  // by name
 };

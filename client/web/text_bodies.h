@@ -50,7 +50,7 @@ struct Ranking {
 struct Token {
   int32_t id = 0;
   bool is_special = false;  // the tokenizer put it around the text
-  std::string piece;        // the vocabulary's; empty: the server does not say
+  std::string piece;        // as the vocabulary has it; empty: the server does not say
 };
 
 // Tokens are in the texts' order.

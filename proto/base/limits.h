@@ -20,7 +20,7 @@ inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr uint32_t kMaxAnswers = 65536;  // to a decoupled model's request
 inline constexpr int64_t kDefaultTimeoutNs = 30LL * 1'000'000'000;
 inline constexpr int64_t kMaxTimeoutNs = 300LL * 1'000'000'000;
-// A client must take its answer this long after the deadline.
+// A client that takes its answer later than this after the deadline is cut off.
 inline constexpr int64_t kUntakenAnswerNs = 30LL * 1'000'000'000;
 // Names, ids, shapes and parameters of one request on the wire. In memory they may take ten times
 // as much.
@@ -44,10 +44,10 @@ inline constexpr size_t kMaxStreamRequests = 256;
 inline constexpr uint64_t kMaxStreamHeldBytes = 4 << 20;
 
 // A model.
-inline constexpr size_t kMaxModels = 256;            // a config's
-inline constexpr size_t kMaxRepositoryModels = 256;  // a repository's
+inline constexpr size_t kMaxModels = 256;            // models of a config
+inline constexpr size_t kMaxRepositoryModels = 256;  // models of a repository
 inline constexpr size_t kMaxBuckets = 64;            // in one padding rule
-inline constexpr size_t kMaxSteps = 32;              // for a model that runs others
+inline constexpr size_t kMaxSteps = 32;              // steps of a model that runs others
 
 // A model's queue.
 inline constexpr uint32_t kDefaultQueueRequests = 256;
@@ -57,8 +57,8 @@ inline constexpr uint32_t kMaxDispatches = 3;  // per request, when workers die
 inline constexpr uint32_t kMaxOpenSlabs = 64;  // shape keys
 
 // The sequences of a model.
-inline constexpr size_t kMaxPastSequences = 1024;   // ended ones whose reason is kept
-inline constexpr size_t kMaxSequenceIdBytes = 128;  // if a text
+inline constexpr size_t kMaxPastSequences = 1024;   // ended sequences whose reason is kept
+inline constexpr size_t kMaxSequenceIdBytes = 128;  // an id that is a text
 
 // The memory plane.
 inline constexpr uint32_t kMaxLanes = 32;         // per worker

@@ -34,10 +34,11 @@ class Patience {
 
  private:
   static constexpr int64_t kBusy = INT64_MIN;
-  static constexpr int64_t kMostCountedNs = 4 * kLookNs;  // bounds the weight of one long pause
+  static constexpr int64_t kMostCountedNs =
+      4 * kLookNs;  // so that one long pause does not count for ever
   static constexpr int64_t kWeight = 8;
 
-  int64_t usual_ns_ = kMostCountedNs;  // until work comes
+  int64_t usual_ns_ = kMostCountedNs;  // how long work is usually away
   int64_t idle_since_ns_ = kBusy;
 };
 

@@ -59,7 +59,7 @@ int os_sync_wake_by_address_any(void* address, size_t size, os_sync_wake_by_addr
 namespace mpsd::platform {
 namespace {
 
-constexpr int kFirstFreeChildFd = 10;  // above the child's
+constexpr int kFirstFreeChildFd = 10;  // above the numbers of the child's descriptors
 constexpr int kMaxEvents = 64;
 
 absl::Status Error(const char* call) { return absl::ErrnoToStatus(errno, call); }

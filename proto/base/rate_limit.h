@@ -30,8 +30,8 @@ class RateLimit {
   }
 
  private:
-  const int64_t cost_ns_;  // that one event uses up
-  int64_t saved_ns_;       // up to one second
+  const int64_t cost_ns_;  // saved time that one event uses up
+  int64_t saved_ns_;       // between 0 and one second
   int64_t last_ns_;
 };
 

@@ -60,8 +60,8 @@ class TaskThreads {
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mu_);
   size_t idle_count_ ABSL_GUARDED_BY(mu_) = 0;  // threads without a task
   std::array<std::deque<std::function<void()>>, kMaxTenants> waiting_ ABSL_GUARDED_BY(mu_);
-  size_t waiting_count_ ABSL_GUARDED_BY(mu_) = 0;  // all tenants'
-  uint32_t last_tenant_ ABSL_GUARDED_BY(mu_) = 0;  // its task was taken last
+  size_t waiting_count_ ABSL_GUARDED_BY(mu_) = 0;  // tasks of all tenants
+  uint32_t last_tenant_ ABSL_GUARDED_BY(mu_) = 0;  // tenant whose task was taken last
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
 };
 

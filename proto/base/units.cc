@@ -39,8 +39,8 @@ constexpr size_t kQuotedTextBytes = 40;
 
 // Digits with at most one point, then a unit.
 struct Written {
-  uint64_t mantissa = 0;  // without the point
-  uint64_t divisor = 1;   // ten to the digits after the point
+  uint64_t mantissa = 0;  // the digits without the point
+  uint64_t divisor = 1;   // ten to the number of digits after the point
   std::string_view unit;
 };
 

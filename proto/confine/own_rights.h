@@ -13,7 +13,7 @@ namespace mpsd {
 // namespaces and the host's settings. These come in addition.
 struct DeniedCalls {
   bool new_sockets = false;  // Unix sockets too
-  bool strict = false;       // all that a model on a device does not need; docs/sandbox.md
+  bool strict = false;       // also deny what a model on a device does not need; docs/sandbox.md
 };
 
 // Programs started later get no more rights, and a superuser keeps only the right to read files of

@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-constexpr size_t kMaxOpenGroups = 100;  // protobuf's own
+constexpr size_t kMaxOpenGroups = 100;  // the depth limit of protobuf's parser
 
 }  // namespace
 

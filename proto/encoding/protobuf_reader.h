@@ -53,7 +53,7 @@ class ProtobufReader {
   bool TakeText(uint64_t bytes);
   bool SkipGroup();
 
-  absl::string_view rest_;  // behind the current field
+  absl::string_view rest_;  // the bytes behind the current field
   bool malformed_ = false;
   uint32_t field_ = 0;
   WireType type_ = WireType::kVarint;

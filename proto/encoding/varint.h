@@ -14,7 +14,7 @@
 
 namespace mpsd {
 
-inline constexpr size_t kMaxKeyBytes = 5;  // a key's or a length's
+inline constexpr size_t kMaxKeyBytes = 5;  // for the varint of a key or a length
 
 // Assembles one varint, byte by byte, possibly from several pieces of memory. Safe for bytes from
 // clients. Thread-compatible.

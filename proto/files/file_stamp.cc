@@ -14,8 +14,8 @@
 namespace mpsd {
 namespace {
 
-constexpr int kDeepest = 1;         // folders inside the model's: 1_Pooling
-constexpr size_t kMaxFiles = 1000;  // in a folder; further ones are ignored
+constexpr int kDeepest = 1;         // depth of folders inside the model's: 1_Pooling
+constexpr size_t kMaxFiles = 1000;  // files read in a folder; further ones are ignored
 
 uint64_t Mix(uint64_t value) {  // the sum changes when two files swap places
   value = (value ^ (value >> 31)) * 0x9e3779b97f4a7c15;

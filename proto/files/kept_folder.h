@@ -23,7 +23,7 @@ inline constexpr uint64_t kMaxCopiedFileBytes = 16 << 20;
 // Plain data.
 struct FolderFile {
   std::string name;    // in the folder: "1_Pooling/config.json"
-  uint64_t bytes = 0;  // the descriptor's
+  uint64_t bytes = 0;  // bytes of the descriptor
   FileStamp stamp;     // all zero: the descriptor is a copy
 
   bool operator==(const FolderFile&) const = default;
@@ -54,7 +54,7 @@ class HandedFolder {
   // Nothing if the folder had no such file.
   std::optional<File> Find(const std::string& name) const;
 
-  // Whether no file that is not a copy was written anew.
+  // False if a file that is no copy was written anew.
   bool IsUnchanged() const;
 
  private:

@@ -25,23 +25,23 @@ inline constexpr uint64_t kCopierSegmentBytes = 8ULL << 20;
 inline constexpr size_t kMaxOpenRegions = 4096;
 
 enum class CopyVerb : uint32_t {
-  kStart,  // first, with both segments' descriptors
+  kStart,  // comes first, with both segments' descriptors
   kOpen,   // names a client's memory `region`
   kClose,
-  kRead,   // from the region into the copier's segment
-  kWrite,  // from the front end's segment into the region
+  kRead,   // copies from the region into the copier's segment
+  kWrite,  // copies from the front end's segment into the region
 };
 
 // Members that its verb does not use are 0.
 struct CopyOrder {
   uint64_t number = 0;  // the outcome repeats it
   CopyVerb verb = CopyVerb::kStart;
-  uint32_t confines_itself = 0;          // kStart: gives up its rights first
-  uint64_t region = 0;                   // the front end's number
-  int64_t device = 0;                    // kOpen: has the memory
-  uint64_t offset = 0;                   // kRead, kWrite: in the region
-  uint64_t bytes = 0;                    // the copy's; kOpen: region; kStart: each segment
-  char handle[kDeviceHandleBytes] = {};  // kOpen: registered by the client
+  uint32_t confines_itself = 0;  // kStart: the copier gives up its rights first
+  uint64_t region = 0;           // the front end's number
+  int64_t device = 0;            // kOpen: the device that has the memory
+  uint64_t offset = 0;           // kRead, kWrite: offset in the region
+  uint64_t bytes = 0;            // size of the copy; kOpen: the region; kStart: each segment
+  char handle[kDeviceHandleBytes] = {};  // kOpen: the handle that the client registered
 };
 
 // The bytes in the segments are valid only after kDone.
@@ -63,8 +63,8 @@ struct CopyOutcome {
   uint64_t number = 0;
   CopyResult result = CopyResult::kDone;
   int32_t driver_code = 0;   // for the log
-  uint32_t devices = 0;      // kStart: there are so many
-  uint32_t is_confined = 0;  // kStart: 1: gave up all rights that it should
+  uint32_t devices = 0;      // kStart: number of devices
+  uint32_t is_confined = 0;  // kStart: 1 if the copier gave up all rights that it should
 };
 
 static_assert(sizeof(CopyOrder) == 112 && std::is_trivially_copyable_v<CopyOrder>);

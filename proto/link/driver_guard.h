@@ -9,9 +9,9 @@
 namespace mpsd {
 
 enum class DriverGuard {
-  kNone,     // not needed: other devices, or one stream
-  kHeld,     // when the worker reported
-  kMissing,  // needed: the worker runs one lane
+  kNone,     // not needed: another device, or one stream
+  kHeld,     // in place when the worker reported
+  kMissing,  // needed but not in place: the worker runs one lane
 };
 
 template <>

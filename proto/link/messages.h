@@ -64,8 +64,8 @@ struct LoadOrder {
   std::string model;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string path;
-  std::string opened_path{};                     // the descriptor's; empty: `path`; never sent
-  std::vector<FolderFile> folder_files{};        // KeepFolder()'s; empty: the folder is read
+  std::string opened_path{};               // path of the descriptor; empty: `path`; never sent
+  std::vector<FolderFile> folder_files{};  // KeepFolder()'s; empty: the folder is read
   std::shared_ptr<const HandedFolder> handed{};  // these files; never sent
   FileStamp stamp;     // all workers of the generation load this file; all zero: any
   std::string device;  // "auto", "cpu", "cuda:0", "mps"
@@ -77,11 +77,11 @@ struct LoadOrder {
   uint32_t epoch = 0;
   uint32_t lanes = 1;
   bool lanes_compared = false;        // an earlier process found that these lanes agree
-  uint32_t threads = 1;               // at most per inference
-  uint32_t cores = 1;                 // all lanes share them
+  uint32_t threads = 1;               // most threads per inference
+  uint32_t cores = 1;                 // cores that all lanes share
   uint32_t memory_share_percent = 0;  // this process's part of the device; 0: not divided
   ModelSpec spec;
-  bool inputs_by_name = false;  // other names are mistakes; TorchScript only
+  bool inputs_by_name = false;  // a name of no argument is a mistake; TorchScript only
   std::map<std::string, std::string> parameters;
 
   // `path` is for messages to people.
@@ -96,11 +96,11 @@ inline constexpr size_t kMaxLabelsBytes = 256 << 10;
 struct LoadReport {
   ModelSpec spec;
   std::string device;
-  uint32_t lanes = 0;                         // at most as ordered; 0: as ordered
+  uint32_t lanes = 0;                         // lanes that run, at most as ordered; 0: as ordered
   std::string demotion;                       // why there are fewer lanes
-  Precision precision = Precision::kAsSaved;  // in use; never kAuto
+  Precision precision = Precision::kAsSaved;  // precision in use; never kAuto
   std::string precision_note{};               // how kAuto was resolved
-  std::vector<std::string> labels{};          // a row's classes; may be empty
+  std::vector<std::string> labels{};          // names of a row's classes; may be empty
   WorkerRuntime runtime{};
   uint64_t weight_bytes = 0;  // device memory that could be shared; 0: none
 };

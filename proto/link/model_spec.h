@@ -32,7 +32,7 @@ struct TensorSpec {
   DataType datatype = DataType::kInvalid;
   Dims dims;                                       // without the batch dim; -1: any length
   bool optional = false;                           // a request may leave this input out
-  std::optional<Dims> client_dims = std::nullopt;  // if clients see other dims
+  std::optional<Dims> client_dims = std::nullopt;  // dims as clients see them, if not `dims`
 
   const Dims& told_dims() const { return client_dims.has_value() ? *client_dims : dims; }
   bool operator==(const TensorSpec&) const = default;
@@ -64,7 +64,7 @@ struct ModelSpec {
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<PadRule> pad;
-  bool decoupled = false;             // any number of answers; excludes a batch dim
+  bool decoupled = false;             // a request has any number of answers; excludes a batch dim
   ModelTask task = ModelTask::kAuto;  // in a config the operator's choice, in a report the file's
 
   bool batches() const { return max_batch_size > 0; }

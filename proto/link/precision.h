@@ -10,7 +10,7 @@ namespace mpsd {
 
 enum class Precision {
   kAsSaved,  // nothing is converted
-  kAuto,     // the fastest that agrees with kFp32 at load; never in use itself
+  kAuto,     // the fastest one that agrees with kFp32 at load
   kFp32,     // even if the device would round products
   kTf32,     // products use 10 bits of fraction; cuda only
   kBf16,     // 7 bits of fraction, the range of float

@@ -32,9 +32,9 @@ inline constexpr std::array<std::string_view, 3> kNamesOf<WarmUpFill> = {"zero",
 struct WarmUpInput {
   std::string name;
   DataType datatype = DataType::kInvalid;
-  Dims dims;  // one row's
+  Dims dims;  // dims of one row
   WarmUpFill fill = WarmUpFill::kZero;
-  std::string data;  // one row's, repeated; empty unless kData
+  std::string data;  // bytes of one row, repeated; empty unless kData
 
   bool operator==(const WarmUpInput&) const = default;
 };

@@ -37,7 +37,7 @@ struct alignas(kCacheLineBytes) SegmentHeader {
   uint64_t layout_hash;
   uint64_t bytes;
   uint32_t page_bytes;
-  uint32_t epoch;  // the worker incarnation's; 0 for slab segments
+  uint32_t epoch;  // epoch of the worker's incarnation; 0 for slab segments
 };
 static_assert(sizeof(SegmentHeader) == kCacheLineBytes);
 
@@ -80,7 +80,7 @@ struct alignas(kCacheLineBytes) BatchRecord {
   uint32_t input_count;
   uint32_t has_batch_dim;
   SharedWord cancelled;   // 1: all requests have ended
-  uint32_t answer_index;  // the requested answer's; for decoupled models
+  uint32_t answer_index;  // index of the requested answer; for decoupled models
   uint32_t reserved[2];
   InputRecord inputs[kMaxTensors];
   RowRun runs[kMaxRuns];
@@ -93,7 +93,7 @@ struct alignas(kCacheLineBytes) BatchRecord {
 struct LaneMailbox {
   alignas(kCacheLineBytes) SharedWord submit_tail;  // batches submitted so far
   SharedWord submit_entries[kRingEntries];
-  alignas(kCacheLineBytes) SharedWord sequence;         // a parked lane sleeps on it
+  alignas(kCacheLineBytes) SharedWord sequence;         // the word that a parked lane sleeps on
   alignas(kCacheLineBytes) SharedWord completion_head;  // completions consumed so far
   BatchRecord records[kRingEntries];
 };
@@ -136,9 +136,9 @@ struct alignas(kCacheLineBytes) CompletionRecord {
   uint32_t output_count;
   uint32_t text_bytes;
   uint64_t output_bytes_needed;
-  int64_t started_ns;        // monotonic: the lane took the batch
-  int64_t finished_ns;       // monotonic: the outputs lay in the lease
-  uint64_t computed_tokens;  // in a finished batch; 0 if the model takes no tokens
+  int64_t started_ns;        // monotonic: when the lane took the batch
+  int64_t finished_ns;       // monotonic: when the outputs lay in the lease
+  uint64_t computed_tokens;  // tokens of a finished batch; 0 if the model takes no tokens
   uint64_t padding_tokens;   // part of computed_tokens
   OutputRecord outputs[kMaxTensors];
   uint8_t row_failed[kMaxBatchRows];
@@ -150,12 +150,12 @@ struct LaneReport {
   alignas(kCacheLineBytes) SharedWord submit_head;  // batches taken so far
   alignas(kCacheLineBytes) SharedWord parked;       // 1: the lane sleeps on LaneMailbox::sequence
   alignas(kCacheLineBytes) SharedWord completion_tail;  // completions published so far
-  SharedWord timeout_wakeups;                           // their work was found only at the time-out
+  SharedWord timeout_wakeups;  // sleeps whose work was found only at the time-out
   SharedWord heartbeat;
   SharedWord announced;  // completions whose bell was rung, or needed no ringing
   SharedWord completion_entries[kRingEntries];
-  SharedWord keep_warm_runs;  // without a batch, to keep the model warm
-  SharedWord memory_trims;    // unused memory was given back
+  SharedWord keep_warm_runs;  // runs without a batch, to keep the model warm
+  SharedWord memory_trims;    // times that unused memory was given back
   CompletionRecord records[kRingEntries];
 };
 

@@ -16,7 +16,7 @@ namespace mpsd {
 
 struct SharedAtomics {
   using Word = SharedWord;
-  using PrivateWord = std::atomic<uint32_t>;  // within one process
+  using PrivateWord = std::atomic<uint32_t>;  // shared by threads of one process
   static constexpr uint32_t kRingEntries = mpsd::kRingEntries;
 
   // The tail orders an entry on its way to the consumer, the head on its way back.

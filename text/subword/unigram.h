@@ -57,7 +57,7 @@ class Unigram : public Model {
   int32_t unknown_;
   double unknown_score_;
   bool falls_back_to_bytes_;
-  std::array<int32_t, 256> byte_ids_;  // -1: none
+  std::array<int32_t, 256> byte_ids_;  // -1: the vocabulary has none
 };
 
 }  // namespace mpsd::text

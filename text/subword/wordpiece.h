@@ -21,7 +21,7 @@ namespace mpsd::text {
 struct WordPieceOptions {
   std::string unk_token = "[UNK]";
   std::string continuing_subword_prefix = "##";
-  size_t max_input_chars_per_word = 100;  // not bytes; a longer piece is unknown
+  size_t max_input_chars_per_word = 100;  // characters, not bytes; a longer piece is unknown
 };
 
 // Constant, so thread-safe. Time is a piece's length times the longest token's. Tokens that

@@ -30,7 +30,7 @@ struct AddedToken {
 class AddedTokens {
  public:
   struct Part {
-    int32_t id;  // -1: text
+    int32_t id;  // -1 for text
     size_t begin;
     size_t end;
   };

@@ -19,7 +19,7 @@ struct FramePart {
   enum class Kind { kId, kFirst, kSecond };
   Kind kind = Kind::kId;
   int32_t id = 0;       // for kId
-  uint8_t type_id = 0;  // also for each token of the text
+  uint8_t type_id = 0;  // type of the id, or of each token of the text
 };
 
 // ReadFrame() checks that `single` has kFirst once and no kSecond, `pair` each once, and that there

@@ -41,7 +41,7 @@ inline size_t MostGrownBytes(size_t size) { return std::min(kMaxGrownBytes, size
 struct GrowthRoom {
   explicit GrowthRoom(size_t size) : normal(MostGrownBytes(size)), pieces(normal) {}
 
-  size_t normal;  // in bytes
+  size_t normal;  // bytes of normal forms
   size_t pieces;
 };
 
@@ -56,7 +56,7 @@ struct EncodeOptions {
 
 struct Encoding {
   std::vector<int32_t> ids;
-  std::vector<uint8_t> type_ids;  // for each token, its text of the pair
+  std::vector<uint8_t> type_ids;  // as many: the text of the pair that a token belongs to
   size_t cut_count = 0;           // tokens that did not fit
 };
 

@@ -24,7 +24,7 @@ namespace mpsd::text {
 // Gemma's, the largest known, has 262,144 tokens of 2.5 MB and 500,000 merges of 5 MB.
 inline constexpr size_t kMaxVocabularyBytes = 8 << 20;  // all tokens together
 inline constexpr size_t kMaxMerges = 1 << 20;
-inline constexpr size_t kMaxMergesBytes = 16 << 20;  // all merges together
+inline constexpr size_t kMaxMergesBytes = 16 << 20;  // tokens of all merges together
 
 // The texts lie behind each other in one piece of memory. Thread-compatible.
 class PackedTexts {

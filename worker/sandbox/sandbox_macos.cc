@@ -65,7 +65,7 @@ SeatbeltPaths PathsOf(const SandboxOptions& options) {
   AddReal(options.temporary_folder, &paths.writable);
   if (options.device != "cpu") {
     const std::string cache = KernelCache();
-    std::error_code ignored;  // kernels are then compiled anew
+    std::error_code ignored;  // without the folder kernels are compiled anew
     if (!cache.empty()) std::filesystem::create_directories(cache, ignored);
     AddReal(cache, &paths.writable);
   }

@@ -27,7 +27,7 @@ BertEncoder::BertEncoder(const EncoderConfig& config, EncoderWeights* weights) :
     distance_bias_ =
         std::make_unique<const DistanceBias>(table, config.distance_buckets, config.max_tokens());
   }
-  weights->Ignore("embeddings.position_ids");  // 0, 1, 2, …
+  weights->Ignore("embeddings.position_ids");  // the numbers 0, 1, 2, …
 }
 
 BertEncoder::Layer BertEncoder::TakeLayer(int64_t number, EncoderWeights* weights) const {

@@ -34,7 +34,7 @@ class BertEncoder final : public Encoder {
 
  private:
   struct Layer {
-    Linear query_key_value;  // three of the file
+    Linear query_key_value;  // three matrices of the file as one
     Linear attention_output;
     Norm attention_norm;
     Linear up;
@@ -47,10 +47,10 @@ class BertEncoder final : public Encoder {
   const EncoderConfig config_;
   at::Tensor words_;
   at::Tensor positions_;
-  at::Tensor types_;  // undefined: none
+  at::Tensor types_;  // undefined: the family has none
   Norm embedding_norm_;
   std::vector<Layer> layers_;
-  std::unique_ptr<const DistanceBias> distance_bias_;  // null: none
+  std::unique_ptr<const DistanceBias> distance_bias_;  // null: the family has none
 };
 
 }  // namespace mpsd

@@ -36,7 +36,7 @@ inline constexpr int64_t kUsualMaxTokens = 8192;
 
 // A linear map, or a division by the vector's length.
 struct SentenceTail {
-  bool is_dense = false;  // false: division
+  bool is_dense = false;  // true: linear map; false: division
   DenseConfig dense;
 };
 
@@ -44,10 +44,10 @@ struct SentenceTail {
 struct EncoderFolder {
   EncoderConfig config;
   Pooling pooling = Pooling::kMean;
-  bool pooling_is_told = false;    // by a file
-  std::vector<SentenceTail> tail;  // an embedder's, in order
-  int64_t max_tokens = 0;          // in a row, unless the order pads otherwise
-  std::string max_tokens_file;     // sets max_tokens; empty: kUsualMaxTokens holds
+  bool pooling_is_told = false;    // a file names the pooling
+  std::vector<SentenceTail> tail;  // an embedder's steps, in order
+  int64_t max_tokens = 0;          // longest row, unless the order pads otherwise
+  std::string max_tokens_file;     // file that sets max_tokens; empty: kUsualMaxTokens holds
 
   bool is_classifier() const { return config.head == HeadKind::kClassifier; }
 

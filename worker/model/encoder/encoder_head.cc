@@ -178,7 +178,7 @@ YesOrNoHead::YesOrNoHead(const EncoderConfig& config, EncoderWeights* weights)
   };
   const at::Tensor yes = take(kYesToken);
   const at::Tensor no = take(kNoToken);
-  if (ties) weights->IgnoreWhole("lm_head.weight");  // the same again
+  if (ties) weights->IgnoreWhole("lm_head.weight");  // the same numbers again
   if (weights->ok()) difference_ = (yes - no).unsqueeze(1);
 }
 

@@ -66,7 +66,7 @@ class ClassifierHead final : public EncoderHead {
   const Activation score_;
   const Pooling pooling_;
   Linear dense_;
-  std::optional<Norm> norm_;  // in some families
+  std::optional<Norm> norm_;  // only in some families
   Linear output_;
 };
 

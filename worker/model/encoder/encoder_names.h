@@ -8,7 +8,7 @@ namespace mpsd {
 // Names are without ".weight" and ".bias". A layer's names follow "LAYERS.NUMBER.". A name is empty
 // if the family has no such part. Key and value are empty if `query` holds all three. Constant.
 struct EncoderNames {
-  const char* prefix;  // if a head was saved beside the encoder
+  const char* prefix;  // before the encoder's names if a head was saved beside it
   const char* layers;
   const char* query;
   const char* key;

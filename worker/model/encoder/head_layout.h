@@ -9,7 +9,7 @@ namespace mpsd {
 // A token's numbers are [heads, size]: queries, then keys, then values. Plain data.
 struct HeadLayout {
   int64_t queries = 0;
-  int64_t keys = 0;        // and values; divides `queries`: neighbours share a key
+  int64_t keys = 0;        // also of values; divides `queries`: neighbours share a key
   double score_scale = 0;  // 0: 1 over the root of a head's size
 
   int64_t turned() const { return queries + keys; }

@@ -119,7 +119,7 @@ float ScaleOf(const float* weight, int64_t count) {
   float spoilt = 0;
   for (int64_t k = 0; k < count; ++k) {
     largest = std::max(largest, std::fabs(weight[k]));
-    spoilt += 0 * weight[k];  // NaN unless finite
+    spoilt += 0 * weight[k];  // NaN if the number is not finite
   }
   return largest / kLargestWeight + spoilt;
 }

@@ -21,7 +21,7 @@ class Int8Panels {
   // REQUIRES: HasPanelProducts().
   void Multiply(const float* x, int64_t rows, int threads, float* y) const;
 
-  uint64_t bytes() const;  // the matrix
+  uint64_t bytes() const;  // size of the matrix
 
  private:
   // Lives for one pass.
@@ -34,7 +34,7 @@ class Int8Panels {
 
   const int64_t to_;
   const int64_t from_;
-  const float largest_;        // magnitude to which x is scaled
+  const float largest_;        // largest magnitude to which x is scaled
   std::vector<float> bias_;    // as wide as the panels
   std::vector<float> scales_;  // as wide as the panels
   PanelLines<int8_t> lines_;   // [panel][depth]; a line has two pairs of W's rows, each interleaved

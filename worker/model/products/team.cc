@@ -30,8 +30,8 @@ struct OpenMp {
   const Parallel parallel;
   const Number thread_number;
   const Number team_size;
-  const SetNumber set_threads;         // for this thread
-  const SetOldNumber set_mkl_threads;  // likewise; null without MKL
+  const SetNumber set_threads;         // for the calling thread
+  const SetOldNumber set_mkl_threads;  // for the calling thread; null if libtorch has no MKL
 };
 
 const OpenMp& TheOpenMp() {

@@ -47,7 +47,7 @@ bool NeedsCheck(absl::string_view device, RuntimeKind kind);
 
 // Shares of the memory that Apple recommends, for libtorch's environment: "0.75". Plain data.
 struct MpsWatermarks {
-  std::string low;   // above it libtorch gives back
+  std::string low;   // above it libtorch gives memory back
   std::string high;  // above it allocations fail
 };
 

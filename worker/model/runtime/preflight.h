@@ -20,10 +20,10 @@ namespace mpsd {
 
 // The loaded libtorch, and the one of this binary's headers. A value; LoadedRuntime() reads it.
 struct RuntimeFacts {
-  std::string compiled_version;  // from the headers
+  std::string compiled_version;  // version of the headers
   std::string loaded_version;    // empty if the library does not tell
   std::string library_path;
-  std::string kind;  // the RuntimeKind's name
+  std::string kind;  // name of the library's RuntimeKind
 };
 
 // FAILED_PRECONDITION names the first difference, and the library's path: not for clients. An empty

@@ -48,12 +48,12 @@ struct TorchOptions {
   Switch panels = Switch::kAuto;            // linear layers use FloatPanels, on a cpu
   Switch shared_weights = Switch::kAuto;    // workers share one copy; kAuto: on cuda
   Switch force_graph_path = Switch::kAuto;  // MPS_FORCE_GRAPH_PATH, for a patched libtorch
-  bool allow_training_mode = false;         // serve a module of training mode, in evaluation mode
-  bool allow_profiler = false;              // with several lanes on mps
-  bool self_check = true;                   // compare lanes' outputs at load
-  uint32_t device_inflight = 0;             // lanes that may use the device at once; 0: all
+  bool allow_training_mode = false;  // serve a module saved in training mode, in evaluation mode
+  bool allow_profiler = false;       // allow the profiler with several lanes on mps
+  bool self_check = true;            // compare lanes' outputs at load
+  uint32_t device_inflight = 0;      // lanes that may use the device at once; 0: all
   StreamExhaustion stream_exhaustion;
-  std::string libtorch_version;  // that must be loaded; empty: any
+  std::string libtorch_version;  // version that must be loaded; empty: any
   std::string libtorch_path;
   std::string runtime_kind;
 

@@ -25,12 +25,12 @@ class DeviceBatch {
   const at::Tensor& positions() const { return positions_; }  // [tokens]
   const at::Tensor& types() const { return types_; }          // [tokens]; undefined: all 0
   const at::Tensor& firsts() const { return firsts_; }        // [rows], in the request's order
-  const at::Tensor& lasts() const { return lasts_; }          // [rows], as firsts()
+  const at::Tensor& lasts() const { return lasts_; }          // [rows], in the request's order
   const at::Tensor& places() const { return places_; }  // [rows]: the row's index in token order
   const at::Tensor& starts() const { return starts_; }  // [rows + 1] of INT32; only on CUDA
 
   c10::Device device() const { return ids_.device(); }
-  int64_t longest() const { return longest_; }  // tokens of a row at most
+  int64_t longest() const { return longest_; }  // no row has more tokens
 
   // One call computes all rows (RaggedAttention).
   bool is_ragged() const { return starts_.defined() && host().kept.empty(); }

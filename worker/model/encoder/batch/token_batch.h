@@ -42,7 +42,7 @@ struct TokenRow {
 
 // Adjacent rows of one length.
 struct TokenRun {
-  int64_t first = 0;  // index of a token
+  int64_t first = 0;  // index of the first token
   int64_t rows = 0;
   int64_t length = 0;
 };
@@ -52,7 +52,7 @@ struct TokenBatch {
   std::vector<int64_t> ids;
   std::vector<int64_t> positions;
   std::vector<int64_t> types;  // empty: all are 0
-  std::vector<char> kept;      // kPadded: the token counts; kPacked: empty
+  std::vector<char> kept;      // kPadded: whether a token counts; kPacked: empty
   std::vector<TokenRow> rows;  // in the request's order
   std::vector<TokenRun> runs;  // in token order
   // The reasons are for clients. These rows are empty in the batch.

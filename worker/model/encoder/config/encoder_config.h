@@ -85,7 +85,7 @@ struct EncoderConfig {
   int64_t position_count = 0;                   // max_position_embeddings
   int64_t token_type_count = 0;                 // type_vocab_size; 0 if the family has none
   int64_t distance_buckets = 0;                 // relative_attention_num_buckets; 0: no bias
-  int64_t first_position = 0;                   // first one used in that table
+  int64_t first_position = 0;                   // first position used in that table
   int64_t pad_token = 0;                        // pad_token_id
   double layer_norm_epsilon = 1e-12;            // layer_norm_eps
   Activation activation = Activation::kGelu;    // hidden_act; activation

@@ -32,7 +32,7 @@ inline constexpr int64_t kNoToken = 2152;
 struct SentenceStep {
   enum Kind { kPooling, kDense, kNormalize, kLogitScore };
   Kind kind = kPooling;
-  std::string folder;  // directly in the model's folder: "1_Pooling"
+  std::string folder;  // "1_Pooling", directly in the model's folder
 };
 
 // A linear map of the pooled vector.

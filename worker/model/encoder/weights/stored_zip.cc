@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kMaxEntries = 110'000;
 constexpr uint16_t kEncrypted = 1;
 constexpr uint16_t kZip64Extra = 1;
-constexpr uint32_t kIn64Bits = 0xFFFFFFFF;  // zip64 has the number
+constexpr uint32_t kIn64Bits = 0xFFFFFFFF;  // the number is in the zip64 part
 
 constexpr absl::string_view kEndMark("PK\5\6", 4);
 constexpr absl::string_view kEnd64Mark("PK\6\6", 4);

@@ -75,7 +75,7 @@ absl::StatusOr<std::map<std::string, std::set<std::string>>> ReadIndex(absl::str
 struct WeightFiles::Form {
   const char* file;
   const char* index;
-  const char* ending;  // each shard's
+  const char* ending;  // each shard ends so
   absl::StatusOr<StoredTensors> (*parse)(absl::string_view file);
 };
 

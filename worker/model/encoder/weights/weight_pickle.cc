@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMaxValues = 2'000'000;
 constexpr uint64_t kMostSharing = 4;  // times the bytes of all storages
-constexpr uint8_t kProtocol = 2;      // torch.save()'s
+constexpr uint8_t kProtocol = 2;      // torch.save() writes this one
 
 // The names are pickle's.
 enum Instruction : uint8_t {
@@ -80,7 +80,7 @@ using Handle = uint32_t;  // a place among the values
 struct Value {
   enum Kind : uint8_t { kNothing, kNumber, kText, kTuple, kDict, kKnown, kStorage, kTensor };
   Kind kind = kNothing;
-  uint8_t known = 0;            // in kNames; a storage has its type's
+  uint8_t known = 0;            // place in kNames; a storage has its type's
   uint32_t first = 0;           // a tuple's first item; a tensor's index
   uint32_t count = 0;           // a tuple's items
   int64_t number = 0;           // a number; a storage's count of numbers
@@ -188,7 +188,7 @@ class PickleMachine {
         return PushKnown();
       case kReduce:
         return Reduce();
-      case kBuild:  // torch's note of a module's version
+      case kBuild:  // the state is torch's note of a module's version
         return Top(2) != nullptr && Top(2)->kind == Value::kDict ? Pop(1) : Malformed();
       case kBinPersId:
         return PushStorage();

@@ -1,5 +1,4 @@
-// DaemonStatus: the state of a daemon, its models and their workers, as Client::GetDaemonStatus()
-// returns it.
+// DaemonStatus: the state of a daemon, its models and their workers.
 //
 // A snapshot, whose numbers may be of slightly different moments. Times are milliseconds since the
 // Unix epoch, or durations. Texts are for people; programs may compare `exit_reason`, `circuit` and

@@ -26,7 +26,7 @@
 
 namespace mpsd::bench {
 
-// An open loop's, for all connections of the run. Thread-safe.
+// Calls of an open loop, for all connections of the run. Thread-safe.
 class SharedCalls {
  public:
   // REQUIRES: plan.arrivals.IsOpen().

@@ -1,8 +1,7 @@
 // bench_verb: the verb `bench`: a running server's latency and rate for a model under load.
 //
-// For any server of the protocol, over gRPC or HTTP. First the loads of --clients and --rate, then,
-// with --slo, open loops that approach the highest load that meets it. A latency counts from the
-// time at which a request was due, so a late server cannot hide that.
+// For any server of the protocol, over gRPC or HTTP. First come the loads of --clients and --rate.
+// Then, with --slo, open loops approach the highest load that meets it.
 #pragma once
 
 #include <cstdint>

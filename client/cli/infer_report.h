@@ -21,7 +21,7 @@ namespace mpsd::cli {
 // embedding. Empty without one.
 std::vector<std::vector<double>> FindEmbeddings(const client::InferReply& reply, size_t row_count);
 
-// This is the Euclidean length.
+// The Euclidean length.
 double Norm(const std::vector<double>& vector);
 
 // 0 if a vector has length 0. REQUIRES: equally many dims.
@@ -32,9 +32,8 @@ std::string EmbeddingsText(absl::Span<const std::string> texts,
                            const std::vector<std::vector<double>>& vectors);
 
 // `texts` has one for each row; empty without --text. Embeddings have EmbeddingsText() and, for two
-// texts or more, the table of cosines. Otherwise each output has a line: datatype, shape, smallest,
-// largest and mean element, first values. The last line names the model, its version, and
-// `latency_ms`, which the client waited.
+// texts or more, a table of cosines. Otherwise each output has a line. The last line names the
+// model, its version, and `latency_ms`, which the client waited.
 std::string ReportText(const client::InferReply& reply, absl::Span<const std::string> texts,
                        double latency_ms);
 

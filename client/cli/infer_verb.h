@@ -67,9 +67,9 @@ struct InferPlan {
   std::vector<OutputTarget> outputs;
 };
 
-// Either an --input or a --text; at most kMaxBatchRows texts; a --shape only for an --input,
-// without dims below 0, and with at most kMaxRank after the batch dim. INVALID_ARGUMENT names the
-// wrong option and its correct form. Pure, thread-safe.
+// Either an --input or a --text; at most kMaxBatchRows texts; a --shape only for an --input, with
+// dims of 0 or more, at most kMaxRank after the batch dim. INVALID_ARGUMENT names the wrong option
+// and its correct form. Pure, thread-safe.
 absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 
 // Files are in the order of the inputs; an input without a file has an empty one. The name's end or

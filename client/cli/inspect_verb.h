@@ -2,9 +2,8 @@
 //
 //   inspect ─▶ mpsd-worker --describe PATH, in its sandbox ─▶ a line of JSON ─▶ a report, a config
 //
-// A model's file is code, so only a worker opens it, in its sandbox; a temporary folder is removed
-// at the end. A folder's tokenizer is no code: the daemon's function reads it, which main() hands
-// in.
+// A model's file is code, so only a worker opens it. A folder's tokenizer is no code: the daemon's
+// function reads it, which main() hands in.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +47,7 @@ int RunInspect(const InspectOptions& options, const TokenizerTeller& tokenizer_o
 // as RunInspect().
 int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err);
 
-// The JSON gives device of the load, precision, batches, operators, parameters, the family's facts,
-// the tokenizer, the config, and tables of tensors and prompts. Pure.
+// Makes the report of the worker's line. Pure.
 std::string DescriptionText(const nlohmann::ordered_json& json);
 
 }  // namespace mpsd::cli

@@ -9,9 +9,8 @@
 //   5. the texts are sent, kMostRequestRows at most at a time   kExitServerError
 //   6. report                                                   kExitCannotWrite
 //
-// The report comes when all texts are answered. A request is repeated only while the model still
-// loads. Stderr also names the model that was found or is awaited, and counts texts that were cut.
-// A terminal shows progress.
+// A request is repeated only while the model still loads. Stderr also names the model that was
+// found or is awaited, and counts texts that were cut.
 #pragma once
 
 #include <cstddef>

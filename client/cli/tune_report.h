@@ -41,7 +41,7 @@ struct TuneReport {
 std::string TuneTitles();
 std::string TrialLine(const tune::Trial& trial);
 
-// Not verified yet. REQUIRES: there is a best. Pure.
+// The best candidate and its changes, before verification. REQUIRES: there is one. Pure.
 std::string BestText(const TuneReport& report);
 
 // Expected and seen figures, and whether the SLO held. They differ if the host has other work.

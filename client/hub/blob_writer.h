@@ -22,7 +22,7 @@ namespace mpsd::hub {
 // Owned by one transfer. Thread-compatible.
 class ContentHash {
  public:
-  // `id` is the expected one; `bytes` is the whole size.
+  // The content should have the `id`; `bytes` is its whole size.
   ContentHash(absl::string_view id, uint64_t bytes);
   ~ContentHash();
 
@@ -39,8 +39,8 @@ class ContentHash {
 // costs as much as all the rest. Owned by one transfer. Thread-compatible.
 class BlobWriter {
  public:
-  // The file has `from` bytes already, which are hashed first. Borrows `fd` and `pool`. `id` is the
-  // expected one of all `bytes`.
+  // The file has `from` bytes already, which are hashed first. Borrows `fd` and `pool`. All `bytes`
+  // should have the `id`.
   BlobWriter(int fd, uint64_t from, const std::string& id, uint64_t bytes, PiecePool* pool);
   ~BlobWriter();
 

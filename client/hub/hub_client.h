@@ -16,8 +16,7 @@ namespace mpsd::hub {
 
 // Follows at most 5 redirects, from https to https alone; the token goes to the hub's own host
 // only. After a failure of the network, 5xx or 429, tries again: as `Retry-After` says, or after a
-// second and more, at most five times without a byte. Proxies and authorities are libcurl's:
-// `https_proxy`, `SSL_CERT_FILE`, `CURL_CA_BUNDLE`.
+// second and more, at most five times without a byte. Proxies and authorities are libcurl's.
 //
 // Errors are for a person, and name the model:
 //   UNAUTHENTICATED                   the hub wants a token

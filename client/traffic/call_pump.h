@@ -57,7 +57,6 @@ class CallPump final : public Pump {
     std::atomic<bool> open{false};
   };
 
-  // Each answer sends the next request, until the window's end.
   void RunClosed(const Window& window);
 
   // Sends on a thread of its own, until the window's end. A request that is due while all calls are
@@ -66,7 +65,6 @@ class CallPump final : public Pump {
 
   // REQUIRES: `call` is not open. Only the sending thread calls it.
   void Send(Call* call, uint32_t request, int64_t intended_ns);
-  // The sending thread in an open loop.
   void SendArrivals(const Window& window, DueCalls* due);
   // Null if all calls are open.
   Call* TakeFreeCall();
@@ -95,10 +93,8 @@ class CallPump final : public Pump {
   RequestPicker picker_;
   uint32_t next_stub_ = 0;
 
-  // The pump's thread owns it.
   AnswerTally tally_;
 
-  // Both threads of an open loop share these.
   absl::Mutex mu_;
   std::vector<Call*> free_ ABSL_GUARDED_BY(mu_);
 };

@@ -3,8 +3,8 @@
 //   "ids:INT64[1,-1]=0..20000"  ──ParseInputPlan──▶  InputPlan
 //   RequestPlan: inputs, lengths 8, 16, 100         ──PrepareRequests──▶  three PreparedRequests
 //
-// A server that remembers answers would look too good: the same few contents come again. Texts are
-// English words in random order, so a tokenizer has its usual work.
+// The same few contents come again, so a server that remembers answers would look too good. Texts
+// are English words in random order.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -31,15 +31,15 @@ struct InputPlan {
   std::string contents{};  // sent unchanged; empty: drawn
 };
 
-// A text whose input has no range has so many.
+// A text whose input has no range has so many words.
 inline constexpr double kFewestWords = 4;
 inline constexpr double kMostWords = 64;
 
-// "3" or "0..1000"; a text has 1 to 10,000 words. INVALID_ARGUMENT says what is wrong. Pure.
+// Parses "3" or "0..1000"; a text has 1 to 10,000 words. Pure.
 absl::Status ParseRange(const std::string& text, InputPlan* input);
 
 // Without a range elements are from 0 to 1, so whole numbers are 0 or 1; texts have kFewestWords to
-// kMostWords. INVALID_ARGUMENT says what is wrong. Pure.
+// kMostWords. Pure.
 absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
 
 // A request, encoded. Constant during a run; all pumps share it.

@@ -18,7 +18,6 @@
 
 namespace mpsd::tune {
 
-// One setup serves a whole run.
 struct TrialSetup {
   std::string program;  // the mpsd to run
   bench::Slo slo;

@@ -1,5 +1,5 @@
-// The power assertion of IOKit. Its two functions, and two of CoreFoundation that make a string,
-// are looked up at run time, so that mpsd links no framework. Not yet run on a Mac.
+// The power assertion of IOKit, looked up at run time, so that mpsd links no framework. Not yet run
+// on a Mac.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr uint32_t kUtf8 = 0x08000100;  // kCFStringEncodingUTF8
 constexpr uint32_t kAssertionOn = 255;  // kIOPMAssertionLevelOn
 constexpr char kType[] = "PreventUserIdleSystemSleep";
 
-// The system's functions, under their exported names.
+// Under their exported names.
 struct PowerFunctions {
   const void* (*make_string)(const void* allocator, const char* text, uint32_t encoding) = nullptr;
   void (*release_string)(const void* string) = nullptr;

@@ -5,8 +5,8 @@
 
 namespace mpsd {
 
-// Four lines: the version, the commit, the libtorch that the worker was compiled with, and the
-// build's kind, compiler and system. The last line has no line break. Thread-safe.
+// Four lines: the version; the commit; the libtorch that the worker was compiled with; the build's
+// kind, compiler and system. No final line break. Thread-safe.
 std::string BuildInfo();
 
 }  // namespace mpsd

@@ -87,8 +87,7 @@
 namespace mpsd {
 namespace {
 
-// Joins http/ and pool/, which do not know each other: a door's thread looks for completions in
-// the plane.
+// A door's thread looks for completions in the plane; http/ and pool/ do not know each other.
 class PlaneCompletions final : public CompletionSource {
  public:
   explicit PlaneCompletions(Plane* plane) : plane_(plane) {}
@@ -103,7 +102,6 @@ class PlaneCompletions final : public CompletionSource {
   Plane* const plane_;
 };
 
-// Tells the HTTP probes the models' state.
 class DirectoryHealth final : public HealthSource {
  public:
   explicit DirectoryHealth(const ModelDirectory* models) : models_(models) {}
@@ -130,7 +128,6 @@ class DirectoryHealth final : public HealthSource {
   const ModelDirectory* const models_;
 };
 
-// How often a daemon looks whether its successor is ready.
 constexpr int64_t kSuccessorLookNs = 50 * kNsPerMs;
 
 // For a person who started the daemon by hand, or reads the service manager's log.
@@ -139,7 +136,7 @@ void Say(const std::string& text) {
   std::fflush(stdout);
 }
 
-// Limits that /metrics and the status show.
+// For /metrics and the status.
 std::vector<std::pair<std::string, double>> LimitsInForce(const LimitsConfig& config) {
   std::vector<std::pair<std::string, double>> limits = LimitSeries(config);
   limits.emplace_back("request_field_bytes", kMaxRequestFieldBytes);
@@ -168,27 +165,27 @@ HostSample SampleHost(const ModelDirectory& models, const WorkerStatusSource& wo
   return host;
 }
 
-// The attributes by which collectors know this daemon.
+// By these, collectors know this daemon.
 OtlpAttributes ResourceOfHost() {
   char host[256] = {};
   gethostname(host, sizeof(host) - 1);
-  // Two daemons of a host are told apart.
+  // Tells two daemons of a host apart.
   return {{"service.name", "mpsd"},
           {"service.version", MPSD_VERSION},
           {"service.instance.id", absl::StrCat(host, ":", getpid())},
           {"host.name", host}};
 }
 
-// The part of a path that clients may see.
+// The part that clients may see.
 std::string FileNameOf(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// Folders of the state folder for the workers' files. The workers of an old daemon still run in one
-// of them. A daemon that takes over uses the other.
+// Names in the state folder. An old daemon's workers still run in one, so a daemon that takes over
+// uses the other.
 constexpr const char* kWorkerFolders[] = {"workers", "workers.other"};
 
-// Held by a daemon before its parts are made. Outlives the daemon.
+// Taken before the parts are made. Outlives the daemon.
 struct DaemonHold {
   InstanceLock lock;
   std::optional<Predecessor> predecessor;  // only if this daemon takes over
@@ -200,7 +197,7 @@ struct DaemonHold {
   }
 };
 
-// Owns all parts, in the order in which they are made; they end in the reverse order.
+// Owns all parts, in the order in which they are made; they end in reverse.
 class Daemon {
  public:
   Daemon(const Config& config, ConfigSource source, const DaemonHold* hold,
@@ -264,7 +261,7 @@ class Daemon {
     supervisor_.Stop();
   }
 
-  // Opens the config's files, other than the log. Called before Run().
+  // The config's, other than the log. Called before Run().
   absl::Status OpenFiles();
 
   int Run(const SignalWaiter& signals);
@@ -305,7 +302,7 @@ class Daemon {
 
   const Config& config_;
   const DaemonHold* const hold_;
-  const LimitsConfig limits_;  // the config's, as far as the memory allows
+  const LimitsConfig limits_;  // as far as the memory allows
   const Clock* const clock_ = Clock::Real();
   ServerMetrics metrics_;
   AccessMetrics access_metrics_;
@@ -316,7 +313,7 @@ class Daemon {
   LoadSampler load_{&page_, clock_};
   ResponseCache kept_answers_;
   ResourceTable resources_;
-  SequenceContext sequences_;  // outlives the models, whose sequences use it
+  SequenceContext sequences_;  // outlives the models' sequences
   ModelDirectory models_;
   DirectoryHealth health_;
   AnswerStep answers_;
@@ -324,7 +321,7 @@ class Daemon {
   PlaneCompletions completions_;
   std::unique_ptr<CudaService> cuda_service_;
   Supervisor supervisor_;
-  DeviceCopies copies_;  // not started unless clients' device memory is accepted
+  DeviceCopies copies_;  // started only if clients' device memory is accepted
   HostSurvey survey_;
   TaskThreads texts_;
   Gate gate_;
@@ -336,7 +333,7 @@ class Daemon {
   Reloader reloader_;
   MethodTable methods_;
   ClientRegions regions_;
-  std::unique_ptr<CollectorCall> collector_;  // null: none, nor an exporter
+  std::unique_ptr<CollectorCall> collector_;  // null: no exporter either
   std::unique_ptr<SpanExporter> spans_;
   std::unique_ptr<TraceLog> traces_;      // null: no traces
   std::unique_ptr<RequestLog> requests_;  // null: no request log
@@ -509,7 +506,7 @@ void Daemon::Announce() {
   if (!hold_->predecessor.has_value()) notifier_.Ready("serving").IgnoreError();
 }
 
-// If several models share a task, tells operators which one answers requests that name none.
+// If models share a task, says which one answers requests that name none.
 void Daemon::TellUsualModels() {
   for (const UsualModel& usual : UsualModels(models_, [](absl::string_view) { return true; })) {
     if (usual.model_count < 2) continue;
@@ -518,7 +515,7 @@ void Daemon::TellUsualModels() {
   }
 }
 
-// A log rotator renames the file and then sends SIGUSR1. On an error the old file stays in use.
+// A rotator renames the file, then sends SIGUSR1. On an error the old file stays in use.
 void Daemon::ReopenLog() {
   absl::Status status = logger_.Reopen();
   if (traces_ != nullptr) status.Update(traces_->Reopen());
@@ -534,7 +531,7 @@ int Daemon::Run(const SignalWaiter& signals) {
   return code;
 }
 
-// Called before the first worker starts, since workers are the service's clients.
+// Before the first worker: workers are the service's clients.
 absl::Status Daemon::StartCudaService() {
   if (!config_.cuda_mps) return absl::OkStatus();
   CudaServiceOptions options;
@@ -553,7 +550,7 @@ absl::Status Daemon::StartDeviceCopies() {
       absl::StrCat("there is no ", copier, ", which limits.client_cuda_memory needs"));
 }
 
-// Called once the models are placed and before their workers start.
+// After the models are placed, before their workers start.
 absl::Status Daemon::CheckDescriptorLimit() {
   needs_.connections = uint64_t{config_.limits.connections} + config_.limits.http_connections;
   for (const std::shared_ptr<ServedModel>& model : models_.models()) {
@@ -596,7 +593,7 @@ void Daemon::WarnOfHost(std::string_view event, const std::string& reason) {
   logger_.Log(LogLevel::kWarn, event, {{"reason", reason}});
 }
 
-// For a person, and for the old daemon, if there is one.
+// Tells a person, and the old daemon, if there is one.
 int Daemon::Complain(const absl::Status& status, int exit_code) const {
   if (hold_->predecessor.has_value()) hold_->predecessor->TellEnd(status.message());
   std::fprintf(stderr, "mpsd: %s\n", std::string(status.message()).c_str());
@@ -649,8 +646,7 @@ absl::Status Daemon::WaitUntilSettled(const SignalWaiter& signals) {
   };
   absl::Status settled = supervisor_.WaitUntilSettled(gives_up);
   if (!settled.ok()) return settled;
-  // A model is settled once its worker has said why it fails, a moment before that worker has
-  // ended.
+  // A model is settled once its worker has said why it fails, a moment before the worker ends.
   while (!gives_up() && absl::IsUnavailable(fault)) signals.WaitFor(1, absl::Milliseconds(5));
   if (signals.requests() > 0 || !absl::IsFailedPrecondition(fault)) return absl::OkStatus();
   return absl::FailedPreconditionError(
@@ -699,7 +695,7 @@ void Daemon::BeginHandover() {
   if (status.ok()) status = StartSuccessor();
   if (status.ok()) return;
   logger_.Log(LogLevel::kWarn, "handover_refused", {{"reason", std::string(status.message())}});
-  // While another handover runs, the file waits for the outcome of that one.
+  // While another handover runs, the file waits for that outcome.
   if (successor_ == nullptr) Note(status);
 }
 
@@ -796,8 +792,7 @@ void Daemon::StartPuller() {
   puller_.Start(*program, {[this] { reloader_.TellPulls(); }, pulled});
 }
 
-// The config in force until a restart: the addresses stay as at the start, and access rules are
-// judged by them.
+// Addresses stay until a restart, and access rules are judged by them.
 Config Daemon::UntilRestart(Config config) const {
   config.listen = config_.listen;
   return config;
@@ -823,8 +818,7 @@ void Daemon::Apply(const Config& config) {
   resources_.SetLimits(config.resources, config.device_share);
 }
 
-// Reports not ready at once, waits until what is inside has ended, and ends the server and then the
-// workers.
+// Reports not ready, waits for what is inside, ends the server and then the workers.
 void Daemon::DrainAndStop(const SignalWaiter& signals) {
   const bool lame_duck = signals.requests() == 1 && lame_duck_ns_ > 0;
   models_.stage = lame_duck ? ServingStage::kLameDuck : ServingStage::kExiting;
@@ -857,8 +851,7 @@ void Daemon::DrainAndStop(const SignalWaiter& signals) {
   logger_.Log(LogLevel::kInfo, "stopped");
 }
 
-// The files of a daemon that had taken over and was killed. The supervisor removes those in the
-// first folder.
+// After a daemon that had taken over was killed. The supervisor removes the first folder's files.
 void RemoveLeftovers(const Config& config) {
   RemoveTree(absl::StrCat(config.state_dir, "/", kWorkerFolders[1])).IgnoreError();
 }
@@ -871,8 +864,7 @@ absl::StatusOr<std::string> RunnableWorker() {
   return worker;
 }
 
-// libtorch reads the variable when it is loaded, before a worker knows its model; so workers
-// inherit it.
+// libtorch reads the variable when it is loaded, so workers inherit it.
 void SetMpsFallback(bool wanted) {
   setenv("PYTORCH_ENABLE_MPS_FALLBACK", wanted ? "1" : "0", /*overwrite=*/1);
 }

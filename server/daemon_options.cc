@@ -11,9 +11,8 @@ namespace mpsd {
 
 namespace {
 
-// One thread carries tens of thousands of calls a second; more only with plenty of cores. With half
-// of 16 they carry as much as their clients ask for there (load_tests/README.md). A thread without
-// a connection is not started. A sanitizer's build has several on any host, so that they meet in
+// One thread carries tens of thousands of calls a second (load_tests/README.md). One without a
+// connection is not started. A sanitizer's build has several on any host, so that they meet in
 // tests.
 uint32_t DoorThreads() {
 #ifdef MPSD_DOOR_THREADS
@@ -25,7 +24,7 @@ uint32_t DoorThreads() {
 #endif
 }
 
-// A time of 0 means no bound.
+// 0 means no bound.
 int64_t OrForever(int64_t time_ns) { return time_ns == 0 ? INT64_MAX : time_ns; }
 
 }  // namespace
@@ -53,8 +52,7 @@ LogLevel LevelOf(const Config& config) {
 
 std::string CudaServiceFolder(const Config& config) { return config.state_dir + "/cuda-mps"; }
 
-// The copier must not use mpsd's CUDA service: it opens memory of the daemon's clients, who do not
-// use it either.
+// The copier must not use mpsd's CUDA service: the clients whose memory it opens do not.
 DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worker_binary) {
   DeviceCopiesOptions options;
   options.process.binary =
@@ -83,7 +81,7 @@ HttpGroup GroupAt(const std::vector<std::string>& plain, const char* plain_key,
 
 HttpGroup HttpGroupOf(const ListenConfig& listen, const LimitsConfig& limits) {
   HttpGroup group = GroupAt(listen.http, "listen.http", listen.tls.http, "listen.tls.http");
-  // Probes and Prometheus at the last of several addresses do not wait for bodies of the others.
+  // Probes and Prometheus at the last address do not wait for bodies of the others.
   if (listen.http.size() > 1) group.addresses[listen.http.size() - 1].has_own_thread = true;
   group.connections = limits.http_connections;
   group.idle_ns = OrForever(limits.http_idle_ns);

@@ -1,8 +1,4 @@
-// DaemonOptions: each part's options, from the config.
-//
-// The parts know no Config: each has its own options or takes values, so that a test can build it
-// without a document. The translations stand here, apart from daemon.cc, which only wires. A value
-// that a part takes unchanged, such as a path, has no function.
+// DaemonOptions: each part's options, from the config: no part knows Config.
 #pragma once
 
 #include <string>
@@ -15,33 +11,27 @@
 
 namespace mpsd {
 
-// Pure unless they say otherwise. main calls them while it builds the daemon. At each reload the
-// thread `reloader` calls RulesOf() and LevelOf() again: only these take effect without a restart.
+// Pure unless they say otherwise. A reload calls RulesOf() and LevelOf() again: only these take
+// effect without a restart.
 
-// The roles that each method needs, for Gate::SetRules(). Without rules in the config, control
-// calls are only possible on a control socket, if there is one.
+// For Gate::SetRules(). Without rules control calls need a control socket.
 AccessRules RulesOf(const Config& config);
 
-// Clients that may read the descriptors of the services.
 ReflectionAccess ReflectionOf(const Config& config);
 
-// The level of the daemon's log. A client that may control the daemon can change it until the next
-// reload.
+// A client that may control the daemon can change it until the next reload.
 LogLevel LevelOf(const Config& config);
 
-// The folder of CUDA's Multi-Process Service for this daemon alone: another daemon on the host has
-// another state folder, and so its own service.
+// For this daemon alone: another one has another state folder, and so its own service.
 std::string CudaServiceFolder(const Config& config);
 
-// The process that copies memory of CUDA devices. Its binary lies beside the worker's. Its
-// environment is this process's, without variables that it must not have. Reads that environment.
+// The copier's binary lies beside the worker's. Reads this process's environment, of which the
+// copier gets a part.
 DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worker_binary);
 
-// The groups of addresses of the HTTP server.
 enum DoorGroup : size_t { kHttpGroup, kGrpcGroup, kControlGroup, kDoorGroups };
 
-// Options of the HTTP server except certificates. One thread for four cores, 1 to 8 in all. Asks
-// the host for its cores.
+// Without certificates. One thread for four cores, 1 to 8 in all. Asks the host for its cores.
 HttpServerOptions HttpOptions(const Config& config, const LimitsConfig& limits);
 
 }  // namespace mpsd

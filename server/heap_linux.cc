@@ -12,24 +12,23 @@
 namespace mpsd {
 namespace {
 
-// The library's maximum: a larger block has its own pages, which are returned when it is freed.
+// The library's maximum: a larger block has its own pages, returned when it is freed.
 constexpr int kOwnPagesBytes = 32 << 20;
 constexpr int kKeptBytes = 2 * kOwnPagesBytes;
-// When a block of this size is freed, its part of the heap checks its free end.
+// Freeing such a block makes a part check its free end.
 constexpr size_t kLooksAtEndBytes = 128 << 10;
 
 uint32_t HeapParts() { return std::min(platform::UsableCores(), kMostHeapParts); }
 
-// Takes and frees a block of this thread's part, once all threads do so.
+// Uses this thread's part, once all threads do so.
 void TouchPart(const absl::Notification& all_started) {
   void* volatile block = std::malloc(kLooksAtEndBytes);
   all_started.WaitForNotification();
   std::free(block);
 }
 
-// Has each part return its free end. The library offers this only for the first part. A new thread
-// gets a part that no living thread has, or a new part, while there are some; later threads get all
-// parts in turn.
+// The library returns only the first part's free end. A new thread gets a part that no living
+// thread has, while there are some; later ones get all parts in turn.
 void TrimEnds() {
   mallopt(M_TRIM_THRESHOLD, 0);
   RunTogether(2 * HeapParts(), TouchPart);

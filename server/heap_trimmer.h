@@ -9,18 +9,17 @@
 
 namespace mpsd {
 
-// Owned by the daemon. Lives on the thread `main`, which is idle while the daemon serves, and looks
-// once every kLookNs. Beside the request's path; a request that coincides with a trim may wait some
-// milliseconds for the allocator. Only the front end needs it: a worker's large memory is shared
-// memory, which its owner returns. Cannot fail.
+// Lives on the thread `main`, which is idle while the daemon serves and looks every kLookNs. A
+// request that coincides with a trim may wait some milliseconds. Workers need none: their large
+// memory is shared memory. Owned by the daemon.
 class HeapTrimmer {
  public:
   static constexpr int64_t kLookNs = kNsPerSecond;
 
-  // Both outlive it. REQUIRES: the daemon takes no requests yet.
+  // Both outlive it. REQUIRES: no requests are taken yet.
   HeapTrimmer(const Clock* clock, Logger* logger);
 
-  // Trims the heap if TrimPolicy says so, and logs the result. The daemon has `inside` requests.
+  // Trims if TrimPolicy says so. `inside` counts the daemon's requests.
   void Look(int64_t inside);
 
  private:

@@ -10,25 +10,23 @@
 
 namespace mpsd {
 
-// An assertion against the system's idle sleep; connects to the operating system. Lives on one
-// thread. It ends with the process in any case.
+// Against the system's idle sleep; connects to the operating system. Ends with the process in any
+// case. Lives on one thread.
 class AwakeAssertion {
  public:
   virtual ~AwakeAssertion() = default;
 
-  // From now on the host does not fall asleep by itself. An error says why it still may.
+  // An error says why the host still may sleep.
   virtual absl::Status Take() = 0;
-  // The host may sleep again. REQUIRES: Take() was OK.
+  // REQUIRES: Take() was OK.
   virtual void GiveBack() = 0;
 
-  // This host's; null if it needs none: a Linux server does not sleep unasked. Implemented in
-  // awake_assertion_linux.cc and awake_assertion_macos.cc.
+  // Null on a host that needs none: a Linux server does not sleep unasked.
   static std::unique_ptr<AwakeAssertion> OfHost();
 };
 
-// Beside the request's path: the daemon owns it, and its thread `main` looks once a second; an idle
-// host takes at least a minute before it sleeps. Does nothing without an assertion. If the system
-// refuses one, that is logged once, and the host may sleep. Lives on one thread.
+// The thread `main` looks once a second; an idle host takes at least a minute before it sleeps. A
+// refusal is logged once. Owned by the daemon. Lives on one thread.
 //
 //   requests inside   ▁▁▁▇▇▇▁▁▇▇▁▁▁▁▁▁▁▁▁▁
 //   assertion held    ▁▁▁▁▇▇▇▇▇▇▇▇▇▇▇▁▁▁▁▁
@@ -42,8 +40,7 @@ class KeepAwake {
       : assertion_(std::move(assertion)), clock_(clock), logger_(logger) {}
   ~KeepAwake();
 
-  // Takes or gives back the assertion. `inside` counts the daemon's requests in all models, waiting
-  // ones included.
+  // `inside` counts the requests of all models, waiting ones included.
   void Look(int64_t inside);
 
  private:

@@ -1,5 +1,4 @@
-// mpsd: the daemon and its command line. Here are the verbs that need no running daemon, such as
-// `serve` and `check`; the client has the others.
+// mpsd: the daemon, and verbs that need no running daemon; the client has the others.
 
 #include <unistd.h>
 
@@ -72,7 +71,7 @@ absl::StatusOr<Config> ConfigWithoutFile(const ServeFlags& flags) {
   return ConfigFromModelFiles(flags.model_files, model);
 }
 
-// The daemon fetches the models that are not in the cache.
+// The daemon fetches models that are not in the cache.
 absl::StatusOr<Config> ConfigFromFile(const std::string& file) {
   absl::StatusOr<Config> config = ReadConfig(file);
   if (!config.ok()) return config;
@@ -108,7 +107,7 @@ void TellOfOtherAddresses(const ServeFlags& flags, int exit_code) {
   }
 }
 
-// If the command line names nothing to serve, finds the config and says which one it is.
+// Finds the config if nothing is named to serve, and says which.
 absl::Status NameConfig(ServeFlags* flags) {
   if (!flags->config.empty() || !flags->reads_config()) return absl::OkStatus();
   absl::StatusOr<std::string> found = FindConfig(kConfigPlaces);
@@ -119,7 +118,7 @@ absl::Status NameConfig(ServeFlags* flags) {
   return absl::OkStatus();
 }
 
-// Fetches models with a hub's name, and serves their folders.
+// Models with a hub's name become folders.
 absl::Status PullModels(ServeFlags* flags) {
   for (std::string& file : flags->model_files) {
     if (!cli::IsHubModel(file)) continue;
@@ -193,7 +192,7 @@ int Check(CheckFlags flags) {
   return kExitOk;
 }
 
-// Flags for keys that are otherwise in a config file.
+// For keys that are otherwise in a config file.
 void AddListenFlags(CLI::App* verb, ListenFlags* flags) {
   verb->add_option("--host", flags->host, "where to listen; default: $MPSD_HOST, 127.0.0.1");
   verb->add_option("--port", flags->port, "of gRPC; default: $MPSD_PORT, 8001");
@@ -265,7 +264,7 @@ void AddCheck(CLI::App* app, CheckFlags* flags, int* exit_code) {
   verb->callback([=] { *exit_code = Check(*flags); });
 }
 
-// Each line of BuildInfo() is a key and its value; the first key is the program's name.
+// A line of BuildInfo() is a key and its value; the first key is the program's name.
 std::string VersionJson() {
   nlohmann::ordered_json report;
   for (const absl::string_view line : absl::StrSplit(BuildInfo(), '\n')) {
@@ -330,7 +329,7 @@ void AddToken(CLI::App* app, TokenOptions* options, int* exit_code) {
   });
 }
 
-// By it the package's script decides.
+// The package's script decides by it.
 int UpgradeExitCode(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
@@ -361,7 +360,7 @@ void AddUpgrade(CLI::App* app, UpgradeOptions* options, int* exit_code) {
   });
 }
 
-// The facts of `inspect` about the tokenizer with which a folder is served.
+// The tokenizer with which a folder is served, for `inspect`.
 nlohmann::ordered_json TokenizerOf(const std::string& folder) {
   const absl::StatusOr<std::string> absolute = AbsolutePath(folder);
   const std::string path = absolute.ok() ? TokenizerIn(*absolute) : "";

@@ -1,4 +1,4 @@
-// LimitsWithin: bounds of the front end's memory on a small host or in a small cgroup. Pure.
+// LimitsWithin: bounds of the front end's memory on a small host. Pure.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,13 @@
 
 namespace mpsd {
 
-// Each of the four limits below gets at most one of this many parts of the memory left at the
-// start. The other half is for the models and workers.
+// Each limit below gets at most one of so many parts of the memory left at the start. Clients fill
+// four parts (ClientsMemoryBytes()); the other half is for models and workers.
 inline constexpr uint64_t kMemoryParts = 8;
 inline constexpr uint64_t kLeastPartBytes = 8ULL << 20;
 
-// Clients decide how full these become: bodies that arrive, messages that are inflated, and unread
-// answers. If they could exceed the memory, the kernel would end the front end, and everything with
-// it. So they get less than the config allows, and what they cannot hold is refused. Never more
-// than the config allows.
+// Clients decide how full these become. Beyond the memory the kernel would end the front end, so
+// they get less than the config allows, never more.
 inline LimitsConfig LimitsWithin(LimitsConfig limits, uint64_t left_bytes) {
   const uint64_t part_bytes = std::max(left_bytes / kMemoryParts, kLeastPartBytes);
   limits.buffered_bytes = std::min(limits.buffered_bytes, part_bytes);

@@ -1,4 +1,4 @@
-// MemoryWatch: tells the supervisor how short the host's memory is.
+// MemoryWatch: tells how short the host's memory is.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace mpsd {
 
-// The system's reports about its memory; connects to the operating system. Thread-safe.
+// Connects to the operating system. Thread-safe.
 class PressureSource {
  public:
   virtual ~PressureSource() = default;
@@ -19,15 +19,12 @@ class PressureSource {
   // The latest level; kNone until the system reports one.
   virtual MemoryPressure Level() const = 0;
 
-  // This host's; null if the system reports nothing: Linux has no level for each process, and its
-  // out-of-memory killer looks at cgroups. Implemented in pressure_source_linux.cc and
-  // pressure_source_macos.cc.
+  // Null if the system reports nothing: Linux has no such level for a process.
   static std::unique_ptr<PressureSource> OfHost();
 };
 
-// Beside the request's path: the daemon owns it, and its thread `main` looks once a second. The
-// front end listens for all workers: one process hears of a level once, even if a sandbox keeps its
-// workers from the system. Does nothing without a source. Lives on one thread.
+// The thread `main` looks once a second, for all workers, whose sandbox may keep them from the
+// system. Owned by the daemon. Lives on one thread.
 class MemoryWatch {
  public:
   // `tell` gets each new level. Metrics and logger outlive it.
@@ -35,7 +32,7 @@ class MemoryWatch {
               ServerMetrics* metrics, Logger* logger)
       : source_(std::move(source)), tell_(std::move(tell)), metrics_(metrics), logger_(logger) {}
 
-  // Tells, counts and logs a level that differs from the last one.
+  // Tells, counts and logs a changed level.
   void Look();
 
  private:

@@ -1,4 +1,4 @@
-// A dispatch source, which is part of the system's C library. Not yet run on a Mac.
+// A dispatch source, in the system's C library. Not yet run on a Mac.
 #include <dispatch/dispatch.h>
 
 #include <atomic>
@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// Written by the source's events. Lives until the source's last call.
+// Written by events. Lives until the source's last call.
 struct Told {
   dispatch_source_t source = nullptr;
   std::atomic<MemoryPressure> level{MemoryPressure::kNone};

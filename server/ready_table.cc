@@ -55,7 +55,6 @@ std::string Row(const RefusedModel& model, size_t width, bool colours) {
       model.reason);
 }
 
-// Quotes a word for a shell.
 std::string ShellWord(const std::string& word) {
   const auto is_plain = [](char c) {
     return absl::ascii_isalnum(c) || strchr("_-.:=/", c) != nullptr;
@@ -64,7 +63,7 @@ std::string ShellWord(const std::string& word) {
   return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
-// Inputs for a working `infer`; empty if the command line cannot invent them.
+// Empty if the command line cannot invent them.
 std::string ExampleInputs(const ServedModel& model) {
   if (model.texts.ok()) return " --text 'How far is it to the sea?'";
   std::string text;
@@ -87,7 +86,7 @@ std::string EmbeddingExample(const std::string& url, const ModelDirectory& model
   return "";
 }
 
-// A call over HTTP: for vectors of a text where a model makes them. Empty where no address will do.
+// For vectors of a text, if a model makes them. Empty without a suitable address.
 std::string HttpExample(const ReadyTableFacts& facts, const ModelDirectory& models) {
   for (size_t i = 0; i < facts.plain_http_count; ++i) {
     const std::string& address = facts.http[i];

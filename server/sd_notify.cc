@@ -18,7 +18,7 @@
 namespace mpsd {
 namespace {
 
-// How long the service manager's full socket may block the caller.
+// The service manager's full socket blocks so long at most.
 constexpr timeval kSendTimeout = {.tv_sec = 1, .tv_usec = 0};
 
 absl::Status Error(const char* what) {

@@ -9,14 +9,14 @@
 
 namespace mpsd {
 
-// The number of threads, and why the system gave no more, if so. A value.
+// `refusal`: why the system gave no more. A value.
 struct ThreadsTogether {
   size_t count = 0;
   std::error_code refusal;
 };
 
-// Starts `count` threads, or as many as the system gives. Each calls `body`, which waits for
-// `all_started` before it ends; all have ended on return. Thread-safe.
+// As many as the system gives, up to `count`. `body` waits for `all_started` before it ends; all
+// have ended on return. Thread-safe.
 ThreadsTogether RunTogether(size_t count,
                             absl::FunctionRef<void(const absl::Notification& all_started)> body);
 

@@ -21,10 +21,10 @@
 namespace mpsd {
 namespace {
 
-// How often a request looks for its model. A model is not replaced more often meanwhile.
+// A model is not replaced more often meanwhile.
 constexpr int kMostLooks = 3;
 
-// The client's time limit by a parameter; 0: none.
+// The client's limit by a parameter, which never extends the deadline; 0: none.
 int64_t ClientsTimeoutNs(const InferMessage& message, const QueuePolicy& policy) {
   const bool says_one = message.timeout_us > 0 && message.timeout_us < kMaxTimeoutNs / kNsPerUs;
   const bool counts = policy.timeout_ns == 0 || policy.allow_timeout_override;
@@ -44,8 +44,7 @@ uint32_t RowsBehind(const TextWishes& texts, uint32_t rows) {
   return static_cast<uint32_t>(std::clamp<int64_t>(std::min(left, by_work), 0, UINT32_MAX));
 }
 
-// How long the request and its answer may take. If the request yields instead of ending, the
-// client's parameter only says how soon.
+// If the request yields instead of ending, the client's parameter only says how soon.
 void ApplyPolicy(const QueuePolicy& policy, const InferMessage& message, Request* request) {
   const int64_t client_ns = ClientsTimeoutNs(message, policy);
   int64_t wait_ns = policy.timeout_ns;
@@ -67,12 +66,10 @@ absl::Status CheckServing(ServingStage stage, const Request& request) {
   return absl::OkStatus();
 }
 
-// Whether this generation's tokenizer encoded the request's texts.
 bool HasTokens(const Request& request, const ServedModel& model) {
   return request.tokens != nullptr && model.texts.ok() && request.tokens->encoder == *model.texts;
 }
 
-// Bytes of the texts that this generation still has to encode.
 uint64_t BytesToEncode(const InferMessage& message, const ServedModel& model,
                        const Request& request) {
   return HasTexts(message, model) && !HasTokens(request, model) ? TextBytes(message, model) : 0;
@@ -82,7 +79,6 @@ bool IsArriving(const RequestInput& input) {
   return input.payload != nullptr && input.payload->arriving_bytes > 0;
 }
 
-// Whether the request can be admitted while it is arriving.
 absl::Status CheckArriving(const ServedModel& model, bool may_be_kept, const Request& request) {
   const auto input = absl::c_find_if(request.inputs, IsArriving);
   MPSD_CHECK(input != request.inputs.end());
@@ -100,7 +96,6 @@ bool MayJoin(const RequestBunch* bunch, const RowQueue* queue, const Request& re
   return bytes <= RequestBunch::kMostBytes;
 }
 
-// Where the bytes go that are still arriving.
 absl::Span<char> RestOf(const Request& request, const RowTargets& targets) {
   const auto input = absl::c_find_if(request.inputs, IsArriving);
   const Payload& payload = *input->payload;
@@ -119,7 +114,7 @@ void Uncount(const InferMessage& message, const Request& request) {
 Handled Admission::Handle(const InferMessage& message, Request* request) {
   Handled handled = Handled::kCopied;
   absl::Status status = Admit(message, request, &handled);
-  // A queue that was closed after the look-up has a successor, which accepts the request.
+  // A queue that was closed after the look-up has a successor.
   for (int look = 1; absl::IsAborted(status) && look < kMostLooks; ++look) {
     Uncount(message, *request);
     request->ForgetModel();
@@ -183,7 +178,7 @@ void Admission::EnterQueue(absl::Span<EnteringRequest> requests) {
   }
 }
 
-// Its queue has refused it, or has a successor, or had no room before the others' batches.
+// The queue has refused the request, or has a successor, or had no room before the others' batches.
 void Admission::EnterAgain(const EnteringRequest& entering) {
   Request* const request = entering.request;
   const InferMessage& message = *entering.message;
@@ -230,7 +225,6 @@ absl::Status Admission::Admit(const InferMessage& message, Request* request, Han
   return Enter(message, model->get(), request, handled);
 }
 
-// If another generation encodes the texts again, the former count does not apply.
 absl::Status Admission::CountTokens(const InferMessage& message, const Request& request,
                                     uint64_t count) const {
   uint64_t others = 0;

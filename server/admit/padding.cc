@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// Limit of one row of all inputs. A dim of 0 allows any other dims, and padding replaces the 0. The
+// Limits one row of all inputs. A dim of 0 allows any other dims, and padding replaces the 0. The
 // bound keeps products with kMaxBatchRows far from overflow.
 constexpr uint64_t kMaxPaddedRowBytes = 1ULL << 40;
 

@@ -19,7 +19,7 @@ void Fill(char* target, uint64_t bytes, const char* element, size_t element_byte
   }
 }
 
-// Writes one row's part below dim `dim`: the client's slices, then padding.
+// Writes one row's part below dim `dim`.
 void WriteDim(PayloadReader* source, const RequestInput& input, size_t dim, uint64_t padded_bytes,
               const char* pad_element, char* target) {
   const size_t element_bytes = ElementBytes(input.datatype);

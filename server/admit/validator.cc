@@ -16,7 +16,7 @@
 namespace mpsd {
 namespace {
 
-// The message's input for each input of the spec, in the spec's order.
+// The message's inputs, in the order of the spec's.
 using InputOrder = absl::InlinedVector<const InputMessage*, 4>;
 
 template <typename... Words>
@@ -77,7 +77,7 @@ bool LacksRequired(const ServedModel& model, const InputOrder& order) {
   return false;
 }
 
-// Finds the message's inputs in the spec's order; null for one that is left out.
+// Null for an input that is left out.
 absl::Status Order(const InferMessage& message, const ServedModel& model, InputOrder* order) {
   const std::vector<TensorSpec>& specs = model.spec.inputs;
   const InputCounts counts(model);

@@ -11,11 +11,9 @@
 
 namespace mpsd {
 
-// Step 3 of a request: the border between a client's words and the daemon's beliefs. Before it are
-// the transport's readers, which know bytes and no model. Behind it the sizes, counts and indices
-// of a request are believed, and a false one is a CHECK.
+// Step 3 of a request: the border between a client's words and the daemon's beliefs. Behind it a
+// false size, count or index is a CHECK. After OK:
 //
-// After OK:
 //   1. request->inputs has one entry for each input of the spec, in its order, of its datatype. The
 //      entry of an optional input that is left out says so, and has no dims and no payload. One
 //      that the front end supplies has dims and no payload yet, and no message may have it.
@@ -28,16 +26,13 @@ namespace mpsd {
 //      clients may have where the client named none.
 //   6. There are at most kMaxTensors inputs and as many outputs.
 //
-// Checks the message and fills in the request: its row count, its inputs with their payloads, and
-// its wanted outputs. Applies no padding. The status is the client's answer, INVALID_ARGUMENT; the
-// text begins with the request's id where the protocol has it, and is one that clients of the
-// protocol match on. After an error the request is filled in part. REQUIRES: the model is loaded.
-// Pure.
+// The status is the client's answer, INVALID_ARGUMENT, with a text that clients of the protocol
+// match on. After an error the request is filled in part. REQUIRES: the model is loaded. Pure.
 absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request);
 
 // `status` with the request's id before its text. Clients of the protocol expect the id in refusals
-// of the request itself and of a full queue, and nowhere else. Returns `status` unchanged if it is
-// OK or there is no id. Keeps its payloads, and with them the time to try again. Pure.
+// of the request itself and of a full queue, and nowhere else. Keeps the payloads of the status.
+// Pure.
 absl::Status WithId(const absl::Status& status, absl::string_view id);
 
 }  // namespace mpsd

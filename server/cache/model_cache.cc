@@ -39,7 +39,7 @@ void PutInput(const RequestInput& input, std::string* head) {
 }
 
 // Every number has a fixed width and every list begins with its length. So no two requests have the
-// same head, and the head also tells where each payload ends.
+// same head, and the head tells where each payload ends.
 std::string HeadOf(const Request& request, CacheScope scope) {
   std::string head;
   const bool is_shared = scope == CacheScope::kShared;

@@ -12,37 +12,29 @@
 
 namespace mpsd {
 
-// Larger inputs are not looked up: the digest would delay the thread's other calls by milliseconds.
+// The digest of more would delay the thread's other calls by milliseconds.
 inline constexpr uint64_t kMostDigestedBytes = 4 << 20;
 
 // SHA-256 over the checked inputs (datatypes, dims and bytes, in the spec's order, and which
-// optional ones are left out) and the wanted outputs in their order. With kTenant, the tenant and
-// the rules that numbered it are added. The key need not name the model, its version and its
-// generation, because each ModelCache has its own keys. The form of an answer (classes, regions,
-// duplicates of texts) is left out: it is applied to the kept answer each time.
+// optional ones are left out) and the wanted outputs in their order. With kTenant it covers the
+// tenant and the rules that numbered it too. A client cannot make two requests with one key, so
+// inputs need not be kept.
 //
-// The digest is cryptographic: a client cannot make two requests with one key, so inputs need not
-// be kept and compared.
-//
-// Nothing if the request must not be kept: its inputs have more than kMostDigestedBytes, or its
-// tenant is the last one, which may stand for several callers (AccessPolicy::TenantOf). Takes about
-// 0.5 to 2 ms per MiB. REQUIRES: Validate() accepted the request, and its payloads are there. Pure.
+// Nothing if the inputs have more than kMostDigestedBytes, or the tenant is the last one, which may
+// stand for several callers (AccessPolicy::TenantOf). Takes about 0.5 to 2 ms per MiB. REQUIRES:
+// Validate() accepted the request, and its payloads are there. Pure.
 std::optional<ContentKey> KeyOf(const Request& request, CacheScope scope);
 
-// The step between Validate() and the queue, for a model whose config says `response_cache`:
+// For a model whose config says `response_cache`:
 //
 //   a request, checked ─▶ KeyOf ─▶ found       given at once; no admission, no queue, no batch
 //                               └▶ not found   admitted as ever; AnswerStep has its answer kept
 //
-// Hits and misses are counted in the model's metrics and statistics before an answer is given, so
-// that a client with an answer finds it counted. Equal requests that run at the same time are not
-// merged.
-//
-// Owned by its ServedModel, and so kept alive by the requests inside: its shelf is dropped when the
-// last of them has ended. Thread-safe; never blocks.
+// Hits and misses are counted before an answer is given. Owned by its ServedModel. Thread-safe;
+// never blocks.
 class ModelCache final : public AnswerCache {
  public:
-  // The referents outlive it. REQUIRES: the scope is not kOff.
+  // REQUIRES: the scope is not kOff.
   ModelCache(ResponseCache* answers, CacheScope scope, const Clock* clock)
       : answers_(answers), scope_(scope), clock_(clock), shelf_(answers->AddShelf()) {}
   ~ModelCache() override { answers_->DropShelf(shelf_); }

@@ -10,8 +10,7 @@
 namespace mpsd {
 namespace {
 
-// Overhead of one KeptAnswer in a ResponseCache: a list's node, a hash table's entry and the heap's
-// own share, rounded up.
+// Overhead of one KeptAnswer: a list's node, a hash table's entry and the heap's share, rounded up.
 constexpr uint64_t kPlaceBytes = 256;
 
 uint64_t TensorBytesOf(const Answer& answer) {

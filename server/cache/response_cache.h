@@ -14,17 +14,13 @@
 
 namespace mpsd {
 
-// A copy of an answer.
-//
-// Has memory of its own, so that it keeps no worker's output leased. The names of the outputs are
-// views of the spec of its generation, so it must not outlive that. Constant, so thread-safe: any
-// number of requests may use it at a time.
+// Has memory of its own, so that it keeps no worker's output leased. The outputs' names are views
+// of the spec of its generation, which outlives it. Constant, so thread-safe.
 class KeptAnswer {
  public:
   // REQUIRES: no output lies in a region.
   explicit KeptAnswer(const Answer& answer);
 
-  // Memory of a copy of the answer.
   static uint64_t BytesOf(const Answer& answer);
 
   // Views of this object; the caller must copy them.
@@ -35,33 +31,30 @@ class KeptAnswer {
   std::vector<AnswerOutput> outputs_;
 };
 
-// One list of all answers, the most recently used first. If the bound would be exceeded, answers at
-// the end are dropped, whatever their model. Each generation has a shelf, a table of its own: keys
-// of different shelves never meet, and a shelf is dropped with its generation.
+// If the bound would be exceeded, answers at the end of the list are dropped, whatever their model.
+// Each generation has a shelf: keys of different shelves never meet.
 //
 //   entries_   m1 k7 ─ m2 k3 ─ m1 k2 ─ m1 k9          most recently used first
 //   shelves_   1: {k7 k2 k9}   2: {k3}
 //
 // One mutex, held for a look-up and a few list links: answers are copied and freed outside it.
-// Owned by the daemon, outlives the ModelCaches. Never blocks otherwise. Thread-safe.
+// Owned by the daemon, outlives the ModelCaches. Thread-safe.
 class ResponseCache {
  public:
   struct Usage {
     uint64_t answers = 0;
     uint64_t bytes = 0;
-    uint64_t evicted = 0;  // dropped since the start to make room for others
+    uint64_t evicted = 0;  // to make room for others
   };
 
   explicit ResponseCache(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Returns a new shelf.
   uint64_t AddShelf() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Drops the shelf's answers. Releases the lock now and then to let others in.
+  // Releases the lock now and then to let others in.
   void DropShelf(uint64_t shelf) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Whether an answer of this size may be kept. More than an eighth of the total would drive out
-  // too many others.
+  // An answer of more than an eighth of the total would drive out too many others.
   bool Takes(uint64_t bytes) const { return bytes <= bytes_max_ / 8; }
 
   // Null if there is none.
@@ -84,7 +77,7 @@ class ResponseCache {
   using Entries = std::list<Entry>;
   using Shelf = absl::flat_hash_map<ContentKey, Entries::iterator>;
 
-  // Moves an entry out of the list, so that the caller frees it without the lock.
+  // The caller frees the entry without the lock.
   void MoveOut(Entries::iterator entry, Entries* out) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MoveSomeOut(uint64_t shelf, Entries* out) ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -13,11 +13,11 @@ namespace mpsd {
 
 class ChildRequest;
 
-// Hears how a child ends. Thread-safe.
+// Thread-safe.
 class ChildOwner {
  public:
-  // The child ends by one of these. The answer is valid until ChildAnswered() returns. The child
-  // may be gone when either returns, unless the caller holds its owner.
+  // The answer is valid until ChildAnswered() returns. The child may be gone by then, unless the
+  // caller holds its owner.
   virtual void ChildAnswered(ChildRequest* child, const Answer& answer) = 0;
   virtual void ChildFailed(ChildRequest* child, const absl::Status& status) = 0;
 
@@ -29,36 +29,31 @@ class ChildOwner {
 //
 //   Reserve ─▶ Fill ─▶ ChildAnswered, or ChildFailed
 //
-// One thread reserves and fills. The ending may come on any thread, from Reserve() on. Cancel() may
-// come at any time: before the child is in its queue it is noted, and takes effect there.
-//
-// Owned by its owner's table or run. Thread-compatible, except for Cancel(), which is thread-safe.
+// One thread reserves and fills. The ending may come on any thread, from Reserve() on. Owned by its
+// owner's table or run. Thread-compatible, except for Cancel(), which is thread-safe.
 class ChildRequest : public ReplySink {
  public:
-  // The owner outlives it. `number` says which of the owner's children this is.
   explicit ChildRequest(ChildOwner* owner, uint32_t number = 0) : owner_(owner), number_(number) {}
 
-  // Reserves rows in the queue, which outlives the child's ending. After an error the child is in
-  // no queue, and its owner hears of no ending. Called once.
+  // The queue outlives the ending. After an error the owner hears of no ending. Called once.
   absl::Status Reserve(RequestQueue* queue) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Fills the rows and commits them, unless the queue does. REQUIRES: Reserve() was OK, and the
-  // caller holds the owner. Called once.
+  // The queue may commit the request itself. REQUIRES: Reserve() was OK, and the caller holds
+  // the owner. Called once.
   void Fill(RowQueue* queue);
 
-  // Nobody awaits the answer any more. REQUIRES: the caller holds the child.
+  // REQUIRES: the caller holds the child.
   void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
 
   uint32_t number() const { return number_; }
   const Request& request() const { return request_; }
   Request* request() { return &request_; }
 
-  // ReplySink.
   void Send(const Answer& answer) override { owner_->ChildAnswered(this, answer); }
   void Fail(const absl::Status& status) override;
 
  protected:
-  // From now on the queue may be told things; null: the child is in none.
+  // Null: the child is in no queue.
   void NoteQueue(RequestQueue* queue) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -66,7 +61,7 @@ class ChildRequest : public ReplySink {
   const uint32_t number_;
   Request request_;
   RowTargets targets_;
-  bool is_refused_ = false;  // by Reserve()
+  bool is_refused_ = false;
 
   absl::Mutex mu_;
   RequestQueue* queue_ ABSL_GUARDED_BY(mu_) = nullptr;  // null until it may be told things

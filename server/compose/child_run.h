@@ -1,4 +1,4 @@
-// ChildRun: one request that children do the work of, from its admission to its ending.
+// ChildRun: one request that children do the work of.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,10 @@
 
 namespace mpsd {
 
-// Counts the children, and gives the request its one ending. The subclass makes the children and
-// the answer:
+// Gives the request its one ending. The subclass makes the children and the answer:
 //
 //   NoteBegun, once a child ─▶ ChildAnswered ─▶ Close ─▶ … ─▶ Give ─▶ Send
 //                           └▶ ChildFailed ─▶ the others are cancelled ─▶ … ─▶ Fail
-//
-// The queues in which the children lie enforce the deadline, so a run has no thread and no timer.
 //
 // Invariants:
 //   1. The request ends exactly once. It fails when no child is open: then nobody reads its
@@ -36,36 +33,34 @@ class ChildRun : public ChildOwner, public std::enable_shared_from_this<ChildRun
   ChildRun(const ChildRun&) = delete;
   ChildRun& operator=(const ChildRun&) = delete;
 
-  // The request ends with this status once its children have ended, unless it has ended or another
-  // fault came first. The open children are cancelled. REQUIRES: the caller holds the run.
+  // The request ends with this status after its open children, unless it has ended or another fault
+  // came first. REQUIRES: the caller holds the run.
   void Cancel(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
 
  protected:
-  // The request has not ended until the subclass calls CloseBeginning(), once. The table lives as
-  // long as the request's model.
+  // The subclass calls CloseBeginning() once, before which nothing ends. The table lives as long as
+  // the request's model.
   ChildRun(Request* whole, RunTable* table);
 
-  // ChildOwner.
   void ChildFailed(ChildRequest* child, const absl::Status& status) override {
     Close(child, status);
   }
 
-  // Gives the answer by Send(). Called once, if all children that began were answered.
+  // Gives the answer by Send(). Called once, if all children were answered.
   virtual void Give() = 0;
 
-  // Counts the child as open. False if none may begin any more.
+  // False if no child may begin any more.
   bool NoteBegun(ChildRequest* child) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  // An open child ends. An error becomes the request's fault, unless it has one.
+  // An error becomes the request's fault, unless it has one.
   void Close(ChildRequest* child, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The thread that admitted the request has begun the children that begin at once.
+  // The children that begin at once have begun.
   void CloseBeginning() ABSL_LOCKS_EXCLUDED(mu_) { Close(nullptr, absl::OkStatus()); }
 
-  // Sets the fault that ends the request. False if it has one already, or has its ending.
+  // False if the request has a fault or its ending already.
   bool SetFault(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  // Ends the request with the answer.
   void Send(const Answer& answer);
 
   // Constant.

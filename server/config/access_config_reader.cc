@@ -95,7 +95,7 @@ AccessRule ReadRule(const nlohmann::json& json, const std::string& path,
   return rule;
 }
 
-// Excludes headers that carry credentials, such as tokens and cookies.
+// Excludes headers that carry credentials.
 bool IsTenantHeader(std::string_view name) {
   const auto is_good = [](char c) {
     return absl::ascii_islower(static_cast<unsigned char>(c)) ||
@@ -143,7 +143,7 @@ TenantRules ReadTenants(const nlohmann::json& json, const std::string& path, Jso
   return tenants;
 }
 
-// A rate belongs to a tenant: to one credential that stands alone, or to a name.
+// A rate belongs to a tenant: to one credential alone, or to a name.
 void CheckRates(const AccessRules& access, JsonErrors* errors) {
   std::vector<std::pair<std::string_view, std::string_view>> tenants;
   std::vector<bool> has_rate;
@@ -180,7 +180,7 @@ void ReadTokens(const JsonObject& object, const std::string& folder, AccessRules
 
 void CheckPlain(const std::string& address, const std::string& path, const ListenConfig& listen,
                 JsonErrors* errors) {
-  // The reader has reported invalid addresses already.
+  // Invalid addresses were reported already.
   if (!AddressFault(address, /*unix_allowed=*/true).empty()) return;
   if (listen.plaintext || IsOnThisHostOnly(address)) return;
   errors->Add(path, absl::StrCat("'", address,
@@ -189,7 +189,7 @@ void CheckPlain(const std::string& address, const std::string& path, const Liste
                                  "proxy or a firewall stands before it"));
 }
 
-// Callers of these addresses must be known, unless some rule allows unknown callers.
+// Callers here must be known, unless a rule allows unknown callers.
 void CheckKnown(const std::vector<std::string>& addresses, const std::string& path,
                 const Config& config, JsonErrors* errors) {
   for (size_t i = 0; i < addresses.size(); ++i) {

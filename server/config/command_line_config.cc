@@ -24,7 +24,7 @@ namespace {
 constexpr uint32_t kDefaultMaxBatchSize = 64;
 constexpr uint16_t kDefaultPort = 8001;
 
-// A servable name, made from the name of a file or a folder.
+// A servable name for a file or a folder.
 std::string NameOfModel(const std::string& written_path, ModelFormat format) {
   std::filesystem::path path(written_path);
   if (!path.has_filename()) path = path.parent_path();  // it ends in a slash
@@ -42,7 +42,7 @@ std::string NameOfModel(const std::string& written_path, ModelFormat format) {
   return name.empty() ? "model" : name;
 }
 
-// Turns the command line's whole shapes into those of a spec, which leave out the batch dim.
+// From whole shapes to a spec's, which leave out the batch dim.
 absl::Status SetInputs(std::vector<TensorSpec> inputs, uint32_t max_batch_size, ModelSpec* spec) {
   const auto batches = [](const TensorSpec& input) {
     return !input.dims.empty() && input.dims.front() == -1;
@@ -62,11 +62,11 @@ absl::Status SetInputs(std::vector<TensorSpec> inputs, uint32_t max_batch_size, 
     if (any) input.dims.erase(input.dims.begin());
   }
   spec->inputs = std::move(inputs);
-  // Reading the JSON form back checks the inputs by every rule of a config.
+  // Reading the JSON back checks the inputs by a config's rules.
   return ModelSpecFromJson(ToJson(*spec)).status();
 }
 
-// The model of a file or folder, without its inputs.
+// Without its inputs.
 absl::StatusOr<ModelConfig> ModelOf(const std::string& file) {
   const std::optional<ModelFormat> format = FormatOfPath(file);
   const std::string fault = format == ModelFormat::kHuggingFace ? "" : FileFault(file);
@@ -109,7 +109,7 @@ absl::Status CheckFlags(size_t file_count, const ModelFlags& flags) {
   return absl::OkStatus();
 }
 
-// The addresses for gRPC: this one, and the default socket unless its path is too long.
+// This one, and the default socket unless its path is too long.
 std::vector<std::string> AddressesOf(const std::string& address, const Config& config) {
   const std::string socket = DefaultGrpcAddresses(config.state_dir).back();
   const bool fits = AddressFault(socket, /*unix_allowed=*/true).empty();

@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kMaxConfigBytes = 1 << 20;
 
-// All errors, sorted by line, each as "FILE:LINE: PATH: what".
+// All errors by line: "FILE:LINE: PATH: what".
 absl::Status ErrorsAt(const JsonErrors& errors, const JsonLines& lines, const std::string& file) {
   MPSD_CHECK(!errors.empty());
   std::vector<std::pair<size_t, std::string>> placed;

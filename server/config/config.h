@@ -1,15 +1,11 @@
-// Config: what the daemon is to do: parsed, checked, complete with defaults.
-//
-// A Config says what an operator wants, not what is: the HTTP server knows the bound addresses, a
-// Placement the lanes that a model got. There are three ways to make one, all complete:
+// Config: what an operator wants of the daemon, complete with defaults.
 //
 //   config file ──────── ReadConfig ────────────┐
 //   model files ──────── ConfigFromModelFiles ──┼─▶ Config ─▶ daemon: options of each part
 //   model repository ─── ConfigFromRepository ──┘         └─▶ reloader: a generation of each model
 //
-// Models of a repository are not part of it: the reloader has ModelRepository read them at each
-// reload. Everything here is a value without threads or files of its own. config/README.md has the
-// keys, their units and their bounds. All paths are absolute.
+// A repository's models are not part of it: ModelRepository reads them at each reload. Everything
+// here is a value. config/README.md has the keys, units and bounds. All paths are absolute.
 #pragma once
 
 #include <compare>
@@ -40,52 +36,48 @@
 
 namespace mpsd {
 
-// Whether clients may load and unload models. With kExplicit a repository's models are loaded only
-// when a client asks; the config's models are loaded in either mode.
+// With kExplicit a repository's models are loaded only when a client asks. The config's models
+// always are.
 enum class ModelControlMode { kNone, kExplicit };
 
-// How many processes, lanes and threads a model gets. 0 is "auto": DecidePlacements() finds a
-// number that suits the host. It never changes a number that an operator wrote, but a worker runs
-// fewer lanes if its model cannot bear so many.
+// 0 is "auto": DecidePlacements() finds a number for the host. It keeps a number that an operator
+// wrote, but a worker runs fewer lanes if its model cannot bear so many.
 struct PlacementConfig {
-  uint32_t processes = 0;  // workers of the model
-  uint32_t lanes = 0;      // in each process
-  uint32_t threads = 0;    // computing one inference
+  uint32_t processes = 0;
+  uint32_t lanes = 0;    // in each process
+  uint32_t threads = 0;  // for one inference
 
   bool operator==(const PlacementConfig&) const = default;
 };
 
-// How batches are made.
 struct BatchingConfig {
   int64_t max_delay_ns = 0;               // how long a free lane may wait for more requests
-  std::vector<uint32_t> preferred_sizes;  // batch sizes, in rows; rising
+  std::vector<uint32_t> preferred_sizes;  // in rows; rising
 
   bool operator==(const BatchingConfig&) const = default;
 };
 
-// Upper bounds of placement.threads, a device's number, the list of preferred sizes and a queue
-// level's timeout.
+// Upper bounds for an operator.
 inline constexpr uint32_t kMaxThreads = 256;
 inline constexpr uint32_t kMaxDeviceIndex = 255;
 inline constexpr size_t kMaxPreferredSizes = 64;
 inline constexpr int64_t kMaxQueueTimeoutNs = 24LL * 3600 * 1'000'000'000;
 
-// How long the phases of a worker may take, and when a worker rests or is replaced. WorkerGroup and
-// SupervisedWorker (server/supervise) obey them, as SupervisionLimits.
+// Becomes SupervisionLimits (server/supervise).
 struct SupervisionConfig {
   int64_t load_timeout_ns = 300LL * 1'000'000'000;    // from the spawn to the LoadReport
   int64_t warmup_timeout_ns = 600LL * 1'000'000'000;  // from the AttachOrder to its service
   int64_t run_timeout_ns = 0;                         // 0: follows the times of earlier batches
-  uint32_t circuit_deaths = 5;  // after so many deaths in a period the model rests; 0: never
+  uint32_t circuit_deaths = 5;  // so many in a period make the model rest; 0: never
   int64_t circuit_period_ns = 60LL * 1'000'000'000;
-  uint64_t recycle_resident_bytes = 0;  // 0: never replaced for its memory
-  uint64_t recycle_requests = 0;        // 0: never replaced for its answers
-  int64_t recycle_age_ns = 0;           // 0: never replaced for its age
+  uint64_t recycle_resident_bytes = 0;  // 0: no limit
+  uint64_t recycle_requests = 0;        // 0: no limit
+  int64_t recycle_age_ns = 0;           // 0: no limit
 
   bool operator==(const SupervisionConfig&) const = default;
 };
 
-// Identifies a model: each version is a model of its own. A value.
+// Each version is a model of its own. A value.
 struct ModelKey {
   std::string name;
   std::string version;
@@ -93,48 +85,47 @@ struct ModelKey {
   auto operator<=>(const ModelKey&) const = default;
 };
 
-// One model. A value. Equal configs make equal generations: a reload leaves such a model alone.
+// A value. Equal configs make equal generations: a reload leaves such a model alone.
 struct ModelConfig {
   std::string name;
-  std::string version = "1";  // a plain decimal number
-  std::string path;           // absolute; empty for a synthetic model or a model of steps
-  std::string hub;  // "ORG/NAME@REVISION" of a model at a hub; `path` is empty until it is here
-  FileStamp stamp;  // stamp of the file at `path`
+  std::string version = "1";
+  std::string path;  // empty for a synthetic model or a model of steps
+  std::string hub;   // "ORG/NAME@REVISION"; `path` is empty until the model is here
+  FileStamp stamp;   // identifies the file at `path`
   bool from_repository = false;
   ModelFormat format = ModelFormat::kTorchScript;
   std::string device = "auto";  // or "cpu", "cuda", "cuda:1", "cuda:0,2", "cuda:all", "mps"
   Precision precision = Precision::kAsSaved;
   PlacementConfig placement;
-  ModelSpec spec;               // as far as the config says; the model's file says the rest
+  ModelSpec spec;               // as far as the config says
   bool inputs_by_name = false;  // see LoadOrder
   WarmUp warmup = WarmUp::kAuto;
   std::vector<WarmUpSample> warmup_samples;  // from a repository's config.pbtxt
-  int64_t keep_warm_ns = 0;  // how often an idle lane runs a batch to stay warm; 0: never
-  std::optional<SandboxLevel> sandbox;  // nothing: the daemon's level
+  int64_t keep_warm_ns = 0;                  // how often an idle lane runs a batch; 0: never
+  std::optional<SandboxLevel> sandbox;       // nothing: the daemon's level
   BatchingConfig batching;
   uint32_t max_request_rows = 0;
-  uint32_t max_batch_tokens =
-      0;  // tokens of one batch (TokenBudget, server/pool/batch); 0: any number
+  uint32_t max_batch_tokens = 0;  // tokens of one batch; 0: any number
   SupervisionConfig supervision;
   QueuePolicies queue;
-  uint64_t queue_bytes = kDefaultQueueBytes;  // limit on waiting bytes; holds the largest message
-  LaneNeeds lane_needs;                       // resources shared with other models' lanes
-  int64_t queue_target_ns = 0;                // longest wait in a standing queue; 0: any
-  int64_t slo_ns = 0;                         // promised time of 99 of 100 requests; 0: any
-  TextPolicy text;                            // set for a folder with a tokenizer
-  std::vector<ModelTask> default_for;  // tasks whose requests it answers if they name no model
-  FileStamp tokenizer_stamp;           // StampOfTokenizer() of `text.tokenizer`
-  // whose kept answers a caller gets; off if decoupled
+  uint64_t queue_bytes = kDefaultQueueBytes;  // holds the largest message
+  LaneNeeds lane_needs;
+  int64_t queue_target_ns = 0;         // longest wait in a standing queue; 0: any
+  int64_t slo_ns = 0;                  // promised time of 99 of 100 requests; 0: any
+  TextPolicy text;                     // set for a folder with a tokenizer
+  std::vector<ModelTask> default_for;  // tasks of requests that name no model
+  FileStamp tokenizer_stamp;           // by StampOfTokenizer()
+  // always off for a decoupled model
   CacheScope response_cache = CacheScope::kOff;
   std::optional<SequencePolicy> sequences;        // set for a model with state
   std::map<std::string, std::string> parameters;  // for the worker; clients may read them
-  // A config.pbtxt's facts about tensors that only clients look at, by tensor name.
-  std::map<std::string, std::string> input_formats;        // "FORMAT_NCHW"
-  std::map<std::string, std::string> label_files;          // by output; in the model's folder
+  // A config.pbtxt's facts that only clients look at, by tensor.
+  std::map<std::string, std::string> input_formats;
+  std::map<std::string, std::string> label_files;          // in the model's folder
   std::map<std::string, std::vector<std::string>> labels;  // the lines of those files
 
-  // The models that this model runs instead of a file. If there are some, only `spec`, `queue`,
-  // `queue_bytes` and `parameters` matter beside them.
+  // The model runs these models instead of a file. Beside them only `spec`, `queue`, `queue_bytes`
+  // and `parameters` matter.
   std::vector<ModelStep> steps;
 
   bool has_steps() const { return !steps.empty(); }
@@ -143,11 +134,11 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-// Which clients may read the descriptors of the services.
+// Clients that may read the services' descriptors.
 enum class Reflection { kLocal, kOff, kOn };
 
-// gRPC and HTTP with TLS, on addresses of their own. The files existed when the config was read;
-// CertificateSource reads their contents.
+// TLS on addresses of its own. The files existed when the config was read; CertificateSource reads
+// them.
 struct TlsConfig {
   std::vector<std::string> grpc;
   std::vector<std::string> http;
@@ -157,45 +148,42 @@ struct TlsConfig {
   bool client_must_show_certificate = true;
 };
 
-// Where clients reach the daemon. Changes only with a restart: the sockets are bound once.
+// Changes only with a restart.
 struct ListenConfig {
-  std::vector<std::string> grpc;  // default: DefaultGrpcAddresses()
+  std::vector<std::string> grpc;
   TlsConfig tls;
-  std::string control;     // "unix:PATH" for control calls; empty: none
+  std::string control;     // "unix:PATH"; empty: none
   bool plaintext = false;  // other hosts may reach addresses without TLS
   std::vector<std::string> http = {"127.0.0.1:8000", "127.0.0.1:8002"};  // empty: none
   std::vector<std::string> cors;   // origins whose pages may call over HTTP; "*": all
-  std::vector<std::string> hosts;  // further names that clients on loopback may use for HTTP
+  std::vector<std::string> hosts;  // further names for HTTP on loopback
   Reflection reflection = Reflection::kLocal;
 };
 
-// Whose behaviour clients see where servers of the protocol differ: in the form of errors and the
-// names of metrics.
+// Where servers of the protocol differ: the form of errors, the names of metrics.
 enum class Compat { kNone, kTriton };
 
 struct LogConfig {
   std::string level = "info";
   std::string file;      // empty: stderr
-  std::string requests;  // absolute; empty: no line for each request
+  std::string requests;  // empty: no line for each request
 };
 
-// Where traces go, and which requests have spans.
 struct TraceConfig {
-  std::string file;       // absolute; empty: none
+  std::string file;       // empty: none
   std::string collector;  // its address; empty: none
   bool otlp = false;
-  uint32_t rate = 1000;             // one request in this many
-  int64_t metrics_interval_ns = 0;  // between two messages of figures to the collector; 0: none
+  uint32_t rate = 1000;             // one request in this many has spans
+  int64_t metrics_interval_ns = 0;  // 0: no figures for the collector
 };
 
-// A value. main makes and owns the one that the daemon starts with; the reloader makes another at
-// each reload. Daemon::Apply() and PlanReload() (for the models) say which changes take effect
-// without a restart.
+// A value. main owns the one of the start; the reloader makes another at each reload.
+// Daemon::Apply() and PlanReload() say which changes need no restart.
 struct Config {
   ListenConfig listen;
   std::string server_name = "mpsd";
   std::string server_version = MPSD_VERSION;
-  std::string state_dir;  // absolute; has the lock and the workers' temporary folders
+  std::string state_dir;  // has the lock and the workers' temporary folders
   LimitsConfig limits;
   LogConfig log;
   AccessRules access;
@@ -207,38 +195,35 @@ struct Config {
   bool keep_awake = true;       // a Mac does not fall asleep while requests are inside
   Compat compat = Compat::kNone;
   ModelControlMode model_control = ModelControlMode::kNone;
-  bool strict_readiness = true;     // ready only while all models are ready
-  bool keep_going = true;           // false: a model that can never serve ends the start
-  std::string model_repository;     // absolute; empty: none
-  ResourceLimits resources;         // amounts of the resources that models need
+  bool strict_readiness = true;  // ready only while all models are ready
+  bool keep_going = true;        // false: a model that can never serve ends the start
+  std::string model_repository;  // empty: none
+  ResourceLimits resources;
   DeviceLimits device_share;        // for models with a weight
   std::vector<ModelConfig> models;  // at most kMaxModels, no two with one key()
 };
 
-// Parses the text of a config. `file` is its name in errors; relative paths start from its folder.
-// Looks at the files that the config names. INVALID_ARGUMENT has a line for each of the first 20
-// mistakes, such as
-//
+// `file` names the config in errors; relative paths start from its folder. Looks at the files that
+// the config names. INVALID_ARGUMENT has a line for each of the first 20 mistakes:
 //    demo.json:12: models[0].batching.max_dleay: unknown key; did you mean 'max_delay'?
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file);
 
-// Reads and parses the config at `file`, at most 1 MiB. NOT_FOUND or PERMISSION_DENIED if it cannot
-// be read; INVALID_ARGUMENT if it is too large or has a mistake. Main prints the message and exits
-// with 78; a reload logs it and changes nothing. Thread-safe, but may wait for the file system.
+// At most 1 MiB. NOT_FOUND or PERMISSION_DENIED if the file cannot be read; INVALID_ARGUMENT if it
+// is too large or has a mistake. Thread-safe, but may wait for the file system.
 absl::StatusOr<Config> ReadConfig(const std::string& file);
 
-// Says where a model at a hub lies on this host, with the tokenizer that it has there.
+// Where a model at a hub lies on this host, and its tokenizer.
 void SetHubFolder(const std::string& folder, ModelConfig* model);
 
-// The folder "mpsd" in `runtime` (the value of $XDG_RUNTIME_DIR) if that is a path, else in
-// `lasting` (platform::LastingFolder()), else /tmp/mpsd-<user>. Systems delete old files in /tmp:
-// without the lock a second daemon could start beside the first. Pure.
+// The folder "mpsd" in `runtime` ($XDG_RUNTIME_DIR) if that is a path, else in `lasting`
+// (platform::LastingFolder()), else /tmp/mpsd-<user>. Systems delete old files in /tmp; without the
+// lock a second daemon could start beside the first. Pure.
 std::string StateDirOf(const char* runtime, const std::string& lasting, uint32_t user);
 
-// The default of state_dir: StateDirOf() for this process. Reads the environment.
+// StateDirOf() for this process.
 std::string DefaultStateDir();
 
-// The default of listen.grpc: loopback, and a socket in `state_dir`.
+// Loopback, and a socket in `state_dir`.
 std::vector<std::string> DefaultGrpcAddresses(const std::string& state_dir);
 
 }  // namespace mpsd

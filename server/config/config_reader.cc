@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 20> kConfigKeys = {
     "compat",          "access",      "readiness",
     "mps_fallback",    "keep_awake",  "resources",
     "memory_pressure", "device_share"};
-// In the order of ModelControlMode.
+// As ModelControlMode.
 constexpr std::array<std::string_view, 2> kControlModes = {"none", "explicit"};
 constexpr std::array<std::string_view, 2> kReadinessRules = {"strict", "any"};
 constexpr std::array<std::string_view, 2> kOffOn = {"off", "on"};
@@ -52,7 +52,7 @@ bool IsAuto(const JsonObject& object, std::string_view key) {
   return value == nullptr || *value == "auto";
 }
 
-// The limit on messages has been read: it is the first row.
+// The limit on messages is the first row, so it has been read.
 void ReadBufferSize(const JsonObject& object, const LimitKey& limit, LimitsConfig* limits,
                     uint64_t* value) {
   *value = std::max(*value, kBufferedMessages * limits->message_bytes);
@@ -60,7 +60,7 @@ void ReadBufferSize(const JsonObject& object, const LimitKey& limit, LimitsConfi
   object.GetBytes(limit.key, limits->message_bytes, limit.maximum, value);
 }
 
-// Reads a member, each kind in its own way.
+// Reads a member by its kind.
 struct MemberReader {
   const JsonObject& object;
   const LimitKey& limit;
@@ -151,7 +151,7 @@ void ReadServableName(const JsonObject& object, std::string_view key, std::strin
   if (!fault.empty()) object.Fail(key, fault);
 }
 
-// Checks the default socket. Addresses that the config names are checked when they are read.
+// Other addresses are checked when they are read.
 void CheckDefaultSocket(const JsonObject& object, const Config& config) {
   if (config.listen.grpc != DefaultGrpcAddresses(config.state_dir)) return;
   const std::string fault = AddressFault(config.listen.grpc.back(), /*unix_allowed=*/true);
@@ -189,7 +189,7 @@ void ReadDeviceShare(const JsonObject& object, DeviceLimits* devices) {
       });
 }
 
-// A lane that needs more than the limit would never run.
+// It would never run.
 void CheckNeeds(const ModelConfig& model, const std::string& path, const ResourceLimits& resources,
                 JsonErrors* errors) {
   for (const ResourceNeed& need : model.lane_needs.resources) {
@@ -256,7 +256,7 @@ void ReadConfigDocument(const nlohmann::json& json, const std::string& folder, J
   CheckWhoGetsIn(*config, errors);
   ReadServableName(object, "server_name", &config->server_name);
   ReadServableName(object, "server_version", &config->server_version);
-  // The queues of the models must fit the limits.
+  // The models' queues must fit the limits.
   if (const nlohmann::json* found = object.Find("limits"); found != nullptr) {
     ReadLimitsConfig(*found, errors, &config->limits);
   }

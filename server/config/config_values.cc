@@ -26,7 +26,7 @@
 namespace mpsd {
 namespace {
 
-// Without the final zero: 107 on Linux, 103 on macOS.
+// 107 on Linux, 103 on macOS.
 constexpr size_t kMaxSocketPathBytes = sizeof(sockaddr_un::sun_path) - 1;
 
 std::string HostFault(absl::string_view host) {
@@ -54,7 +54,7 @@ std::string SocketPathFault(absl::string_view path) {
 constexpr std::array<std::string_view, 6> kDevices = {"auto",   "cpu",           "cuda",
                                                       "cuda:0", kAllCudaDevices, "mps"};
 
-// A comma-separated list of CUDA devices: "1", "0,2".
+// "1", "0,2".
 bool IsListOfNumbers(absl::string_view text) {
   const std::vector<absl::string_view> numbers = absl::StrSplit(text, ',');
   std::set<uint32_t> indexes;

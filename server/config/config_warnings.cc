@@ -38,7 +38,7 @@ uint64_t KnownRowBytes(const std::vector<TensorSpec>& tensors) {
   return bytes;
 }
 
-// Warns of requests that have too many rows to be sent or answered.
+// Warns of requests with too many rows to be sent or answered.
 void AddRowWarnings(const Config& config, std::vector<std::string>* warnings) {
   const auto add = [&](const ModelConfig& model, uint64_t row_bytes, uint64_t limit_bytes,
                        const char* limit) {

@@ -8,7 +8,7 @@
 
 namespace mpsd {
 
-// A sentence for operators about each of these; the page at "/" shows them:
+// A sentence for each of these; the page at "/" shows them:
 //
 //   sandbox "off", of the daemon or of models   a model's code may do what the daemon's user may
 //   listen.plaintext without access             whoever reaches the address may call

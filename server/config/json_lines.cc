@@ -12,8 +12,7 @@
 namespace mpsd {
 namespace {
 
-// Finds where a text stops being JSON. The parser that builds a document tells this only by
-// throwing. Thread-compatible.
+// The parser that builds a document tells the place only by throwing. Thread-compatible.
 class SyntaxErrorFinder : public nlohmann::json::json_sax_t {
  public:
   bool null() override { return true; }
@@ -36,7 +35,7 @@ class SyntaxErrorFinder : public nlohmann::json::json_sax_t {
     return false;
   }
 
-  // The parser's message without its position: the caller gives the line.
+  // Without the position: the caller gives the line.
   std::string What() const {
     for (const absl::string_view lead :
          {"syntax error while parsing ", "number overflow parsing "}) {
@@ -48,7 +47,7 @@ class SyntaxErrorFinder : public nlohmann::json::json_sax_t {
   }
 
   size_t LineIn(std::string_view text) const {
-    // The position is one past the last character read.
+    // One past the last character read.
     const size_t end = std::min(text.size(), position_ == 0 ? 0 : position_ - 1);
     return 1 + static_cast<size_t>(std::count(text.begin(), text.begin() + end, '\n'));
   }
@@ -60,8 +59,7 @@ class SyntaxErrorFinder : public nlohmann::json::json_sax_t {
 
 }  // namespace
 
-// Scans the text once. Knows strings, comments and brackets; everything else is a word.
-// Thread-compatible.
+// One pass over strings, comments, brackets and other words. Thread-compatible.
 class JsonScanner {
  public:
   JsonScanner(std::string_view text, JsonLines* lines) : text_(text), lines_(*lines) {}
@@ -145,7 +143,7 @@ class JsonScanner {
     }
   }
 
-  // A member has its line already, from its key.
+  // A member has its line from its key.
   void NoteValue() {
     if (skipped_depth_ > 0) return;
     if (frames_.empty() || !frames_.back().is_object) lines_.lines_.emplace(ValuePath(), line_);
@@ -180,7 +178,7 @@ class JsonScanner {
     ++at_;
   }
 
-  // The path of the value that the scanner is in or about to read.
+  // The current or next value's.
   std::string ValuePath() const {
     if (frames_.empty()) return "";
     const Frame& frame = frames_.back();

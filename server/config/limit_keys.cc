@@ -16,7 +16,7 @@ constexpr uint64_t ValueOf(const LimitKey& limit, const LimitsConfig& limits) {
                     limit.member);
 }
 
-// The largest value that a limit's member can hold.
+// That a limit's member can hold.
 constexpr uint64_t LargestOf(LimitKind kind) {
   switch (kind) {
     case LimitKind::kFlag:

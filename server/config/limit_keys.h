@@ -1,15 +1,12 @@
-// LimitKey: all that mpsd knows about one key of `limits` in a config.
+// LimitKey: all that mpsd knows about one key of `limits`.
 //
-// A limit's name, bounds, default, effect, series and meaning are needed in different places. So
-// each limit is one row of limit_rows.inc, and all of these come from it:
+// A new limit is a new row, and the code that obeys it:
 //
 //   limit_rows.inc ─┬▶ LimitsConfig        its member and default         (limits_config.h)
 //                   ├▶ ReadConfigDocument  its bounds and error texts     (config_reader.h)
 //                   ├▶ a reload            whether a change needs a restart
 //                   ├▶ /metrics            its series of mpsd_limit
 //                   └▶ limit_keys_test     the pages under config/, which name every limit
-//
-// A new limit is a new row, and the code that obeys it.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +21,15 @@
 
 namespace mpsd {
 
-// When a changed value takes effect. A reload accepts changes of kAtRestart but names their keys:
-// the running parts keep the value that they were made with.
+// When a change takes effect. A reload names changed keys of kAtRestart; the running parts keep the
+// old values.
 enum class LimitEffect { kAtReload, kAtRestart };
 
-// The LimitsConfig member that holds the value. Its type follows from the kind (LimitValueOf).
+// The type follows from the kind (LimitValueOf).
 using LimitMember = std::variant<uint64_t LimitsConfig::*, int64_t LimitsConfig::*,
                                  uint32_t LimitsConfig::*, bool LimitsConfig::*>;
 
-// A row of limit_rows.inc, which explains the columns.
-//
-// Invariants, checked when this is compiled:
+// A row of limit_rows.inc, which explains the columns. Invariants, checked when this is compiled:
 //   1. minimum <= maximum, and the maximum fits the member
 //   2. the default lies between them, or is the 0 of "auto"
 //   3. the minimum of a duration is 0
@@ -50,19 +45,18 @@ struct LimitKey {
   std::string_view meaning;
 };
 
-// All rows, in the table's order, which is the order of reading. Constant.
+// In the table's order, which is the order of reading. Constant.
 absl::Span<const LimitKey> LimitKeys();
 
-// The limit's value in its member's unit; a flag is 0 or 1. Pure.
+// In its member's unit; a flag is 0 or 1. Pure.
 uint64_t LimitValue(const LimitKey& limit, const LimitsConfig& limits);
 
-// Changed limits that take effect only when the daemon restarts: "limits.message". A reload names
-// them in the log, and goes on. Pure.
+// Changed limits, as "limits.message", for the reload's log. Pure.
 std::vector<std::string> LimitsThatNeedARestart(const LimitsConfig& before,
                                                 const LimitsConfig& after);
 
-// The limits that mpsd_limit shows, as {"message_bytes", 67108864}; durations in seconds. The
-// daemon adds the fixed bounds of proto/base/limits.h. Pure.
+// As {"message_bytes", 67108864}; durations in seconds. The daemon adds the fixed bounds of
+// proto/base/limits.h. Pure.
 std::vector<std::pair<std::string, double>> LimitSeries(const LimitsConfig& limits);
 
 }  // namespace mpsd

@@ -38,7 +38,7 @@ std::string ReadAddress(const nlohmann::json& json, const std::string& path,
   return address;
 }
 
-// Addresses of other keys, and the error for an address that is among them too.
+// `what`: the error for an address that is among these too.
 struct OtherAddresses {
   const std::vector<std::string>* addresses;
   std::string_view what;
@@ -53,7 +53,7 @@ void CheckIsNew(const std::string& address, const std::string& path,
   }
 }
 
-// Reads the list at `key`. An address may appear only once, and not among `others`.
+// An address may appear once, and not among `others`.
 std::vector<std::string> ReadAddresses(const JsonObject& object, std::string_view key,
                                        const std::string& folder, bool unix_allowed,
                                        std::vector<OtherAddresses> others) {
@@ -117,7 +117,7 @@ void ReadControl(const JsonObject& object, const std::string& folder, ListenConf
   }
 }
 
-// A text stands for a list of one, "" for an empty list.
+// A text is a list of one, "" an empty list.
 void ReadHttp(const JsonObject& object, const std::string& folder, ListenConfig* listen) {
   const std::vector<OtherAddresses> others = {{&listen->grpc, "is an address of grpc too"},
                                               {&listen->tls.grpc, "is an address of tls.grpc too"},
@@ -140,7 +140,7 @@ void ReadHttp(const JsonObject& object, const std::string& folder, ListenConfig*
   CheckIsNew(listen->http[0], path, others, object.errors());
 }
 
-// In a browser's form: a scheme, a host and perhaps a port.
+// As a browser says it: a scheme, a host and perhaps a port.
 bool IsOrigin(const std::string& text) {
   if (text == "*") return true;
   const size_t scheme = text.find("://");
@@ -158,7 +158,7 @@ void ReadOrigins(const JsonObject& object, ListenConfig* listen) {
   });
 }
 
-// In a browser's form, without the port.
+// As a browser says it, without the port.
 bool IsHostName(const std::string& text) {
   return !text.empty() && text.find_first_of("/: *?#@,\t\r\n") == std::string::npos;
 }

@@ -99,7 +99,7 @@ constexpr uint64_t kLeastRecycleBytes = 1ULL << 20;
 constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
 constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
 
-// A model at a hub is looked for when the config is complete (SetHubFolder()).
+// Looked for when the config is complete (SetHubFolder()).
 void ReadHubName(const JsonObject& object, absl::string_view name, ModelConfig* model) {
   model->format = ModelFormat::kHuggingFace;
   model->hub = std::string(name);
@@ -220,7 +220,7 @@ void ReadMostRows(const JsonObject& model, ModelConfig* config) {
   }
 }
 
-// If the model's file says its inputs, nobody knows yet whether it takes tokens.
+// If the file says the inputs, nobody knows yet whether it takes tokens.
 void ReadTokenBudget(const JsonObject& model, ModelConfig* config) {
   model.Get("max_batch_tokens", 0, kMaxCountedTokens, &config->max_batch_tokens);
   const std::vector<TensorSpec>& inputs = config->spec.inputs;
@@ -237,8 +237,8 @@ void ReadPolicy(const JsonObject& object, QueuePolicy* policy) {
   object.Get("allow_timeout_override", &policy->allow_timeout_override);
 }
 
-// A level takes what it does not say from the queue. A request that names no level is of the last
-// one: urgent requests have to say so.
+// A level takes from the queue what it does not say. Requests without a level get the last: urgent
+// ones say so.
 void ReadPriorities(const JsonObject& queue, QueuePolicies* policies) {
   const QueuePolicy usual = policies->levels[0];
   std::vector<QueuePolicy> levels;
@@ -254,7 +254,7 @@ void ReadPriorities(const JsonObject& queue, QueuePolicies* policies) {
   policies->default_level = number - 1;
 }
 
-// One legal request must always fit, so a larger message limit raises the queue's default.
+// One legal request always fits, so a larger message limit raises the default.
 void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig* config) {
   config->queue_bytes = std::max(config->queue_bytes, limits.message_bytes);
   const nlohmann::json* json = model.Find("queue");
@@ -271,7 +271,7 @@ void ReadQueue(const JsonObject& model, const LimitsConfig& limits, ModelConfig*
                                     BytesText(limits.message_bytes), ", not ", JsonText(*written)));
 }
 
-// A sequence waits in front of the pool for its lane, so the pool does not see what is offered.
+// A sequence waits in front of the pool, which does not see what is offered.
 void ReadSlo(const JsonObject& model, ModelConfig* config) {
   const nlohmann::json* json = model.Find("slo");
   if (json == nullptr) return;
@@ -308,7 +308,7 @@ void ReadRateLimit(const JsonObject& model, LaneNeeds* needs) {
   });
 }
 
-// Turns and lane time cannot be added up, so a model takes its turn by one of the two.
+// Turns and lane time cannot be added up: one of the two counts.
 void ReadWeight(const JsonObject& object, LaneNeeds* needs) {
   object.Get("weight", 1, kMaxDeviceWeight, &needs->weight);
   if (needs->weight == 0 || needs->resources.empty()) return;
@@ -383,21 +383,21 @@ void ReadDefaultFor(const JsonObject& object, std::vector<ModelTask>* tasks) {
   object.GetList("default_for", kNamesOf<ModelTask>.size() - 1, read);
 }
 
-// A decoupled model has several answers to a request, so none can be kept.
+// A decoupled model has several answers, so none can be kept.
 void ReadResponseCache(const JsonObject& object, ModelConfig* model) {
   object.GetChoice("response_cache", &model->response_cache);
   if (model->response_cache == CacheScope::kOff || !model->spec.decoupled) return;
   object.Fail("response_cache", "a decoupled model's answers are not kept");
 }
 
-// Reports that the value of `key` is too small. The key is there: the default is large enough.
+// The key is there: the default is large enough.
 void FailBelow(const JsonObject& object, std::string_view key, absl::string_view least) {
   const nlohmann::json* written = object.Find(key);
   MPSD_CHECK(written != nullptr);
   object.Fail(key, absl::StrCat("must be at least '", least, "', not ", JsonText(*written)));
 }
 
-// Reads a time that is 0 or at least a second: a shorter one would end healthy workers.
+// 0 or at least a second: a shorter time would end healthy workers.
 void ReadTimeout(const JsonObject& object, std::string_view key, int64_t maximum_ns,
                  int64_t* value_ns) {
   object.GetDuration(key, maximum_ns, value_ns);

@@ -47,7 +47,7 @@ void ReadStates(const JsonObject& sequences, SequencePolicy* policy) {
                     });
 }
 
-// Two controls or states may not supply one input, and two states may not share an output.
+// No two controls or states supply one input, no two states share an output.
 void CheckNames(const JsonObject& object, const SequencePolicy& policy) {
   std::set<std::string> inputs;
   std::set<std::string> outputs;
@@ -65,7 +65,7 @@ void CheckNames(const JsonObject& object, const SequencePolicy& policy) {
   }
 }
 
-// Reports keys that make no sense if one request depends on another.
+// Keys that make no sense if requests depend on each other.
 void CheckBeside(const JsonObject& object, const ModelConfig& model) {
   if (model.spec.decoupled) object.Fail("sequences", "are not for a decoupled model");
   if (model.max_request_rows > 0) {

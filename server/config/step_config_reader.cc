@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kStepKeys = {"model", "version", "inputs", "outputs"};
 constexpr std::array<std::string_view, 2> kStepsQueueKeys = {"requests", "bytes"};
-// Keys that only a model with workers has.
+// Only a model with workers has these.
 constexpr std::array<std::string_view, 24> kWorkersKeys = {
     "path",      "format",       "device",         "placement",        "pad",
     "warmup",    "sandbox",      "batching",       "circuit",          "recycle",
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 24> kWorkersKeys = {
 constexpr uint32_t kMaxStepVersion = 2'000'000'000;
 constexpr uint64_t kMaxStepsQueueBytes = 1ULL << 40;
 
-// Maps names of a member's tensors to names in the whole.
+// From a member's tensors to the whole's.
 void ReadLinks(const JsonObject& object, std::string_view key,
                std::map<std::string, std::string>* links) {
   object.Require(key);
@@ -101,7 +101,7 @@ void CheckTensors(const JsonObject& object, const std::vector<TensorSpec>& tenso
   }
 }
 
-// Builds the graph of the model's steps, and reports what is wrong with it.
+// Builds the graph, and reports its faults.
 bool CheckGraph(const ModelConfig& model, const std::string& path, JsonErrors* errors,
                 StepGraph* graph) {
   std::vector<StepFault> faults;
@@ -119,8 +119,8 @@ const ModelConfig* FindMember(const std::vector<ModelConfig>& models, const Mode
   return found == models.end() ? nullptr : &*found;
 }
 
-// A model that takes texts has inputs that its config does not name. If there are several versions,
-// nobody knows which of them serves.
+// A model that takes texts has inputs that its config does not name. Among several versions, nobody
+// knows which one serves.
 Member MemberOf(const std::vector<ModelConfig>& models, const ModelStep& step,
                 const ModelConfig& found) {
   const auto versions = std::count_if(models.begin(), models.end(), [&](const ModelConfig& model) {

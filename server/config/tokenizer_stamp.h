@@ -1,4 +1,4 @@
-// StampOfTokenizer: identifies the contents of a tokenizer and the settings beside it.
+// StampOfTokenizer: identifies a tokenizer and the settings beside it.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace mpsd {
 
-// Changes when the stamp of the file at `path` changes, or that of one of the kTokenizerSettings
-// beside it: a changed prompt changes the tokens of texts. Ignores other files in the folder, such
-// as the daemon's own config. Asks the file system. Thread-safe.
+// Changes with the file at `path` and with the kTokenizerSettings beside it, no other file. Asks
+// the file system. Thread-safe.
 FileStamp StampOfTokenizer(const std::string& path);
 
 }  // namespace mpsd

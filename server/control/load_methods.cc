@@ -12,7 +12,7 @@ using OrcaRequest = xds::service::orca::v3::OrcaLoadReportRequest;
 
 constexpr int64_t kMostPauseS = 3600;
 
-// A request that cannot be read has no report either.
+// An unreadable request gets no report either.
 int64_t PauseNs(absl::string_view bytes) {
   OrcaRequest request;
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return 0;

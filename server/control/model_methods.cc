@@ -38,7 +38,7 @@ std::optional<bool> IsServing(const ModelDirectory& models, const std::string& n
   return model->IsReady() && models.stage == ServingStage::kServing;
 }
 
-// Covers everything that IsServing() looks at, for all models.
+// Covers all that IsServing() looks at.
 uint64_t StateOf(const ModelDirectory& models) {
   size_t state = absl::HashOf(models.stage.load(), models.strict.load());
   for (const std::shared_ptr<ServedModel>& model : models.models()) {
@@ -64,7 +64,7 @@ void Describe(const TensorSpec& tensor, bool batches,
   for (const int64_t dim : tensor.told_dims()) metadata->add_shape(dim);
 }
 
-// The optional inputs' names: "B,C". The message has no other place for them.
+// The optional inputs' names, "B,C", for which the message has no other place.
 std::string OptionalInputs(absl::Span<const TensorSpec> inputs) {
   std::vector<absl::string_view> names;
   for (const TensorSpec& input : inputs) {
@@ -100,7 +100,7 @@ absl::Status Metadata(const ModelDirectory& models, const pb::ModelMetadataReque
   return absl::OkStatus();
 }
 
-// Unknown models and versions are not ready; only a malformed version is an error.
+// Only a malformed version is an error.
 absl::Status Readiness(const ModelDirectory& models, const pb::ModelReadyRequest& request,
                        pb::ModelReadyResponse* response) {
   const absl::StatusOr<std::shared_ptr<ServedModel>> model =
@@ -151,7 +151,7 @@ void DescribeOutput(const TensorSpec& spec, const ModelFacts& facts, pb::ModelOu
   if (file != facts.label_files.end()) output->set_label_filename(file->second);
 }
 
-// How many of the model's processes each device has.
+// The number of processes by device.
 std::vector<std::pair<std::string, uint32_t>> CountByDevice(const std::vector<std::string>& all) {
   std::vector<std::pair<std::string, uint32_t>> counts;
   for (const std::string& device : all) {
@@ -166,7 +166,7 @@ std::vector<std::pair<std::string, uint32_t>> CountByDevice(const std::vector<st
   return counts;
 }
 
-// The device is "cpu", "cuda", "cuda:1" or "mps".
+// "cpu", "cuda", "cuda:1" or "mps".
 void DescribeDevice(absl::string_view device, pb::ModelInstanceGroup* group) {
   if (!absl::ConsumePrefix(&device, "cuda")) {
     group->set_kind(pb::ModelInstanceGroup::KIND_CPU);
@@ -188,7 +188,7 @@ void DescribeRateLimit(const LaneNeeds& needs, pb::ModelRateLimiter* target) {
   }
 }
 
-// All lanes of all processes are alike: devices with equal numbers of them form one group.
+// Devices with equally many processes form one group.
 void DescribeInstances(const ServedModel& model, pb::ModelConfig* config) {
   const ModelFacts& facts = model.facts;
   uint32_t processes_before = 0;
@@ -239,7 +239,7 @@ void DescribeSteps(const std::vector<ModelStep>& steps, pb::ModelEnsembling* tar
   }
 }
 
-// The values have the type of the model's input.
+// The values have the input's type.
 void DescribeControl(const ModelSpec& spec, const SequenceControl& source,
                      pb::ModelSequenceBatching::Control::Kind kind,
                      pb::ModelSequenceBatching* target) {
@@ -311,7 +311,7 @@ void DescribeSequences(const ServedModel& model, pb::ModelConfig* config) {
   DescribeStrategy(model.facts, target);
 }
 
-// How the model runs: either steps, or lanes and batches.
+// Either steps, or lanes and batches.
 void DescribeRuns(const ServedModel& model, pb::ModelConfig* config) {
   if (model.members != nullptr) {
     return DescribeSteps(model.facts.steps, config->mutable_ensemble_scheduling());
@@ -374,7 +374,7 @@ void Describe(const InferenceStatistics::Totals& totals, pb::ModelStatistics* ta
   Describe(totals.compute_input, infer->mutable_compute_input());
   Describe(totals.compute_infer, infer->mutable_compute_infer());
   Describe(totals.compute_output, infer->mutable_compute_output());
-  // Clients that print a breakdown expect these fields even if no answer is kept.
+  // Clients that print a breakdown expect these fields.
   Describe(totals.cache_hit, infer->mutable_cache_hit());
   Describe(totals.cache_miss, infer->mutable_cache_miss());
   for (size_t rows = 0; rows < totals.by_batch_size.size(); ++rows) {

@@ -1,4 +1,4 @@
-// ModelStates: the state of each served or refused version of a model.
+// ModelStates: the state of each version of a model.
 #pragma once
 
 #include <string>
@@ -10,14 +10,13 @@
 
 namespace mpsd {
 
-// A published generation's state. It is kUnavailable once a worker of a model that is not ready has
-// left last words, which go to `*why` unless that is null. A model of steps that is not ready is
-// kUnavailable, since a member is missing. Thread-safe.
+// kUnavailable if a model that is not ready has a worker with last words, which go to `*why` unless
+// that is null, or lacks a member. Thread-safe.
 ModelState StateOf(const ServedModel& model, const std::vector<WorkerInfo>& workers,
                    std::string* why);
 
-// A sample for each published generation and each refused version. Runs on the thread of a /metrics
-// scrape, and blocks no longer than copies take. Thread-safe.
+// For each published generation and each refused version. Runs on the thread of a /metrics scrape.
+// Thread-safe.
 std::vector<ModelStateSample> ModelStates(const ModelDirectory& models,
                                           const WorkerStatusSource& workers);
 

@@ -32,8 +32,7 @@ constexpr const char* kServices[] = {"inference.GRPCInferenceService",
 constexpr const char* kPackage = "grpc.reflection.v1";
 constexpr const char* kOlderPackage = "grpc.reflection.v1alpha";
 
-// All linked descriptors, with the reflection service once more under its older name, which older
-// clients ask for: the same messages in another package.
+// All linked descriptors, and the reflection service under its older name too.
 std::shared_ptr<const DescriptorPool> MakePool() {
   google::protobuf::FileDescriptorProto file;
   reflection_pb::ServerReflectionRequest::descriptor()->file()->CopyTo(&file);
@@ -81,7 +80,7 @@ void AnswerFile(const FileDescriptor* file, absl::string_view what,
   AddWithImports(file, &seen, response->mutable_file_descriptor_response());
 }
 
-// No message has extensions: for an existing message the answer is an empty list.
+// No message has extensions: an existing one gets an empty list.
 void AnswerExtensions(const DescriptorPool& pool, const std::string& type,
                       reflection_pb::ServerReflectionResponse* response) {
   if (pool.FindMessageTypeByName(type) == nullptr) return Refuse("type", response);
@@ -116,7 +115,7 @@ void AnswerReflection(const DescriptorPool& pool,
   response->mutable_error_response()->set_error_message("the request asks nothing");
 }
 
-// Links in the descriptors of files that nothing else refers to.
+// Links in descriptors that nothing else refers to.
 void LinkDescriptors() {
   MPSD_CHECK(mpsd::control::v1::StatusRequest::descriptor() != nullptr);
   MPSD_CHECK(grpc::health::v1::HealthCheckRequest::descriptor() != nullptr);

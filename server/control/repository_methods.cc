@@ -45,8 +45,8 @@ absl::Status CheckNames(const std::string& repository, const std::string& model)
   return absl::OkStatus();
 }
 
-// No client's text becomes part of a path. A name that looks like a path is refused anyway, with
-// Triton's text. An unload needs no check: it finds no model of such a name.
+// No client's text becomes part of a path, but Triton refuses such a name with this text. An unload
+// finds no model of such a name.
 absl::Status CheckLoadNames(const std::string& repository, const std::string& model) {
   absl::Status status = CheckNames(repository, model);
   if (!status.ok() || !LooksLikePath(model)) return status;
@@ -77,7 +77,7 @@ absl::Status ReadLoadParameters(const Parameters& parameters, std::string* confi
   return absl::OkStatus();
 }
 
-// No model depends on another, so the value makes no difference.
+// No model depends on another: the value makes no difference.
 absl::Status CheckUnloadParameters(const Parameters& parameters) {
   for (const auto& [name, value] : parameters) {
     if (name != "unload_dependents") {
@@ -114,10 +114,10 @@ Done ForClient(Done done) {
 }
 
 constexpr absl::string_view kCutOut = "(…)";
-constexpr size_t kMaxTextBytes = 4096;  // a text may repeat what a client sent
+constexpr size_t kMaxTextBytes = 4096;  // a text may repeat a client's words
 
-// Size of the quoted text that begins at `begin`, with its quotes; 0 if none does. An apostrophe
-// inside a word is no quote.
+// Size of the quoted text at `begin`, with its quotes; 0 if there is none. An apostrophe inside a
+// word is no quote.
 size_t QuotedBytes(absl::string_view text, size_t begin) {
   const char quote = text[begin];
   const bool is_quote = quote == '\'' || quote == '"';

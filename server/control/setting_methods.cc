@@ -17,7 +17,7 @@ namespace {
 namespace pb = inference;
 using LogValue = pb::LogSettingsRequest::SettingValue;
 
-// The switches, and the format's name, which changes no line.
+// The format's name changes no line.
 struct LogChoice {
   LogSwitches switches;
   bool iso = false;
@@ -79,7 +79,7 @@ absl::Status LogSettings(const SettingSubjects& subjects, std::atomic<bool>* iso
 
 using TraceValue = pb::TraceSettingRequest::SettingValue;
 
-// Reads a setting's whole number; without a value the setting gets its default.
+// Without a value the setting gets its default.
 absl::Status ReadNumber(const std::string& name, const TraceValue& value, int64_t least,
                         int64_t otherwise, int64_t* number) {
   *number = otherwise;
@@ -104,7 +104,7 @@ absl::string_view ModeOf(TraceFormat format) {
   return format == TraceFormat::kOtlp ? "opentelemetry" : "triton";
 }
 
-// A fixed setting may be set to the value that it has.
+// It may be set to the value that it has.
 absl::Status CheckFixed(const std::string& name, const TraceValue& value, absl::string_view fixed) {
   if (value.value_size() == 0) return absl::OkStatus();
   if (value.value_size() == 1 && value.value(0) == fixed) return absl::OkStatus();
@@ -170,7 +170,7 @@ absl::Status CheckModel(const ModelDirectory& models, const std::string& name) {
   return absl::InvalidArgumentError(absl::StrCat("Request for unknown model : ", name));
 }
 
-// TraceSetting without a trace file: no setting can change, but each may be set to its value.
+// Without a trace file each setting may only be set to its value.
 absl::Status NoTraceSetting(const pb::TraceSettingRequest& request,
                             pb::TraceSettingResponse* response) {
   TraceSettings off;

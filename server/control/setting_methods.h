@@ -1,4 +1,4 @@
-// SettingMethods: what clients set at run time: LogSettings, TraceSetting and their own memory.
+// SettingMethods: what clients set at run time.
 #pragma once
 
 #include <string>
@@ -12,22 +12,18 @@ namespace mpsd {
 
 class ClientRegions;
 
-// The methods' subjects. All pointers outlive the table.
+// All pointers outlive the table.
 struct SettingSubjects {
   const ModelDirectory* models = nullptr;
   Logger* logger = nullptr;
   TraceLog* traces = nullptr;  // null: the config names no trace file
-  std::string log_file;        // file names without folders; empty: none
+  std::string log_file;        // without folders, as the next one; empty: none
   std::string trace_file;
 };
 
-// Adds LogSettings and TraceSetting of the inference service. REQUIRES: there are models and a
-// logger.
-//
-// Both methods read and write: a request without settings only reads, and every answer holds all
-// current settings. A change is in force at once, until the next one or the daemon's end; the
-// config file is not written. Trace settings apply to the named model, or to all models without
-// their own.
+// LogSettings and TraceSetting. A request without settings only reads; every answer holds all
+// current settings. A change is in force until the next one or the daemon's end. Trace settings
+// apply to the named model, or to all models without their own.
 //
 //   LogSettings        what it may be set to
 //   log_error          bool
@@ -44,29 +40,23 @@ struct SettingSubjects {
 //   trace_mode         the mode that the config chose
 //   log_frequency      "0"
 //
-// An unknown or malformed setting is INVALID_ARGUMENT, and so is TraceSetting of a model that is
-// not ready. A setting that names a file, or asks for something missing here, is UNIMPLEMENTED. A
-// request is applied whole or not at all. Answers name files without their folders. Without
-// `traces` each trace setting may only be set to the value that it has. Both run on the queue
-// thread of their call and do not block. If two requests coincide, one wins.
+// A request is applied whole or not at all. INVALID_ARGUMENT for an unknown or malformed setting,
+// and for a model that is not ready. UNIMPLEMENTED for a setting that names a file or asks for
+// something missing here. Answers name files without their folders. Both run on their call's thread
+// and do not block. If two requests coincide, one wins. REQUIRES: there are models and a logger.
 void AddSettingMethods(const SettingSubjects& subjects, MethodTable* table);
 
-// Adds Register, Unregister and Status of system and CUDA shared memory, six methods of the
-// inference service. They only translate: `regions`, which outlives the table, holds the regions,
-// decides what fits, and has every bound.
+// Register, Unregister and Status of system and CUDA shared memory. They only translate: `regions`,
+// which outlives the table, decides and has every bound.
 //
 //   Register    opens the memory and gives it a name, for the requests of this connection
 //   Unregister  forgets the name, or every name of the kind when it is empty; OK where there is
 //               none. Requests that use the memory keep it open until they have ended
 //   Status      the caller's own regions of the kind; NOT_FOUND for a name that is not registered
 //
-// A client sees only its own connection's regions: CallerInfo::connection is the key. All run on
-// the thread of their call and do not block. Only CudaSharedMemoryRegister is deferred, since a
-// device may take seconds to open memory: the thread `device-copies` answers.
-//
-// If the config allows no regions of a kind (decided here once), that kind's methods answer
-// UNIMPLEMENTED and tell the client to use raw_input_contents. Only an Unregister without a name is
-// OK, since nothing is registered.
+// All run on their call's thread and do not block, except CudaSharedMemoryRegister: a device may
+// take seconds, so the thread `device-copies` answers. If the config allows no regions of a kind,
+// its methods answer UNIMPLEMENTED; only an Unregister without a name is OK.
 void AddSharedMemoryMethods(ClientRegions* regions, MethodTable* table);
 
 }  // namespace mpsd

@@ -19,8 +19,8 @@ absl::Status NotEnabled(const std::string& why) {
   return absl::UnimplementedError(absl::StrCat(why, "; send tensors in raw_input_contents"));
 }
 
-// Clients that clean up first list and unregister all regions of both kinds, whatever the server
-// allows. Only a region with a name is refused, since there can be none.
+// Clients that clean up first list and unregister all regions, whatever the server allows. Only a
+// region with a name is refused.
 template <typename StatusRequest, typename StatusResponse, typename UnregisterRequest,
           typename UnregisterResponse>
 void AddRefusal(absl::string_view kind, const std::string& why, MethodTable* table) {
@@ -55,7 +55,7 @@ void Describe(const RegionSpec& spec, pb::CudaSharedMemoryStatusResponse::Region
   status->set_byte_size(spec.bytes);
 }
 
-// `kind_name` is the name that clients know.
+// `kind_name` is the clients' word.
 template <typename Response>
 absl::Status Status(const ClientRegions& regions, const CallerInfo& caller, RegionKind kind,
                     absl::string_view kind_name, const std::string& name, Response* response) {

@@ -30,7 +30,7 @@ uint64_t BytesOfFile(const fs::path& path) {
   return error ? 0 : bytes;
 }
 
-// Bytes of a folder's weights, which may be in several files. Beside safetensors a worker reads no
+// A folder's weights may be in several files. Beside safetensors a worker reads no
 // pytorch_model.bin.
 uint64_t BytesOfFolder(const fs::path& folder) {
   uint64_t safetensors = 0;
@@ -91,7 +91,7 @@ HostFacts HostSurvey::FactsFor(absl::Span<const ModelConfig> models) {
   }
   facts.cuda_mps = cuda_mps_;
   facts.cores = platform::UsableCores();
-  // With a quota of the cores' time others use them too, and only the kernel knows where room is.
+  // Under a quota others use these cores too, and only the kernel knows where room is.
   if (has_nodes && facts.cores == allowed.size()) {
     facts.nodes = nodes.cores();
     for (const std::string& address : facts.gpu_addresses) {

@@ -1,12 +1,4 @@
-// HostSurvey: the host's facts that the placement of models depends on.
-//
-// The front end never links torch and never opens a device: a fault of a driver would take down the
-// process that holds all clients. So a worker is asked once about gpus, and then ends:
-//
-//   HostSurvey ── spawns ──▶ mpsd-worker --devices
-//              ◀── one line ── {"devices":["cpu"],"passed_over":"cuda: libcudnn.so.9: …",…}
-//
-// The operating system says cores and memory, at each question.
+// HostSurvey: the host's facts for the placement of models.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +15,25 @@
 
 namespace mpsd {
 
-// The model factory asks it before each model's start; never on a request's path. Owned by the
-// daemon; the logger outlives it. Remembers what a worker said about the devices, even if it said
-// nothing: a gpu that is plugged in later needs a restart of the daemon. DecidePlacements()
-// decides. Thread-safe; a thread that asks while another one waits for the worker waits too.
+// A driver's fault would take down the front end, so a worker is asked once about gpus:
+//
+//   HostSurvey ── spawns ──▶ mpsd-worker --devices
+//              ◀── one line ── {"devices":["cpu"],"passed_over":"cuda: libcudnn.so.9: …",…}
+//
+// Keeps the answer, or its lack: a gpu that is plugged in later needs a restart. Owned by the
+// daemon; the logger outlives it. Thread-safe.
 class HostSurvey {
  public:
-  // With `cuda_mps` several processes can use a CUDA device at the same time. `sysfs` is where the
-  // kernel tells of memory nodes.
+  // With `cuda_mps` several processes can use a CUDA device at once. `sysfs` tells of memory nodes.
   HostSurvey(std::string worker_binary, bool cuda_mps, Logger* logger, std::string sysfs = "/sys")
       : worker_binary_(std::move(worker_binary)),
         cuda_mps_(cuda_mps),
         logger_(logger),
         sysfs_(std::move(sysfs)) {}
 
-  // The facts for placing these models, which are all that share the host. The first time that a
-  // placement depends on the devices and the host may have a gpu, it runs `mpsd-worker --devices`
-  // and blocks for up to a minute. If that fails the log says so, and "auto" is the cpu from then
-  // on. The log also says which gpu "auto" passes over, and why.
+  // `models` are all that share the host. If a placement depends on the devices and the host may
+  // have a gpu, the first call blocks for up to a minute. If the worker fails the log says so, and
+  // "auto" is the cpu from then on.
   HostFacts FactsFor(absl::Span<const ModelConfig> models) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -56,18 +49,15 @@ class HostSurvey {
   HostFacts devices_ ABSL_GUARDED_BY(mu_);
 };
 
-// Whether the model's placement depends on the host's devices. A model on the cpu is placed without
-// asking a worker. So is one on CUDA devices that its config names, except where the host has
-// several memory nodes. Pure.
+// A model on the cpu is placed without asking a worker. So is one on named CUDA devices, unless the
+// host has several memory nodes. Pure.
 bool DependsOnDevices(const ModelConfig& model, bool has_nodes);
 
-// The size of each model's file, or of its folder's weight files, as a measure of its weights'
-// memory; 0 if there is none. Asks the file system.
+// By model, of its file or its folder's weights; 0 if there is none. Asks the file system.
 std::vector<uint64_t> FileBytes(absl::Span<const ModelConfig> models);
 
-// Reads the line that `mpsd-worker --devices` writes into `host`: "auto" means the first device,
-// and CUDA devices are counted, with their addresses. False, with `host` unchanged, if the line is
-// not understood. Pure.
+// Reads the line of `mpsd-worker --devices`: "auto" means the first device. False, with `host`
+// unchanged, if the line is not understood. Pure.
 bool ReadDevices(const std::string& line, HostFacts* host);
 
 }  // namespace mpsd

@@ -81,7 +81,7 @@ ModelFacts FactsOf(const ModelConfig& model, const Placement& placement) {
   return facts;
 }
 
-// Null keeps the pool's own value. As Triton's schedulers, for tests that need all their requests
+// Null keeps the pool's own value. Triton's schedulers have this for tests that need all requests
 // in one queue.
 uint32_t HeldRequests() {
   const char* const value = std::getenv("TRITONSERVER_DELAY_SCHEDULER");
@@ -95,8 +95,7 @@ std::shared_ptr<const Scheduler> SchedulerOf(const ModelConfig& model, const Poo
                                            options.preferred_rows);
 }
 
-// Keeps the model's file or files open for its workers; none if a worker could not open them that
-// way.
+// Keeps the files open for workers; none if a worker could not open them that way.
 void KeepFiles(const ModelConfig& model, SupervisedModel* supervised) {
   if (model.format == ModelFormat::kHuggingFace) {
     KeptFolder folder = KeepFolder(model.path, model.stamp);
@@ -109,7 +108,7 @@ void KeepFiles(const ModelConfig& model, SupervisedModel* supervised) {
   supervised->files.push_back(std::move(file));
 }
 
-// Why a model with texts cannot serve: it would be ready, and refuse each text.
+// A model with texts would be ready, and refuse each text.
 absl::Status TextsFault(const ServedModel& model) {
   const absl::Status& status = model.texts.status();
   if (status.ok() || absl::IsUnimplemented(status)) return absl::OkStatus();
@@ -189,7 +188,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
     options.queue_requests.push_back(level.requests);
   }
   options.queue_bytes = model.queue_bytes;
-  // A sequence has one request at a time in the pool. The queue before the pool counts the others.
+  // A sequence has one request at a time in the pool.
   options.held_requests = model.sequences.has_value() ? 0 : HeldRequests();
   options.max_answer_bytes = parts_.message_bytes;
   options.scheduler = SchedulerOf(model, options);
@@ -223,7 +222,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
 
 absl::Status ModelFactory::WaitUntilServing(const ServedModel& model,
                                             const std::function<bool()>& give_up) {
-  // Known at once, while its workers still load.
+  // Known while its workers still load.
   if (absl::Status status = TextsFault(model); !status.ok()) return status;
   if (model.members == nullptr) return parts_.supervisor->WaitUntilServing(model, give_up);
   const auto fault = [this](const ServedModel& member) { return Fault(member); };

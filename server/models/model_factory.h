@@ -1,11 +1,4 @@
-// ModelFactory: makes a generation of a model from its config: pool, counters, workers.
-//
-//   ModelConfig ─▶ DecidePlacements ─▶ Pool ─▶ ServedModel ─▶ MetricsPage::AddModel
-//                                        └───▶ SupervisedModel ─▶ Supervisor::Add
-//
-// The reload knows generations and no workers; the supervisor knows workers and no configs; the
-// pool knows neither. Only here they meet, as functions between their values: LoadOrder,
-// PoolOptions, SupervisionLimits, ModelFacts.
+// ModelFactory: makes a generation of a model from its config.
 #pragma once
 
 #include "proto/base/clock.h"
@@ -22,7 +15,7 @@
 
 namespace mpsd {
 
-// A factory's connections. The referents outlive it.
+// The referents outlive the factory.
 struct ModelFactoryParts {
   const Clock* clock = nullptr;
   CompletionSink* replies = nullptr;
@@ -33,10 +26,10 @@ struct ModelFactoryParts {
   Supervisor* supervisor = nullptr;
   MetricsPage* page = nullptr;
   HostSurvey* survey = nullptr;
-  uint64_t message_bytes = 0;  // the largest message of a client, which bounds open dims
+  uint64_t message_bytes = 0;  // limit of a client's message, which bounds open dims
 };
 
-// Where each part of a ModelConfig goes:
+// Reloads, supervisor and pool do not know each other; only here they meet.
 //
 //   path, format, spec, parameters, sandbox, warmup,  LoadOrder            the worker
 //   keep_warm, precision
@@ -50,22 +43,17 @@ struct ModelFactoryParts {
 //   device, placement                                 Placement, which the other four follow
 //   steps                                             MakeStepModel(): a StepQueue, and no worker
 //
-// Start() starts no worker and takes no shared memory: the supervisor's thread does both
-// afterwards.
-//
-// The daemon's GenerationMaker. The reloader calls it, on main at the start and then on the thread
-// `reloader`; never on a request's path. Owns nothing that it makes. The caller gets the
-// generation, which owns its pool; the supervisor has it until its last worker is gone; the page
-// holds its counters weakly. Owned by the daemon. Thread-safe.
-// WaitUntilServing() blocks, the first Start() too (see HostSurvey), and each Start() while it
-// reads a tokenizer.
+// Called by the reloader, on main at the start, then on its threads. The generation owns its pool;
+// the supervisor has the generation until its last worker is gone; the page holds its counters
+// weakly. Owned by the daemon. Thread-safe. WaitUntilServing() blocks, the first Start() too
+// (HostSurvey), and each Start() that reads a tokenizer.
 class ModelFactory final : public GenerationMaker {
  public:
   explicit ModelFactory(const ModelFactoryParts& parts) : parts_(parts) {}
 
-  // Cannot fail: workers find out that a model cannot be loaded, and WaitUntilServing() says so.
-  // That also says why a tokenizer of the config or folder does not work; such a model is never
-  // ready. Places the model among `others`, whose placements stay.
+  // Cannot fail: WaitUntilServing() says if a model cannot be loaded, or its tokenizer does not
+  // work. Such a model is never ready. Placements of `others` stay. Starts no worker: the
+  // supervisor's thread does.
   std::shared_ptr<ServedModel> Start(const ModelConfig& model, absl::Span<const ModelConfig> others,
                                      std::shared_ptr<ModelMetrics> counters) override;
   absl::Status WaitUntilServing(const ServedModel& model,
@@ -74,8 +62,7 @@ class ModelFactory final : public GenerationMaker {
   void Retire(const std::shared_ptr<ServedModel>& model) override;
 
  private:
-  // The pool. In front of it may stand a queue that keeps sequences, or one that cuts requests
-  // larger than a batch.
+  // The pool, perhaps behind a queue for sequences or for requests larger than a batch.
   std::unique_ptr<RequestQueue> QueueOf(const ModelConfig& model, const ServedModel* served,
                                         std::unique_ptr<Pool> pool) const;
 

@@ -27,7 +27,7 @@ uint32_t OrElse(uint32_t configured, uint32_t chosen) {
   return configured > 0 ? configured : chosen;
 }
 
-// If no device is known, the list is the first one: its worker says why it cannot be used.
+// If none is known, the first: its worker says why it cannot be used.
 std::vector<std::string> AllCudaDevices(const HostFacts& host) {
   std::vector<std::string> devices;
   for (uint32_t i = 0; i < std::min(host.cuda_devices, kMaxWorkers); ++i) {
@@ -56,7 +56,7 @@ std::string DeviceNoteOf(const ModelConfig& model, const HostFacts& host) {
 
 bool IsMps(const std::string& device) { return absl::StartsWith(device, "mps"); }
 
-// Memory must hold one process more, since a replacement starts before the old one ends.
+// Memory must hold one more, since a replacement starts before the old one ends.
 uint32_t MpsProcesses(const HostFacts& host, size_t index) {
   if (host.working_set_bytes == 0 || index >= host.file_bytes.size()) return kMpsProcesses;
   const uint64_t room_bytes = host.working_set_bytes / 100 * kWorkingSetPercent;
@@ -65,12 +65,11 @@ uint32_t MpsProcesses(const HostFacts& host, size_t index) {
   return fitting > kMpsProcesses ? kMpsProcesses : 1;
 }
 
-// The cores that the models on the cpu share.
 uint32_t CoresForModels(const HostFacts& host) {
   return host.cores <= kSmallHostCores ? host.cores : host.cores - 1;
 }
 
-// The cores of a model on the cpu. Models with a weight use all their cores in turns.
+// The cores of a model on the cpu.
 struct CpuShares {
   uint32_t models = 0;
   uint32_t alone = 1;
@@ -90,7 +89,7 @@ CpuShares SharesOf(absl::Span<const ModelConfig> models, const HostFacts& host) 
     if (model.lane_needs.weight > 0) ++weighted;
   }
   const uint32_t cores = CoresForModels(host);
-  // One division, so that a remainder is not lost to the models that share.
+  // One division, so that no remainder is lost.
   return {on_cpu, std::max(1U, cores / std::max(1U, on_cpu)),
           std::max(1U, cores * weighted / std::max(1U, on_cpu))};
 }
@@ -102,7 +101,7 @@ std::vector<DeviceShare> Spread(uint32_t processes, const std::vector<std::strin
   return shares;
 }
 
-// The nodes that the processes of a model take in turn, and the first one's turn.
+// A model's processes take these nodes in turn.
 struct NodeTurns {
   absl::Span<const std::vector<uint32_t>> nodes;  // empty: none keeps to a node
   size_t first = 0;
@@ -181,7 +180,6 @@ void PlaceOnGpu(const ModelConfig& model, const HostFacts& host, size_t index,
   placement->cores = placement->lanes * placement->threads;
 }
 
-// All processes on a device get equal shares of its memory.
 void ShareMemory(std::vector<Placement>* placements) {
   std::map<std::string, uint32_t> counts;
   for (const Placement& placement : *placements) {

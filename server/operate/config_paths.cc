@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr uint64_t kMaxConfigBytes = 1 << 20;
 
-// The member `key` of `object`, if it is one of the type that `fallback` has.
+// Only if it has the type of `fallback`.
 template <typename T>
 T Member(const json& object, const char* key, T fallback) {
   if (!object.is_object() || !object.contains(key)) return fallback;

@@ -11,11 +11,11 @@
 namespace mpsd {
 namespace {
 
-// Where deploy/ and packages put the unit.
+// Where deploy/ and packages put it.
 constexpr const char* kUnits[] = {
     "/etc/systemd/system/mpsd.service", "/usr/local/lib/systemd/system/mpsd.service",
     "/usr/lib/systemd/system/mpsd.service", "/lib/systemd/system/mpsd.service"};
-// The logs of deploy/launchd, and of Homebrew's service on both kinds of Mac.
+// By deploy/launchd, and by Homebrew on both kinds of Mac.
 constexpr const char* kServiceFiles[] = {"/usr/local/var/log/mpsd/mpsd.log",
                                          "/opt/homebrew/var/log/mpsd.log",
                                          "/usr/local/var/log/mpsd.log"};
@@ -34,7 +34,7 @@ LogPlaces Survey(const std::string& file) {
   return places;
 }
 
-// Goes on with the next file after the log was rotated.
+// Follows a rotated log.
 std::vector<std::string> TailOf(const std::string& file, const LogsOptions& options) {
   std::vector<std::string> command = {"tail", "-n", absl::StrCat(options.lines)};
   if (options.follow) command.emplace_back("-F");

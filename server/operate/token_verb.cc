@@ -75,7 +75,7 @@ absl::Status Revoke(const TokenOptions& options, const ConfigPaths& paths, std::
   } else {
     err << "mpsd: '" << options.name << "' is no more in " << paths.tokens << "\n";
   }
-  // A reload with a rule for a token that is not there changes nothing.
+  // A reload with a rule for a missing token changes nothing.
   if (HasRule(paths, options.name)) {
     err << "mpsd: access.rules of " << paths.config << " still names '" << options.name
         << "': remove that rule first, or the token stays valid after a reload\n";

@@ -1,10 +1,10 @@
-// token_verb: the verb `token`, which changes the file of tokens that the config names.
+// token_verb: changes the file of tokens that the config names.
 //
 //   token create NAME    a new token, printed once; the file keeps its digest
 //   token list           the names
 //   token revoke NAME    takes it out of the file
 //
-// A running daemon reads the file again on SIGHUP. docs/access.md is the operator's page.
+// A daemon reads the file again on SIGHUP. docs/access.md is the operator's page.
 #pragma once
 
 #include <ostream>
@@ -14,7 +14,6 @@
 
 namespace mpsd {
 
-// The options as they stand on the command line; server/main.cc fills them.
 struct TokenOptions {
   std::string action;  // "create", "list", "revoke"
   std::string name;    // `list` has none
@@ -23,9 +22,9 @@ struct TokenOptions {
   bool json = false;
 };
 
-// Writes the answer to `out` and what is still to be done to `err`. INVALID_ARGUMENT for a name
-// that is missing, cannot be, or stands at `list`; ALREADY_EXISTS and NOT_FOUND of the name; errors
-// of ReadConfigPaths() and EditTokenFile(). Called by main.
+// Writes what is still to be done to `err`. INVALID_ARGUMENT for a name that is missing, cannot be,
+// or stands at `list`; ALREADY_EXISTS and NOT_FOUND of the name; errors of ReadConfigPaths() and
+// EditTokenFile(). Called by main.
 absl::Status RunToken(const TokenOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace mpsd

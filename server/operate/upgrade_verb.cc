@@ -38,7 +38,6 @@ std::string NameOf(const InstanceLock::Holder& holder) {
   return absl::StrCat("mpsd ", holder.version, " (process ", holder.pid, ")");
 }
 
-// The first daemon in the folders.
 absl::StatusOr<RunningDaemon> FindDaemon(const std::vector<std::string>& folders) {
   absl::Status closed;
   for (const std::string& folder : folders) {
@@ -75,7 +74,7 @@ absl::Status WaitForOutcome(const RunningDaemon& daemon) {
   return absl::NotFoundError("the daemon does not answer");
 }
 
-// Returns the outcome. `turn` is a descriptor of the state folder.
+// `turn` is a descriptor of the state folder.
 absl::Status Ask(const RunningDaemon& daemon, int turn) {
   if (turn >= 0 && flock(turn, LOCK_EX | LOCK_NB) != 0) {
     return absl::AbortedError("another `mpsd upgrade` waits for this daemon");

@@ -10,15 +10,14 @@
 
 namespace mpsd {
 
-// Owned by a pool. Thread-compatible: guarded by the pool's mutex. A request is in it from the
-// answer's completion until Pool::Continue() says that the answer is taken. Until then it cannot
-// end, since its reply is in use. It can be given up, and then ends when it is taken out.
+// Thread-compatible: its pool's mutex guards it. A request is here from an answer's completion
+// until Pool::Continue(). Its reply is in use until then, so a request that was given up ends only
+// then.
 class AnsweringList {
  public:
-  // `queue` has the requests' rows, and outlives the list.
+  // `queue` outlives the list.
   explicit AnsweringList(PoolQueue* queue) : queue_(queue) {}
 
-  // A further answer of the running request goes to its client.
   void Add(Request* request, int64_t now_ns) {
     request->Go(RequestState::kAnswering);
     ++request->answers;
@@ -26,14 +25,13 @@ class AnsweringList {
     list_.InsertByDeadline(request);
   }
 
-  // The answer is taken. The caller returns the request to its line, or ends it as
-  // Request::given_up says.
+  // The caller returns the request to its line, or ends it with Request::given_up.
   void Remove(Request* request) {
     MPSD_CHECK(request->state == RequestState::kAnswering);
     list_.Remove(request);
   }
 
-  // Gives the request this ending, unless it was given up before. Its rows end now.
+  // Gives the request this ending, unless it has one. Its rows end now.
   void GiveUp(Request* request, const absl::Status& status) {
     MPSD_CHECK(request->state == RequestState::kAnswering && !status.ok());
     if (!request->given_up.ok()) return;
@@ -41,7 +39,6 @@ class AnsweringList {
     request->given_up = status;
   }
 
-  // Gives up the requests with a deadline up to `until_ns`.
   void GiveUpExpired(int64_t until_ns, const absl::Status& status) {
     for (size_t i = 0; i < list_.size(); ++i) {
       if (list_.at(i)->deadline_ns > until_ns) return;
@@ -51,7 +48,6 @@ class AnsweringList {
 
   bool empty() const { return list_.empty(); }
 
-  // For the pool's invariants: visits the requests here, with the rows that they hold.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (size_t i = 0; i < list_.size(); ++i) {

@@ -17,8 +17,8 @@
 namespace mpsd {
 namespace {
 
-// When a client may retry whose answer needs a worker with more memory. Starts take longer, but
-// nobody knows how long.
+// The client of an answer that needs a larger worker may retry then. Starts take longer, but nobody
+// knows how long.
 constexpr int64_t kRoomierWorkerNs = kNsPerSecond;
 
 // The model has seen the request, and may have noted it.
@@ -136,8 +136,8 @@ int64_t CompletionIntake::NoteTime(InflightTable::Position position, const Infli
   return took_ns;
 }
 
-// These were let in while nothing was known of their batches. The first batch of a shape takes
-// longer than later ones, so this begins with the second.
+// Refuses requests that were let in while nothing was known of their batches. The first batch of a
+// shape takes longer than later ones, so this begins with the second.
 void CompletionIntake::RefuseLateCalls(InflightBatch* batch, int64_t took_ns, int64_t now_ns,
                                        DeferredWork* work) {
   for (BatchEntry& entry : batch->formed.entries) {
@@ -151,7 +151,7 @@ void CompletionIntake::RefuseLateCalls(InflightBatch* batch, int64_t took_ns, in
   }
 }
 
-// One batch may be slow by chance, and the mean still has the first one in it: the less counts.
+// One batch may be slow by chance, and the mean contains the first one: the smaller counts.
 int64_t CompletionIntake::RestLateNs(const Request& request, const InflightBatch& batch,
                                      int64_t took_ns, int64_t now_ns) const {
   const Batcher& batcher = queue_->batcher();
@@ -163,8 +163,7 @@ int64_t CompletionIntake::RestLateNs(const Request& request, const InflightBatch
   return LeastLatenessNs(rest, now_ns);
 }
 
-// The rows end, unless the request gets a further answer. PoolCarrier::Carry() gives replies, or
-// parts of them, to requests that have not ended.
+// The rows end, unless the request gets a further answer.
 void CompletionIntake::EndEntries(InflightBatch* batch, int64_t now_ns, DeferredWork* work) {
   CompletedBatch& completed = batch->completed;
   completed.spec = &facts_->model->spec;
@@ -189,9 +188,10 @@ void CompletionIntake::EndEntries(InflightBatch* batch, int64_t now_ns, Deferred
 }
 
 // The outputs did not fit. The requests go again with a larger lease, or each alone if no lease can
-// hold all outputs. A request that was alone waits for a larger worker. The estimate grows by
-// powers of two, so retries end, whatever the worker says. The requests are ahead of younger ones,
-// whose small answers could lower the estimate.
+// hold all outputs. A request that was alone waits for a larger worker; beyond
+// PoolOptions::max_answer_bytes it is refused. The estimate grows by powers of two, so retries end,
+// whatever the worker says. The requests are ahead of younger ones, whose small answers could lower
+// the estimate.
 void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes,
                                             const WorkerLink& link, DeferredWork* work) {
   std::vector<BatchEntry>& entries = batch->formed.entries;
@@ -216,7 +216,7 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
     }
     entry.row_count = 0;
   }
-  // The rows of requests that had ended before end with the batch.
+  // Rows of requests that had ended before end with the batch.
   std::erase_if(entries, [](const BatchEntry& entry) { return entry.row_count == 0; });
 }
 

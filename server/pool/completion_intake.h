@@ -14,24 +14,18 @@
 
 namespace mpsd {
 
-// Step 11 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
-// checks everything that a worker says: a lie condemns the worker, and no completion of a condemned
-// worker is taken.
+// Step 11 of a request. Thread-compatible: its pool's mutex guards it. A lie condemns the worker,
+// and none of its completions is taken any more.
 //
-// A batch with a true completion ends in one of these ways:
-//   answered          its requests end, and get their replies from PoolCarrier
+// A true completion frees the slot and its resources, and ends the batch in one of these ways:
+//   answered          its requests end, and PoolCarrier gives the replies
 //   answered in part  (decoupled models) its requests wait in the AnsweringList
-//   needs more room   the lease was too small: its requests join their lines again, the estimate
-//                     grows; refused where the worker has no lease so large, until another worker
-//                     has, and for ever beyond PoolOptions::max_answer_bytes
+//   needs more room   its requests go again with a larger lease: see RetryWithLargerLease()
 //   abandoned         nobody waits for it: its rows end
-//   of no use         it has a request whose call cannot be in time as a whole: the request is
-//                     refused instead, so that the call ends and the rest is not computed
-// In each case the slot is free again, and so are the batch's resources: the lane may get its next
-// batch.
+//   of no use         the call of one of its requests will be late as a whole: the request is
+//                     refused, so that the rest is not computed
 class CompletionIntake {
  public:
-  // All outlive the intake.
   CompletionIntake(const PoolFacts* facts, PoolQueue* queue, InflightTable* inflight,
                    PoolClaims* claims, PoolForecasts* forecasts)
       : facts_(facts),
@@ -41,7 +35,6 @@ class CompletionIntake {
         forecasts_(forecasts),
         answering_(queue) {}
 
-  // Take completions of all workers, or of one.
   void Take(DeferredWork* work);
   void TakeOf(uint32_t worker, DeferredWork* work);
 
@@ -72,10 +65,9 @@ class CompletionIntake {
   AnsweringList answering_;
 };
 
-// The ending of a request whose outputs no worker can hold. A larger worker may come, but the
-// request cannot wait for it:
+// Ends a request whose answer needs a larger worker, which may come too late.
 absl::Status LargerWorkerStarts(uint64_t bytes);
-// No larger worker can come:
+// Ends one for which no larger worker can come.
 absl::Status NoMemoryForOutputs(uint64_t bytes);
 
 }  // namespace mpsd

@@ -9,30 +9,24 @@
 
 namespace mpsd {
 
-// A request that is refused for a full queue carries a delay (RetryInfo), so that clients come back
-// when there is room, and not all at once. Owned by a pool's queue, which asks when it refuses.
-// CompletionIntake counts the requests that ended with their batch, and Pool::Tick() measures.
-// Thread-compatible: guarded by the pool's mutex. It reads no clock.
+// Thread-compatible: its pool's mutex guards it.
 //
-//   queued requests   rate         delay
+//   queued requests   rate         delay until a quarter of the queue has drained
 //   256               not known    100 ms: kUnknownRetryNs
-//   256               1000 a s     64 ms: the time of 64 requests
+//   256               1000 a s     64 ms
 //   256               10 a s       5 s: kMaxRetryNs, instead of 6.4 s
 //   3                 20000 a s    1 ms: kMinRetryNs
 class CompletionRate {
  public:
   static constexpr int64_t kWindowNs = 100 * kNsPerMs;
-  // Bounds of a delay, and the delay while no rate is known.
   static constexpr int64_t kMinRetryNs = kNsPerMs;
   static constexpr int64_t kMaxRetryNs = 5 * kNsPerSecond;
   static constexpr int64_t kUnknownRetryNs = 100 * kNsPerMs;
 
-  // So many more requests ended with their batch, in an answer or an error. Requests that expired
-  // in the queue do not count.
+  // Requests that ended with their batch, by an answer or an error; expired ones do not count.
   void Count(uint64_t requests) { answered_ += requests; }
 
-  // Measures the rate once kWindowNs have passed since the last measure; the first call begins the
-  // first window. Each measure counts for half of the rate, the first for all of it.
+  // A measure counts for half of the rate, the first one for all of it.
   void Measure(int64_t now_ns) {
     if (!std::exchange(measures_, true)) since_ns_ = now_ns;
     const int64_t window_ns = now_ns - since_ns_;
@@ -43,8 +37,6 @@ class CompletionRate {
     since_ns_ = now_ns;
   }
 
-  // How long a client that is refused now should wait: until a quarter of the queue has drained.
-  // Sooner it would probably be refused again.
   int64_t RetryDelayNs(uint32_t queued_requests) const {
     if (requests_per_ns_ <= 0) return kUnknownRetryNs;
     const double delay_ns = std::max(1.0, queued_requests / 4.0) / requests_per_ns_;
@@ -55,7 +47,7 @@ class CompletionRate {
  private:
   uint64_t answered_ = 0;  // since since_ns_
   bool measures_ = false;  // the first window has begun
-  int64_t since_ns_ = 0;   // start of the window
+  int64_t since_ns_ = 0;
   double requests_per_ns_ = 0;
 };
 

@@ -17,8 +17,8 @@
 
 namespace mpsd {
 
-// Counts the requests inside a pool. Add() and Subtract() are called only under the pool's mutex,
-// so they are plain writes; get() is thread-safe.
+// Add() and Subtract() are called under the pool's mutex, so they are plain writes; get() is
+// thread-safe.
 class InsideCount {
  public:
   void Add() { count_.store(get() + 1, std::memory_order_relaxed); }
@@ -29,26 +29,24 @@ class InsideCount {
   std::atomic<int64_t> count_{0};
 };
 
-// Lives on the stack of one call of the pool. Filled under the pool's mutex, carried out by
-// PoolCarrier::Carry() without it. Thread-compatible.
+// Lives on the stack of one call of the pool, which fills it under the mutex. PoolCarrier::Carry()
+// does it without the mutex. Thread-compatible.
 class DeferredWork {
  public:
   static constexpr int64_t kNoTick = std::numeric_limits<int64_t>::max();
 
-  // `inside` is the pool's.
   explicit DeferredWork(InsideCount* inside) : inside_(inside) {}
 
-  // The one way out of a pool: the request is no longer inside, and Carry() fails its reply.
-  // REQUIRES: the request is in no list, and its rows have ended, or end with a batch or a strike.
+  // The one way out of a pool: Carry() then fails the reply. REQUIRES: the request is in no list,
+  // and its rows have ended, or end with a batch or a strike.
   void End(Request* request, absl::Status status) {
     Leave(request);
     ended.emplace_back(request, std::move(status));
   }
 
-  // The same for a request that gets its answer with a batch of `completed`.
+  // The request gets its answer with a batch of `completed`.
   void EndAnswered(Request* request) { Leave(request); }
 
-  // Ends each request, and clears the vector.
   void EndAll(std::vector<Request*>* requests, const absl::Status& status) {
     for (Request* request : *requests) End(request, status);
     requests->clear();
@@ -62,7 +60,7 @@ class DeferredWork {
   absl::InlinedVector<std::pair<std::shared_ptr<WorkerLink>, LanePort*>, 4> wakes;
   absl::InlinedVector<std::unique_ptr<InflightBatch>, 16> completed;
   absl::InlinedVector<std::pair<Request*, absl::Status>, 4> ended;
-  std::vector<std::pair<Request*, RowTargets>> fills;  // waiting requests that got their rows
+  std::vector<std::pair<Request*, RowTargets>> fills;  // these waiting requests got their rows
   Request* struck = nullptr;  // its content is to be refused; its rows are still live
 
  private:

@@ -72,7 +72,7 @@ SchedulerSnapshot Dispatcher::Snapshot(int64_t now_ns) const {
 }
 
 // False if a batch found no output room and others wait for room too. Suspects wait only for their
-// worker, and requests with a pin only for their lane, so these are passed over.
+// worker, and pinned requests for their lane, so these are passed over.
 bool Dispatcher::RunOrPass(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
   const bool may_pass = decision.line == SchedulerDecision::kSuspects || IsPinned(decision);
   return Run(decision, now_ns, work) || may_pass;
@@ -103,8 +103,8 @@ void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, Deferre
   work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
 }
 
-// False if the worker's output area has no room: the requests are back in their line. If resources
-// are missing nothing is done, and the views say so.
+// False if the worker's output area has no room: the requests are back in their line. Without
+// resources nothing is done, and the views say so.
 bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
   const uint32_t worker = inflight_->lanes()[decision.lane].worker;
   const bool suspects = decision.line == SchedulerDecision::kSuspects;
@@ -157,8 +157,7 @@ void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, Def
   MPSD_FAILPOINT("dispatch.after_ring");
 }
 
-// Requests with a pin run only once, so they fail together if the outputs of their batch do not
-// fit. Their batches are no larger than what certainly fits.
+// Pinned requests run only once. So their batches are no larger than what certainly fits.
 uint32_t Dispatcher::MostRows(const SchedulerDecision& decision, const WorkerLink& link) const {
   const uint64_t row_bytes = forecasts_->estimate.row_bytes();
   if (row_bytes == 0 || !IsPinned(decision)) return decision.max_rows;

@@ -15,19 +15,17 @@
 
 namespace mpsd {
 
-// Step 7 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It
-// decides nothing, and wakes no lane: that is deferred.
+// Step 7 of a request. Thread-compatible: its pool's mutex guards it. It decides nothing.
 //
 // A batch's way:
-//    take the resources that it needs (PoolClaims) → form it from its line → lease room for its
-//    outputs → write the record of a free slot → push the slot's number into the lane's ring →
+//    take its resources (PoolClaims) → form it from its line → lease room for its outputs →
+//    write the record of a free slot → push the slot's number into the lane's ring →
 //    note the lane's bell in DeferredWork
 //
-// Without room the batch's requests go back into their lines, and the scheduler learns that this
-// worker has none. It also learns of missing resources, before a batch is formed.
+// The scheduler's views show missing resources or room. Without room the requests go back into
+// their lines.
 class Dispatcher {
  public:
-  // All outlive the dispatcher.
   Dispatcher(const PoolFacts* facts, PoolQueue* queue, InflightTable* inflight, PoolClaims* claims,
              PoolForecasts* forecasts)
       : facts_(facts),
@@ -37,19 +35,18 @@ class Dispatcher {
         forecasts_(forecasts),
         held_requests_(facts->options.held_requests) {}
 
-  // Gives batches to lanes until the scheduler has the pool wait, or a line's batch finds no room
-  // for its outputs: the next drain or tick then tries again. Reads the clock only if a request
-  // waits; DispatchAt() is for callers that have read it.
+  // Gives batches to lanes until the scheduler waits, or a line's batch finds no room for its
+  // outputs: the next drain or tick then tries again. Dispatch() reads the clock only if a request
+  // waits.
   void Dispatch(DeferredWork* work);
   void DispatchAt(int64_t now_ns, DeferredWork* work);
 
-  // Requests have left the queue otherwise: once none is left, the pool waits for nothing.
+  // Requests have left the queue otherwise. Once none is left, the pool waits for nothing.
   void NoteLeft(DeferredWork* work);
 
-  // Takes a batch whose replies were given, for use as the next one.
+  // The batch's replies were given.
   void Recycle(std::unique_ptr<InflightBatch> batch);
 
-  // The scheduler's view at that time.
   SchedulerSnapshot Snapshot(int64_t now_ns) const;
 
  private:

@@ -19,11 +19,10 @@
 
 namespace mpsd {
 
-// Steps 7 to 11 of a request's life. Owned by a pool. Thread-compatible: guarded by the pool's
-// mutex. It ends no request and decides nothing. Workers and lanes are named by their index, valid
-// until the next Attach() or Remove(). A scheduler sees workers() and lanes().
+// Thread-compatible: its pool's mutex guards it. Indices of workers and lanes are valid until the
+// next Attach() or Remove().
 //
-// Invariants, which CheckInvariants() checks:
+// Invariants:
 //  1. A running request is in exactly one entry of one batch here.
 //  2. A slot holds a batch exactly while a lane may still read its rows or write its lease: the
 //     batch is running, or abandoned. An abandoned batch has no request.
@@ -43,10 +42,9 @@ class InflightTable {
     bool condemned = false;  // caught lying: nothing that it says is believed
     uint64_t answered_requests = 0;
     Slowness slowness;
-    bool joined_late = false;  // the pool had run batches before it came
+    bool joined_late = false;  // the pool had run batches before
   };
 
-  // Both outlive the table.
   InflightTable(ServedModel* model, PoolKeeper* keeper) : model_(model), keeper_(keeper) {}
 
   // REQUIRES: no batch is in it.
@@ -57,16 +55,14 @@ class InflightTable {
   // REQUIRES: the worker has no batch.
   std::shared_ptr<WorkerLink> Remove(uint32_t worker);
 
-  // The index of the worker with that number (WorkerLink::worker()).
+  // `number` is WorkerLink::worker().
   std::optional<uint32_t> Find(uint32_t number) const;
 
-  // The worker was caught lying: it gets no batch, and none of its completions is believed. Tells
-  // the keeper.
+  // The worker was caught lying: it gets no batch, and is not believed. Tells the keeper.
   void Condemn(uint32_t worker, const std::string& reason);
 
   void Quiesce(uint32_t worker) { views_[worker].takes_batches = false; }
 
-  // The same until it is unpaused.
   void SetPaused(uint32_t worker, bool is_paused) {
     views_[worker].takes_batches = !is_paused && !workers_[worker].condemned;
   }
@@ -74,39 +70,35 @@ class InflightTable {
   // The worker gets only suspects. REQUIRES: what Scheduler says of kKeepWorker.
   void Keep(uint32_t worker);
 
-  // The scheduler's view of the worker. Each part of the pool writes what it alone knows:
-  // Dispatcher the room for outputs, PoolClaims the resources, SlowWorkers the slowness and the
-  // next trial. The rest is the table's.
+  // Dispatcher writes the room for outputs, PoolClaims the resources, SlowWorkers the slowness and
+  // the next trial.
   WorkerView* view(uint32_t worker) { return &views_[worker]; }
 
   // REQUIRES: the lane has fewer than kMaxLaneDepth batches.
   uint32_t FreeSlot(uint32_t lane) const;
 
-  // The lane has the batch from now on, expected to run that long on a worker that is not slow. A
-  // batch without a suspect ends its worker's keeping. Other workers are passed over. REQUIRES: the
-  // slot is free, the batch is running.
+  // `expected_ns` is for a worker that is not slow. Other workers are passed over. A batch without
+  // a suspect ends its worker's keeping. REQUIRES: the slot is free, the batch is running.
   void Start(Position position, std::unique_ptr<InflightBatch> batch, int64_t expected_ns);
 
-  // The batch came back at that time. Returns how long the lane ran it, without earlier batches.
+  // Returns how long the lane ran the batch, without earlier batches.
   int64_t NoteRun(Position position, int64_t now_ns);
 
-  // The batch has left its slot. REQUIRES: there is one, and no lane may touch it any more.
+  // REQUIRES: the slot has a batch, and no lane may touch it any more.
   std::unique_ptr<InflightBatch> TakeOut(Position position);
 
-  // The batch in a slot; null if there is none.
+  // Null if the slot is free.
   InflightBatch* At(Position position) const {
     return lanes_[position.lane].slots[position.slot].get();
   }
 
-  // Takes a running request out of its batch; its rows stay until the batch ends. The caller ends
-  // the request. REQUIRES: it is running.
+  // Takes a running request out of its batch, for the caller to end. Its rows stay until the batch
+  // ends.
   void Abandon(Request* request);
 
-  // The same for all with a deadline up to `until_ns`.
   void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
 
-  // Calls visit(Position, InflightBatch*) for each batch, lane by lane. `visit` may take out its
-  // batch.
+  // Calls visit(Position, InflightBatch*), which may take out its batch.
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (uint32_t lane = 0; lane < lanes_.size(); ++lane) ForEachOf(lane, visit);
@@ -129,7 +121,7 @@ class InflightTable {
   Slowness* slowness(uint32_t worker) { return &workers_[worker].slowness; }
   LanePort* port(uint32_t lane) const { return lanes_[lane].port; }
 
-  // CHECKs the class's invariants. Slow: for tests.
+  // Slow: for tests.
   void CheckInvariants() const;
 
  private:

@@ -1,4 +1,4 @@
-// LinkGauges: a pool's gauges of its workers' links: answers there, and lanes' counts.
+// LinkGauges: a pool's gauges of its workers' links.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,8 @@
 
 namespace mpsd {
 
-// Owned by a pool. Thread-compatible: guarded by the pool's mutex. Includes links of dead workers
-// while answers lie in them. An unread answer keeps its bytes, and so stays on the gauges after its
-// worker's death.
+// Thread-compatible: its pool's mutex guards it. An unread answer keeps its bytes after its
+// worker's death, so links of dead workers count until then.
 class LinkGauges {
  public:
   explicit LinkGauges(ModelMetrics* metrics)
@@ -23,20 +22,17 @@ class LinkGauges {
         pinned_bytes_(&metrics->pinned_output_bytes),
         workers_ready_(&metrics->workers_ready) {}
 
-  // The link has left the table: its worker is dead.
   void AddPast(const std::shared_ptr<WorkerLink>& link) {
     NoteCounts(link.get());
     past_.push_back(link);
   }
 
-  // Adds up the lanes' counts.
   void NoteCounts(const InflightTable& inflight) {
     const auto workers = static_cast<uint32_t>(inflight.workers().size());
     for (uint32_t worker = 0; worker < workers; ++worker)
       NoteCounts(inflight.worker(worker).link.get());
   }
 
-  // Shows the leases and the pinned bytes of all links, and how many workers serve.
   void Note(const InflightTable& inflight) {
     uint64_t leases = 0;
     uint64_t pinned_bytes = 0;

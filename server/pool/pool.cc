@@ -41,8 +41,7 @@ absl::Status Admit(PoolParts* parts, EnteringRequest* entering, bool others_ente
   return absl::OkStatus();
 }
 
-// Ends all requests with a deadline up to `until_ns`. A partly answered one ends once its answer is
-// taken.
+// A partly answered request ends once its answer is taken.
 void EndExpired(PoolParts* parts, int64_t until_ns, absl::StatusCode code, const char* text,
                 DeferredWork* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(parts->mu) {
   std::vector<Request*>* taken = &parts->taken;
@@ -52,7 +51,7 @@ void EndExpired(PoolParts* parts, int64_t until_ns, absl::StatusCode code, const
     if (!taken->empty()) parts->forecasts.saturation.Note(1, until_ns);
     for (const Request* request : *taken) parts->forecasts.Left(*request, until_ns);
   }
-  // A status takes heap memory, so it is made only if there is a request to end.
+  // A status takes heap memory, so it is made only if needed.
   if (!taken->empty()) work->EndAll(taken, absl::Status(code, text));
   AnsweringList* const answering = parts->intake.answering();
   if (!answering->empty()) answering->GiveUpExpired(until_ns, absl::Status(code, text));

@@ -10,28 +10,22 @@
 
 namespace mpsd {
 
-// Owned by a Pool, used by each of its faces. Thread-safe: any thread carries its own DeferredWork.
-//
-// Slow work happens only here. Lanes are woken (a system call). Replies are given (payloads are
-// copied out of the worker's segment). Rows of requests that waited for memory are filled (payloads
-// are copied in). Then a batch's memory is returned, or a filled request joins its line, once more
-// under the mutex.
-//
-// Carry() keeps this order:
-//   1. lanes are woken first, so that the device works while the rest is done;
-//   2. answers are noted and go out, then a struck request's content is remembered;
+// Owned by a Pool, used by each of its faces. Thread-safe: each thread carries its own
+// DeferredWork. Carry() keeps this order:
+//   1. lanes are woken first (a system call), so that the device works meanwhile;
+//   2. answers are noted and go out (payloads are copied), then a struck request's content is
+//      remembered;
 //   3. only then requests are failed: a client that is told of a crash and asks again is refused;
-//   4. rows are filled last. CommitAll() may find more to do, and carries it itself.
+//   4. rows of requests that waited for memory are filled last. CommitAll() carries what it finds.
 class PoolCarrier {
  public:
-  // Both outlive the carrier.
   PoolCarrier(PoolParts* parts, CompletionSink* replies) : parts_(parts), replies_(replies) {}
 
-  // Does and uses up all of `work`. May block as long as a reply's copy takes.
+  // Uses up `work`. May block as long as a reply's copy takes.
   void Carry(DeferredWork* work) ABSL_LOCKS_EXCLUDED(parts_->mu);
 
-  // The rows of reserved requests are filled. Each joins its line. Or it ends, if the client has
-  // cancelled it meanwhile or its content has crashed a worker.
+  // The rows are filled. A request ends if it was cancelled meanwhile, or its content has crashed a
+  // worker.
   void CommitAll(absl::Span<Request* const> requests) ABSL_LOCKS_EXCLUDED(parts_->mu);
 
  private:

@@ -13,18 +13,12 @@
 
 namespace mpsd {
 
-// Owned by a pool. Thread-compatible: guarded by the pool's mutex. Stands between the Dispatcher,
-// which runs a batch only once it has taken the batch's needs, and the ResourceTable. A pool
-// without needs only pays for a look at an empty list.
-//
-// Without resources the scheduler gets no lane on that device's workers
-// (WorkerView::has_resources), until the next pass. A pass is one call of Dispatcher::DispatchAt().
-// At the end of a pass, a claim that nobody asked for stops waiting: it would block other pools for
-// no reason. The views also say how long a turn takes (ExpectedTurnNs), so that no request is
-// admitted that others' turns would make late.
+// Thread-compatible: its pool's mutex guards it. Without resources the scheduler gets no lane on
+// that device's workers (WorkerView::has_resources) until the next pass, a call of
+// Dispatcher::DispatchAt(). At the end of a pass, a claim that nobody asked for stops waiting: it
+// would block other pools for no reason. The views also say how long a turn takes, for admission.
 class PoolClaims {
  public:
-  // Both outlive this.
   PoolClaims(const PoolFacts* facts, InflightTable* inflight)
       : facts_(facts), table_(facts->options.resources), inflight_(inflight) {}
 
@@ -36,14 +30,12 @@ class PoolClaims {
   void BeginPass();
   void EndPass(DeferredWork* work);
 
-  // Takes what a batch on that worker needs; the batch then holds `claim`. False if there is not
-  // enough now; the views then say so.
+  // The batch then holds `claim`. False if there is not enough now.
   bool Take(uint32_t worker, ResourceClaim** claim, DeferredWork* work);
 
-  // The batch no longer holds its claim, if any.
   void GiveBack(InflightBatch* batch, DeferredWork* work);
 
-  // The same for a batch that does not begin after all.
+  // The batch does not begin after all.
   void PutBack(InflightBatch* batch, DeferredWork* work);
 
  private:
@@ -61,7 +53,6 @@ class PoolClaims {
   OnDevice* Find(const ResourceClaim* claim);
   void NoteTurn(OnDevice* on);
   uint32_t LanesOn(const std::string& device) const;
-  // Updates the views of its workers.
   void Show(const OnDevice& on);
   void TellOthers(DeferredWork* work) const;
 

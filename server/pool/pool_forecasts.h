@@ -24,23 +24,20 @@ namespace mpsd {
 inline constexpr absl::string_view kNoLaneInTime =
     "no lane is free in time for the request's deadline";
 
-// The ending of a request that is foreseen to miss its deadline by so much. After that time it may
-// be asked again.
+// After `late_ns` the request may be asked again.
 inline absl::Status NoLaneInTime(absl::string_view text, int64_t late_ns) {
   return WithRetryAfter(
       absl::ResourceExhaustedError(text),
       std::clamp(late_ns, CompletionRate::kMinRetryNs, CompletionRate::kMaxRetryNs));
 }
 
-// Owned by a pool. Thread-compatible: guarded by the pool's mutex. The pool's parts tell it what
-// happens to requests, and read its members.
+// Thread-compatible: its pool's mutex guards it.
 struct PoolForecasts {
-  // The table outlives this.
   PoolForecasts(const PoolOptions& options, InflightTable* inflight)
       : standing(options.queue_target_ns), replicas(options.slo_ns), slow_workers(inflight) {}
 
-  // A batch begins: notes how long its requests have waited, and how long the first one without its
-  // own deadline.
+  // Notes the longest wait of a batch's requests, and the wait of the first without its own
+  // deadline.
   void Started(const FormedBatch& formed, int64_t now_ns) {
     double share = 0;
     const Request* patient = nullptr;
@@ -55,8 +52,8 @@ struct PoolForecasts {
     if (patient != nullptr) standing.NoteWait(now_ns - patient->arrival_ns, now_ns);
   }
 
-  // The request's batch is back. No forecast must keep a deadline that the client did not give. A
-  // request that was expected to be late says nothing.
+  // A deadline that the client did not give says nothing about forecasts, nor does a request that
+  // was expected to be late.
   void Answered(const Request& request, int64_t now_ns) {
     if (request.patience_ns > 0) return;
     const int64_t deadline_ns = request.answer_deadline_ns();
@@ -64,17 +61,17 @@ struct PoolForecasts {
     margin.NoteAnswer(request.arrival_ns, deadline_ns, now_ns);
   }
 
-  // The request ends unanswered because of its deadline or client. If its wait is also limited and
-  // has not ended, that limit may have ended the request.
+  // The request ends unanswered because of its deadline or client. A further limit on its wait may
+  // have ended it instead, and then it says nothing.
   void Left(const Request& request, int64_t now_ns) {
     if (request.patience_ns > 0 || request.final_deadline_ns != 0 || request.is_tried) return;
     margin.NoteEnd(request.arrival_ns, request.deadline_ns, now_ns);
   }
 
-  ReturnForecast returns;    // which clients come back
-  AdmissionMargin margin;    // trust in forecasts
-  StandingQueue standing;    // whether the queue drains
-  OutputEstimate estimate;   // size of answers
+  ReturnForecast returns;
+  AdmissionMargin margin;
+  StandingQueue standing;
+  OutputEstimate estimate;
   Saturation saturation;     // for operators
   ReplicaForecast replicas;  // for operators
   SlowWorkers slow_workers;

@@ -18,49 +18,44 @@
 
 namespace mpsd {
 
-// Steps 4 to 6 of a request's life, also after a batch is lost. Owned by a pool. Thread-compatible:
-// guarded by the pool's mutex. It never ends a request, and knows no worker.
+// Steps 4 to 6 of a request. Thread-compatible: its pool's mutex guards it. It ends no request.
 //
-// A request counts from Admit() until a call takes it out. It waits for memory, or its rows are
-// being filled ("reserved"), or it is in a line of the batcher. Or it is held back for a worker
-// that can hold its answer.
-//
-// Invariants, which CheckInvariants() checks:
-//  1. The ledger counts the waiting, reserved, queued and held requests together. Requests whose
-//     payload is still arriving have reserved rows, but the ledger counts them from Commit() on.
-//  2. Waiting requests have no rows; reserved, queued and held ones have.
+// Invariants:
+//  1. The ledger counts the requests that wait for memory, are reserved (being filled), queued in a
+//     line, or held for a larger worker. Requests whose payload is still arriving are reserved, but
+//     the ledger counts them from Commit() on.
+//  2. Waiting requests have no rows; the others have.
 //  3. The batcher's and the ledger's own invariants.
 class PoolQueue {
  public:
   PoolQueue(const ServedModel* model, ModelMetrics* metrics, const QueueLedger::Limits& limits,
             const Clock* clock);
 
-  // Reserves rows for a new request of `bytes` bytes, or lets it wait for memory that may come
-  // (`targets->later`). QueueLedger::FullError() if a limit is reached or no memory can be
-  // expected. Sets `tick_by_ns` if memory was asked for.
+  // Reserves rows, or lets the request wait for memory that may come (`targets->later`).
+  // FullError() if a limit is reached or no memory can be expected. Sets `tick_by_ns` if memory was
+  // asked for.
   absl::Status Admit(Request* request, uint64_t bytes, RowTargets* targets, int64_t* tick_by_ns);
 
-  // A reserved request's rows are filled: it joins its line.
+  // A reserved request's rows are filled.
   void Commit(Request* request);
 
-  // A request joins its line again, with the rows that it has.
+  // A request with rows joins its line again.
   void Return(Request* request);
 
   // Holds a request that has run until a worker with a lease of its output_bytes comes. False after
-  // HoldNoMore(): none will come.
+  // HoldNoMore().
   bool Hold(Request* request);
   void HoldNoMore() { may_hold_ = false; }
 
-  // Held requests whose answers fit a lease of so many bytes join the suspects.
+  // Held requests whose answers fit such a lease join the suspects.
   void ReturnHeld(uint64_t lease_bytes);
 
-  // Takes out a waiting, queued or held request. The caller ends it.
+  // The request is waiting, queued or held.
   void Remove(Request* request);
 
-  // Take out requests, which the caller ends. TakeExpired() takes all with a deadline up to
-  // `until_ns`, TakeExpiredOf() those of a line's rank or of SchedulerDecision::kSuspects. The
-  // others take all waiting ones, all held ones, and all queued ones with the content of `request`.
-  // Requests that yield are delayed instead. TakeExpiredOf() returns their number.
+  // Take out requests for the caller to end: waiting, held or queued ones with a deadline up to
+  // `until_ns`, or queued ones with the content of `request`. TakeExpiredOf() returns how many were
+  // delayed instead, because they yield; its `line` may be SchedulerDecision::kSuspects.
   void TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
   uint32_t TakeExpiredOf(uint32_t line, uint32_t rank, int64_t until_ns,
                          std::vector<Request*>* expired);
@@ -68,15 +63,14 @@ class PoolQueue {
   void TakeHeld(int64_t until_ns, std::vector<Request*>* held);
   void TakeEqual(const Request& request, std::vector<Request*>* equal);
 
-  // Reserves rows for waiting requests, the earliest deadline first, while there is room. The
-  // caller has the rows filled and commits the requests.
+  // The earliest deadline first, while there is room. The caller has the rows filled and commits
+  // the requests.
   void PlaceWaiting(std::vector<std::pair<Request*, RowTargets>>* fills, int64_t* tick_by_ns);
 
-  // Carries a scheduler's decision out. `line` may be SchedulerDecision::kSuspects. REQUIRES: what
-  // Batcher::Form() requires.
+  // REQUIRES: what Batcher::Form() requires.
   void Form(uint32_t line, uint32_t max_rows, FormedBatch* batch);
 
-  // The requests of a batch that no lane got return to their lines.
+  // No lane got the batch.
   void PutBack(FormedBatch* formed);
 
   void EndRows(const RowPlace& place, uint32_t rows) { batcher_.EndRows(place, rows); }
@@ -87,14 +81,12 @@ class PoolQueue {
   SlabTable* slabs() { return batcher_.slabs(); }
   SlabGrowth* growth() { return &growth_; }
 
-  // Closes idle slabs, and then retires an idle segment: SlabTable::RetireIdle().
+  // Closes idle slabs, then SlabTable::RetireIdle().
   std::optional<uint32_t> RetireIdle(uint32_t idle_calls);
 
-  // Updates the gauges of the slabs.
   void NoteSlabs();
 
-  // CHECKs the class's invariants, and returns the queue's requests with their rows. Slow: for
-  // tests.
+  // Returns the queue's requests with their rows. Slow: for tests.
   QueueLedger::Sum CheckInvariants() const;
 
  private:
@@ -112,7 +104,7 @@ class PoolQueue {
   GaugeShare segment_bytes_gauge_;
   Batcher batcher_;
   RequestRanks waiting_;  // admitted, without room for their rows yet
-  RequestRanks held_;     // their answers need a worker with more memory
+  RequestRanks held_;     // their answers need a larger worker
   bool may_hold_ = true;
   SlabGrowth growth_;
   QueueLedger ledger_;

@@ -12,13 +12,9 @@ namespace mpsd {
 class PoolCarrier;
 struct PoolParts;
 
-// Owned by a Pool. Called by the supervisor, which starts, watches and ends the processes.
-// Thread-safe. A worker is named by its number within the model (WorkerLink::worker()); a replacing
-// process has the same number and a later epoch. Never starts or ends a worker: if the pool catches
-// one lying, it tells PoolKeeper and gives the worker nothing more.
-//
-// Each method holds the pool's mutex for a moment. Attach(), ExpectAt() and Detach() then carry out
-// what they found (PoolCarrier): they wake lanes and give replies on the supervisor's thread.
+// Owned by a Pool, called by the supervisor. Thread-safe. A worker is named by its number
+// (WorkerLink::worker()), which its replacement gets too. Attach(), ExpectAt() and Detach() wake
+// lanes and give replies on the caller's thread.
 //
 // Detach() handles what a dead worker leaves:
 //   a completion that was published   answered once it was checked, unless the worker has lied
@@ -29,42 +25,38 @@ struct PoolParts;
 // The order of a worker's life here: LinkOptions() → Attach() → maybe Quiesce() → Detach().
 class PoolWorkers {
  public:
-  // Both outlive this.
   PoolWorkers(PoolParts* parts, PoolCarrier* carrier) : parts_(parts), carrier_(carrier) {}
 
-  // The options for the link of a worker with so many lanes. REQUIRES: the model's spec is
-  // complete.
+  // REQUIRES: the model's spec is complete.
   WorkerLink::Options LinkOptions(uint32_t worker, uint32_t epoch, uint32_t lanes,
                                   AreaKind kind = AreaKind::kUsual) const;
 
-  // The worker serves from now on, and gets batches before this returns. REQUIRES: no worker with
-  // its number is attached, and it has mapped every segment of PoolMemory::Descriptors().
+  // The worker gets batches before this returns. REQUIRES: no worker with its number is attached,
+  // and it has mapped every segment of PoolMemory::Descriptors().
   void Attach(std::shared_ptr<WorkerLink> link);
 
   // The worker gets no more batches; it finishes those that it has.
   void Quiesce(uint32_t worker);
 
-  // While it is paused, the worker gets no batch; it keeps its own. REQUIRES: it was not
-  // quiesced.
+  // A paused worker keeps its batches. REQUIRES: it was not quiesced.
   void SetPaused(uint32_t worker, bool is_paused);
 
   // Whether an answer has come that exceeds the worker's largest lease.
   bool IsTooSmall(uint32_t worker) const;
 
-  // There is no memory for a larger worker, and none is tried before `until_ns`. Requests held back
-  // for one end. Until then answers that need one are refused for good.
+  // There is no memory for a larger worker before `until_ns`. Requests held for one end, and
+  // answers that need one are refused for good.
   void KeepSize(int64_t until_ns);
 
-  // The worker's progress; empty if it is not attached.
+  // Empty if the worker is not attached.
   WorkerProgress Progress(uint32_t worker) const;
 
-  // While no worker is attached, none will serve before `when_ns`. Requests with an earlier
-  // deadline are refused, and waiting ones end. INT64_MIN: a worker may come at any moment.
+  // No worker will serve before `when_ns` while none is attached: requests with an earlier deadline
+  // end. INT64_MIN: a worker may come at any moment.
   void ExpectAt(int64_t when_ns);
 
-  // Answers what the worker completed before it died; its other requests go again, or end. Returns
-  // what its death was put down to. REQUIRES: the worker is confirmed dead, since another may write
-  // to its rows from now on.
+  // Returns the cause of death. REQUIRES: the worker is confirmed dead, since another may write to
+  // its rows from now on.
   Conviction Detach(uint32_t worker, WorkerEnd end);
 
  private:

@@ -15,20 +15,17 @@
 
 namespace mpsd {
 
-// A hash of what a worker sees of a request: its padded rows and their shapes. Each process has its
-// own seed, so that a client cannot choose contents with equal hashes. With 64 bits an innocent
-// request equals one of kMaxContents contents once in 2^58 times. REQUIRES: the rows are live and
-// filled. Thread-safe.
+// Hashes what a worker sees of a request. Each process has its own seed, so that a client cannot
+// choose contents with equal hashes. REQUIRES: the rows are live and filled. Thread-safe.
 uint64_t HashContent(const Request& request);
 
-// The same for a sample of each input, at most kSampledBytes spread over it; cheap enough for every
-// request. Contents that differ elsewhere count as equal. This may spare a request, or count the
-// death of another as its first. Only HashContent() decides about refusals.
+// Hashes at most kSampledBytes of each input; cheap enough for every request. Contents that differ
+// elsewhere count as equal, so only HashContent() decides about refusals.
 uint64_t SampleContent(const Request& request);
 
 inline constexpr uint64_t kSampledBytes = 4096;
 
-// Keeps a request that crashed its worker from crashing the next one:
+// Owned by a pool, so a new generation starts empty. Thread-safe.
 //
 //   a death alone ─▶ NoteDeath(): the second of one content is a strike
 //   an answer ─▶ NoteAnswered(): the content has no deaths any more, and is never refused
@@ -36,44 +33,33 @@ inline constexpr uint64_t kSampledBytes = 4096;
 //   step 6   ─▶ empty()? no ─▶ HashContent() ─▶ Holds()? yes ─▶ INTERNAL, no worker has seen it
 //   `mpsd ps` ─▶ Contents(), `mpsd forgive` ─▶ Forgive()
 //
-// A request with another element, shape or number of rows has another content, and passes. While
-// contents are remembered, every request of the pool is hashed once its rows are filled, outside
-// the pool's mutex.
-//
-// Owned by a pool, so a new generation starts without earlier contents. Thread-safe. While no
-// worker has crashed lately, a request costs its sample, one look at empty() and one store when it
-// is answered.
+// While contents are remembered, every request of the pool is hashed, outside the pool's mutex.
+// Otherwise a request costs its sample, one look at empty() and one store when it is answered.
 class Quarantine {
  public:
   static constexpr int64_t kPeriodNs = 300 * kNsPerSecond;
   static constexpr size_t kMaxContents = 64;
   static constexpr size_t kMaxAnswered = 4096;
 
-  // A worker crashed with only this content inside. True if it is the second time within kPeriodNs.
-  // Remembers the youngest kMaxContents such contents.
+  // True if the content's second death comes within kPeriodNs. Remembers the youngest kMaxContents.
   bool NoteDeath(uint64_t sample, int64_t now_ns);
 
-  // A worker has survived the content, so a death was not its fault. Remembers at most the latest
-  // kMaxAnswered, since each has only one place.
+  // Each content has one of kMaxAnswered places, where a later one replaces it.
   void NoteAnswered(uint64_t sample);
   bool WasAnswered(uint64_t sample) const;
 
-  // Remembers the content for kPeriodNs from now on, also if it is known already. Beyond
-  // kMaxContents it forgets the oldest.
+  // For kPeriodNs from now on. Beyond kMaxContents the oldest is forgotten.
   void Add(uint64_t content, int64_t now_ns);
 
-  // Whether the content is remembered. Forgets contents that are too old.
   bool Holds(uint64_t content, int64_t now_ns);
 
-  // The remembered contents, the oldest first. Forgets those that are too old.
+  // Returns the oldest first.
   std::vector<RefusedContent> Contents(int64_t now_ns);
 
-  // Forgets everything that is refused or has died, at an operator's wish. Returns how many
-  // contents were refused.
+  // Returns how many contents were refused.
   size_t Forgive();
 
-  // Whether nothing is remembered: the usual case, which costs one load. After the last content is
-  // too old, false until the next Holds().
+  // Old contents count until the next Holds().
   bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
  private:
@@ -92,7 +78,7 @@ class Quarantine {
   std::array<std::atomic<uint64_t>, kMaxAnswered> answered_ = {};
 
   absl::Mutex mu_;
-  std::deque<Entry> deaths_ ABSL_GUARDED_BY(mu_);   // the same for samples that died once
+  std::deque<Entry> deaths_ ABSL_GUARDED_BY(mu_);   // samples that died once
   std::deque<Entry> entries_ ABSL_GUARDED_BY(mu_);  // the oldest first
 };
 

@@ -11,12 +11,11 @@
 
 namespace mpsd {
 
-// Part of a PoolQueue, which counts each request that comes and goes. It holds no request. Each
-// priority level has its own limit, so that an overflowing level leaves room for others. A known
-// tenant may use at most as much as is left for all others. So one alone gets half of each limit,
-// and N that flood the queue leave 1 / (N + 1). Thread-compatible: guarded by the pool's mutex.
+// Thread-compatible: its pool's mutex guards it. Each priority level has its own limit, so that an
+// overflowing level leaves room for others. A known tenant may use at most as much as is left for
+// all others: one alone gets half of each limit, and N that flood the queue leave 1 / (N + 1).
 //
-// Invariants, which CheckInvariants() checks:
+// Invariants:
 //  1. The total equals the sum over the levels, and over the tenants.
 //  2. A level's count equals the sum over its tenants.
 class QueueLedger {
@@ -40,18 +39,18 @@ class QueueLedger {
 
   bool IsFull(const Request& request, uint64_t bytes) const;
 
-  // How much of the limit of the request's level, or of all bytes, is taken: 1 is full.
+  // The larger share that is taken: of the level's limit, or of all bytes. 1 is full.
   double FullShare(const Request& request) const;
 
-  // The refusal of a request that finds no room, with the time to come again.
+  // It says when to come again.
   absl::Status FullError() const;
 
-  // A request has come (`sign` 1) or gone (-1). Its bytes, rows, level and tenant do not change
-  // between the two calls.
+  // `sign`: 1 for a request that has come, -1 for one that has gone. Its bytes, rows, level and
+  // tenant must not change in between.
   void Count(const Request& request, int sign);
 
-  // Rows that are served before such a new request. They are those of higher priority levels, of
-  // its own level and tenant, and of each other tenant of that level an equal share.
+  // Rows served before such a new request: those of higher levels, of its own level and tenant, and
+  // an equal share of each other tenant of that level.
   uint64_t RowsBefore(const Request& request) const;
 
   uint32_t requests() const { return all_.requests; }
@@ -59,7 +58,7 @@ class QueueLedger {
   uint64_t most_bytes() const { return limits_.bytes; }
   CompletionRate* rate() { return &rate_; }
 
-  // CHECKs the class's invariants, and returns everything counted. Slow: for tests.
+  // Returns everything counted. Slow: for tests.
   Sum CheckInvariants() const;
 
  private:
@@ -76,7 +75,7 @@ class QueueLedger {
   CompletionRate rate_;
   Sum all_;
   std::vector<Sum> levels_;
-  std::vector<Tenant> tenants_;  // tenants that ever had a request here
+  std::vector<Tenant> tenants_;  // all that ever had a request here
 };
 
 }  // namespace mpsd

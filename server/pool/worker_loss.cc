@@ -75,9 +75,8 @@ LossVerdict WorkerLoss::Judge(Request* request, WorkerEnd end, bool was_alone) {
                     request->answers, request->pin != 0});
 }
 
-// Ends the request, and with it all queued ones with the same content. Its rows stay until
-// PoolCarrier::Carry() has hashed them, because hashing may take longer than the mutex should be
-// held.
+// Ends all queued requests with the same content too. The rows stay until PoolCarrier::Carry() has
+// hashed them, which may take longer than the mutex should be held.
 Conviction WorkerLoss::Strike(Request* request, DeferredWork* work) {
   MPSD_CHECK(work->struck == nullptr);
   work->End(request, CrashedItsWorker());

@@ -16,9 +16,8 @@
 
 namespace mpsd {
 
-// Carries out loss_policy.h for each request of each batch that the worker had. Owned by a pool.
-// Thread-compatible: guarded by the pool's mutex. Rows that go again stay in place: no payload is
-// copied twice.
+// Carries out loss_policy.h. Thread-compatible: its pool's mutex guards it. Rows that go again stay
+// in place.
 //
 // The entries of a lost batch, and what follows:
 //   a hole, whose request has ended   its rows end
@@ -26,13 +25,11 @@ namespace mpsd {
 //   kWorkerLost                       its rows end; UNAVAILABLE "worker lost"
 //   kStrike                           INTERNAL "request crashed its worker"; its rows end later
 //
-// A struck request takes all queued requests with the same content along: a client that sends a
-// deadly request a hundred times costs two workers. Its rows stay live until PoolCarrier has hashed
-// them for the quarantine, without the mutex; then EndStruckRows() ends them. If its content was
-// answered before, the request ends alone: the next one with that content may be answered.
+// A struck request takes queued requests with the same content along: a client that sends a deadly
+// request a hundred times costs two workers. If the content was answered before, the request ends
+// alone.
 class WorkerLoss {
  public:
-  // All outlive this.
   WorkerLoss(const PoolFacts* facts, PoolQueue* queue, InflightTable* inflight, PoolClaims* claims,
              Quarantine* quarantine)
       : facts_(facts),
@@ -41,19 +38,16 @@ class WorkerLoss {
         claims_(claims),
         quarantine_(quarantine) {}
 
-  // Takes all batches of a worker that is confirmed dead, and frees their resources. `work` gets
-  // the batches without their entries, so that their leases come back. Returns what the death was
-  // put down to: at most one request. REQUIRES: the completions that the worker published were
-  // taken.
+  // Takes all batches of a dead worker. `work` gets them without entries, so that their leases come
+  // back. Returns the cause of death: at most one request. REQUIRES: the completions that the
+  // worker published were taken.
   Conviction TakeBatches(uint32_t worker, WorkerEnd end, DeferredWork* work);
 
-  // A struck request's content is known: its rows end.
+  // PoolCarrier has hashed the content.
   void EndStruckRows(const Request& request);
 
-  // The ending of a request that has crashed its worker, or has the content of one.
   static absl::Status CrashedItsWorker();
 
-  // Live rows of struck requests.
   uint64_t struck_rows() const { return struck_rows_; }
 
  private:

@@ -1,4 +1,4 @@
-// AnswerCache: a generation's kept answers, for equal requests.
+// AnswerCache: kept answers, for equal requests.
 #pragma once
 
 #include "server/request/reply.h"
@@ -6,21 +6,19 @@
 
 namespace mpsd {
 
-// Admission asks it once a request is checked; the reply step tells it each answer. Owned by the
-// generation, with which its answers go: a reload starts with none. Implemented by cache/. No
-// method blocks. Thread-safe.
+// Asked by admission, told by the reply step. Owned by a generation: a reload starts with no
+// answers. No method blocks. Implemented by cache/. Thread-safe.
 class AnswerCache {
  public:
   virtual ~AnswerCache() = default;
 
-  // Gives the request the answer of an equal one, and returns true: the request has ended then, and
-  // may be in use for the next call. Otherwise false, and request->cache_key says whether to keep
-  // its answer. The answer is the model's, before it takes the form that a client wants. REQUIRES:
-  // the request is kNew and checked, and its model gives one answer.
+  // True: the request got the answer of an equal one and has ended; it may be in use for the next
+  // call. Otherwise request->cache_key says whether to keep its answer. Answers are the model's,
+  // before the form that a client wants. REQUIRES: the request is kNew and checked, and its model
+  // gives one answer.
   virtual bool TryAnswer(Request* request) = 0;
 
-  // Keeps a copy of the answer if there is room. REQUIRES: the request has a cache_key, and the
-  // answer is complete.
+  // Copies the answer if there is room. REQUIRES: a cache_key, and a complete answer.
   virtual void Keep(const Request& request, const Answer& answer) = 0;
 };
 

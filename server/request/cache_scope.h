@@ -9,11 +9,10 @@
 
 namespace mpsd {
 
-// `models[].response_cache` of the config. The names are the config's, in the order of the
-// enumerators.
+// `models[].response_cache`, with the config's names.
 enum class CacheScope : uint8_t {
   kOff,     // no answer is kept
-  kTenant,  // a tenant gets only answers to its own requests
+  kTenant,  // a tenant gets answers to its own requests
   kShared,  // also answers to others' requests
 };
 template <>

@@ -1,8 +1,8 @@
-// DeviceList: a model's devices in one text, as configs and operators write them.
+// DeviceList: a model's devices in one text.
 //
 //   "cpu", "mps", "cuda:1"   one device
 //   "cuda:0,2"               several, which only CUDA has
-//   "cuda:all"               every CUDA device of the host, in a config alone: placement says which
+//   "cuda:all"               every CUDA device of the host; only in a config
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ namespace mpsd {
 
 inline constexpr char kAllCudaDevices[] = "cuda:all";
 
-// The devices in a text: {"cuda:0", "cuda:2"}. REQUIRES: the text is not kAllCudaDevices. Pure.
+// {"cuda:0", "cuda:2"}. REQUIRES: the text is not kAllCudaDevices. Pure.
 std::vector<std::string> DevicesOfText(absl::string_view text);
 
-// The reverse: names each device once, in the order of first mention. Leaves out empty names. Pure.
+// The reverse. Names each device once, in the order of first mention, without empty names. Pure.
 std::string DeviceListText(absl::Span<const std::string> devices);
 
-// A device's canonical name: "cuda" is "cuda:0". Pure.
+// "cuda" is "cuda:0". Pure.
 inline std::string OneNameOf(const std::string& device) {
   return device == "cuda" ? "cuda:0" : device;
 }

@@ -1,4 +1,4 @@
-// HeldBytes: bounds the bytes that are held for clients, and each client's share.
+// HeldBytes: bounds the bytes held for clients, and each client's share.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,9 @@
 
 namespace mpsd {
 
-// Counts all held bytes, and those of each client. One client may have half of the limit, so that
-// it keeps nobody out, but always a message of the largest size. A client is a number that the
-// holder invents, such as the hash of an address. The DoorBounds have one for inflated messages,
-// the HttpServer has one for arriving bodies. Outlives all pieces. Thread-safe.
+// A client may have half of the limit, but always one message of the largest size. The holder
+// numbers clients, for example by a hash of the address. The DoorBounds have one for inflated
+// messages, the HttpServer for arriving bodies. Outlives all pieces. Thread-safe.
 class HeldBytes {
  public:
   // REQUIRES: message_bytes <= limit_bytes.
@@ -23,8 +22,7 @@ class HeldBytes {
     MPSD_CHECK(message_bytes <= limit_bytes);
   }
 
-  // Takes `bytes` more. False if the client or all together would have too much; then nothing has
-  // changed.
+  // False, without any change, if the client or all together would have too much.
   bool TryTake(uint64_t client, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
     const auto found = of_client_.find(client);
@@ -35,7 +33,7 @@ class HeldBytes {
     return true;
   }
 
-  // Gives back the bytes of one TryTake() of the client.
+  // The bytes of one TryTake().
   void GiveBack(uint64_t client, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mu_) {
     absl::MutexLock lock(&mu_);
     const auto found = of_client_.find(client);
@@ -56,7 +54,6 @@ class HeldBytes {
 
   mutable absl::Mutex mu_;
   uint64_t taken_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  // Clients that hold any.
   absl::flat_hash_map<uint64_t, uint64_t> of_client_ ABSL_GUARDED_BY(mu_);
 };
 

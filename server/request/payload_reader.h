@@ -10,12 +10,8 @@
 
 namespace mpsd {
 
-// A cursor over the bytes of a Payload, in any number of pieces. Used by the steps that look into
-// payloads: the check of BYTES elements, the reading of texts, the copy into rows. A value on the
-// stack of the thread that handles the request; the payload outlives it. Thread-compatible.
-//
-// REQUIRES for Read(), Skip(), Take() and Length(): that many bytes are left. Callers have compared
-// the client's counts with left(), so a false one is a CHECK.
+// Reads the bytes of a Payload, which outlives it. REQUIRES for all methods: that many bytes are
+// left. Callers compare a client's counts with left() before. Thread-compatible.
 class PayloadReader {
  public:
   explicit PayloadReader(const Payload& payload) : payload_(payload), left_(payload.bytes) {}
@@ -40,7 +36,7 @@ class PayloadReader {
     }
   }
 
-  // The next bytes, as views of the payload's pieces.
+  // Views, no copy.
   Payload Take(uint64_t bytes) {
     Payload taken;
     while (bytes > 0) {
@@ -60,7 +56,7 @@ class PayloadReader {
   }
 
  private:
-  // How many of `bytes` bytes lie in the current piece.
+  // How many of `bytes` lie in the current piece.
   uint64_t Step(uint64_t bytes) const {
     MPSD_CHECK(bytes <= left_ && piece_ < payload_.pieces.size());
     return std::min<uint64_t>(bytes, payload_.pieces[piece_].size() - offset_);

@@ -1,4 +1,4 @@
-// PoolWatcher: a pool's reports to the queue in front of it.
+// PoolWatcher: tells a queue about its pool's lanes.
 #pragma once
 
 #include <cstdint>
@@ -7,29 +7,27 @@
 
 namespace mpsd {
 
-// For a queue that binds requests to lanes and keeps some itself. A lane is named by its pin: a
-// number that no other lane of the pool ever has, never 0. Implemented by compose/sequences/;
-// called by pool/, without its mutex. Thread-safe.
+// For a queue that binds requests to lanes. A pin names a lane, is never used again and never 0.
+// Called by pool/ without its mutex, by the supervisor's thread except Tick(). Implemented by
+// compose/sequences/. Thread-safe.
 class PoolWatcher {
  public:
   virtual ~PoolWatcher() = default;
 
-  // These lanes take batches from now on. Called by the supervisor's thread.
+  // These take batches from now on.
   virtual void LanesJoined(absl::Span<const uint64_t> pins) = 0;
 
-  // These lanes take no more batches, since their worker is dead or about to be replaced. Called
-  // before the worker's requests end. May name lanes that have left before. Called by the
-  // supervisor's thread.
+  // These take no more: their worker is dead or about to be replaced. Called before the worker's
+  // requests end; may name lanes twice.
   virtual void LanesLeft(absl::Span<const uint64_t> pins) = 0;
 
-  // While there are no lanes, none joins before `when_ns`; INT64_MIN: one may at any moment. Called
-  // by the supervisor's thread.
+  // Without lanes, none joins before `when_ns`; INT64_MIN: one may at any moment.
   virtual void ExpectAt(int64_t when_ns) = 0;
 
-  // Called every few milliseconds with the time.
+  // Every few milliseconds.
   virtual void Tick(int64_t now_ns) = 0;
 
-  // All requests must end, as UNAVAILABLE with this text.
+  // All requests end as UNAVAILABLE with this text.
   virtual void FailAll(const char* text) = 0;
 };
 

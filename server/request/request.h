@@ -1,4 +1,4 @@
-// Request: one inference, from admission to its one ending.
+// Request: one inference, from admission to its ending.
 #pragma once
 
 #include <array>
@@ -31,11 +31,11 @@ struct Payload;
 struct SequenceMark;
 struct TokenRows;
 
-// The non-batch dims of all inputs in a row, after padding. An optional input's dims follow a 1; if
-// it is left out, there is a 0 instead. Requests with equal keys can share a batch.
+// The non-batch dims of all inputs in a row, after padding: a 1 before an optional input's dims, a
+// 0 for one left out. Requests with equal keys can share a batch.
 using ShapeKey = absl::InlinedVector<int64_t, 8>;
 
-// The digest of everything that a request's answer depends on: equal keys, equal answers.
+// A digest of all that an answer depends on.
 using ContentKey = std::array<uint8_t, 32>;
 
 struct RequestInput {
@@ -48,22 +48,20 @@ struct RequestInput {
 
   bool is_left_out() const { return datatype == DataType::kInvalid; }
 
-  // Bytes of `rows` rows in a slab.
   uint64_t Bytes(uint32_t rows) const {
     return datatype == DataType::kBytes ? tensor_bytes : row_bytes * rows;
   }
 };
 
-// Time that a request has spent in batches so far. A decoupled model's request has a batch for each
-// answer.
+// Time in batches so far; a decoupled request has a batch for each answer.
 struct StageSums {
   int64_t input_ns = 0;
   int64_t infer_ns = 0;
   int64_t output_ns = 0;
 };
 
-// When the request's batch passed its stages; zero without one. For a decoupled model: the first
-// batch's forming and start, the last one's finish.
+// When its batch passed the stages; 0: it did not. For a decoupled model: the first batch's forming
+// and start, the last one's finish.
 struct StageTimes {
   int64_t batched_ns = 0;
   int64_t started_ns = 0;
@@ -75,19 +73,18 @@ struct RowPlace {
   uint32_t first_row = 0;
 };
 
-// A request's state, with every legal step.
 enum class RequestState : uint8_t {
   kNew,        // not admitted yet                          → kReserved, kWaiting
   kWaiting,    // admitted, waits for memory for its rows   → kReserved, kEnded
   kReserved,   // has rows; the payload is being copied     → kQueued, kEnded
   kQueued,     // rows are filled                           → kRunning, kEnded
   kRunning,    // in a batch of a lane   → kQueued (worker lost), kHeld, kAnswering, kEnded
-  kHeld,       // its answer needs a worker with more memory, which starts  → kQueued, kEnded
+  kHeld,       // its answer needs a worker with more memory  → kQueued, kEnded
   kAnswering,  // the client takes one of several answers   → kQueued (for the next), kEnded
-  kEnded,      // its reply has been given, or is being given
+  kEnded,      // its reply is given or being given
 };
 
-// The table above. Pure.
+// Pure.
 constexpr bool MayGo(RequestState from, RequestState to) {
   switch (from) {
     case RequestState::kNew:
@@ -110,72 +107,71 @@ constexpr bool MayGo(RequestState from, RequestState to) {
   return false;
 }
 
-// A request as it was asked: written by the exchange and admit/ before Reserve(), then constant.
+// As it was asked: written by the exchange and admit/ before Reserve(), then constant.
 struct RequestAsked {
   std::shared_ptr<ServedModel> model;  // keeps the queue, the spec and the counters alive
   ModelMetrics* metrics = nullptr;
   uint32_t rows = 1;
-  uint32_t rows_behind = 0;  // rows that the same call asks for after this request
+  uint32_t rows_behind = 0;  // rows of the same call after this request
   int64_t arrival_ns = 0;
   int64_t patience_ns = 0;  // time for each answer; 0: the client gave the deadline
   ShapeKey key;
   absl::InlinedVector<RequestInput, 4> inputs;
-  absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices into the spec's outputs
-  std::shared_ptr<const TokenRows> tokens;          // target of the payloads' views, if texts came
-  uint64_t token_count = 0;                         // tokens of its texts, as in TokenRows
-  uint64_t truncated_texts = 0;                     // as in TokenRows
-  std::vector<uint32_t> row_of_text;                // for its texts, as in TokenRows
-  std::optional<ContentKey> cache_key;              // under which to keep its answer
-  const RowFiller* filler = nullptr;                // null: the request cannot wait for memory
-  RequestBunch* bunch = nullptr;                    // its thread's; null: it enters alone
-  uint32_t tenant = 0;             // below kMaxTenants; 0: callers are not told apart
-  uint64_t rules_version = 0;      // version of the access rules that numbered the tenant; 0: none
-  bool is_counted = false;         // its rows count against its tenant's rate
-  bool is_step = false;            // part of an admitted request's work
-  bool inputs_may_change = false;  // they lie in a worker's memory: no kept answer
-  uint64_t priority = 0;           // as the client said it; 0: none
-  uint32_t level = 0;   // level of its priority (QueuePolicies); the first is served first
-  bool yields = false;  // after its wait it lets others of its level go first, instead of ending
-  const SequenceMark* sequence = nullptr;   // in the message; null: the model has no sequences
-  uint64_t pin = 0;                         // the lane's, and at the end of `key`; 0: any
+  absl::InlinedVector<uint32_t, 4> wanted_outputs;  // indices in the spec
+  std::shared_ptr<const TokenRows> tokens;          // the payloads point into them
+  uint64_t token_count = 0;                         // as in TokenRows
+  uint64_t truncated_texts = 0;
+  std::vector<uint32_t> row_of_text;
+  std::optional<ContentKey> cache_key;     // none: do not keep the answer
+  const RowFiller* filler = nullptr;       // null: it cannot wait for memory
+  RequestBunch* bunch = nullptr;           // its thread's; null: it enters alone
+  uint32_t tenant = 0;                     // below kMaxTenants; 0: callers are not told apart
+  uint64_t rules_version = 0;              // version of the rules that numbered the tenant; 0: none
+  bool is_counted = false;                 // its rows count against its tenant's rate
+  bool is_step = false;                    // part of an admitted request's work
+  bool inputs_may_change = false;          // they lie in a worker's memory: no kept answer
+  uint64_t priority = 0;                   // 0: none
+  uint32_t level = 0;                      // index of QueuePolicies::levels
+  bool yields = false;                     // after its wait it lets others of its level go first
+  const SequenceMark* sequence = nullptr;  // null: no sequences
+  uint64_t pin = 0;                        // a lane's, also at the end of `key`; 0: any
   std::unique_ptr<const RequestSpan> span;  // null: not traced
 };
 
-// Its ticket: guarded by the queue's mutex from Reserve() on.
+// Guarded by the queue's mutex from Reserve() on.
 struct RequestTicket {
   RequestQueue* queue = nullptr;  // set once Reserve() succeeded
   int64_t deadline_ns = 0;        // for the wait in the queue, then for the answer
   int64_t final_deadline_ns = 0;  // the answer's, during the wait; 0: deadline_ns is both
   RequestState state = RequestState::kNew;
   bool cancelled = false;      // by the client, while its rows were being filled
-  bool is_arriving = false;    // the end of its last payload is still to come, until Commit()
+  bool is_arriving = false;    // its payload is not whole, until Commit()
   bool is_tried = false;       // admitted although expected to be late (Foreseen)
   bool is_unforeseen = false;  // admitted while nothing was known of batches of its shape
   bool suspect = false;    // runs alone: its worker crashed, or its batch's outputs were too large
   bool delayed = false;    // it has waited, and yields
   uint8_t dispatches = 0;  // batches that it has been in
-  uint8_t crashes = 0;     // workers that crashed while they had it
-  uint32_t answers = 0;    // given so far; for a decoupled model
-  absl::Status given_up;   // not OK: its ending once the current answer is taken
+  uint8_t crashes = 0;     // workers that died with it
+  uint32_t answers = 0;    // given so far
+  absl::Status given_up;   // not OK: the ending after the current answer
   RowPlace place;
   absl::InlinedVector<char*, 4> rows_at;  // first row of each input, while rows are live
-  absl::Span<char> rest;                  // in the rows: where a payload's end goes that arrives
+  absl::Span<char> rest;                  // where the end of an arriving payload goes
   uint64_t content = 0;                   // SampleContent(), once the rows are filled
   uint64_t queued_bytes = 0;              // counted against the queue's limit
-  uint64_t output_bytes = 0;              // size of its answer, once no lease could hold it
-  int64_t charged_ns = 0;                 // lane time charged to its tenant for its batch
+  uint64_t output_bytes = 0;              // set once no lease could hold its answer
+  int64_t charged_ns = 0;                 // lane time that its tenant was charged
 };
 
-// Its outcome: written before the reply is given.
+// Written before the reply is given.
 struct RequestOutcome {
   StageTimes times;
   StageSums sums;
   bool is_answered = false;  // the statistics count it as answered
 };
 
-// One inference of a call: a unary call has one, a stream many. Lies in its exchange and is used
-// again for the next inference. A RequestQueue has it from Reserve() until its reply is given.
-// Thread-compatible.
+// One inference of a call. Lies in its exchange, which uses it again for the next inference. A
+// RequestQueue has it from Reserve() until the reply is given. Thread-compatible.
 //
 // Invariants:
 // 1. `reply` is given exactly once, and nothing touches the request afterwards.
@@ -184,22 +180,21 @@ struct RequestOutcome {
 struct Request : RequestAsked, RequestTicket, RequestOutcome {
   Reply reply;
 
-  // An answer has come or was taken: the next one has its full time, unless the client gave the
-  // deadline. REQUIRES: no list orders the request by its deadline.
+  // The next answer has its full time, unless the client gave the deadline. REQUIRES: no list
+  // orders the request by its deadline.
   void AwaitFurther(int64_t now_ns) {
     if (patience_ns > 0) deadline_ns = now_ns + patience_ns;
   }
 
-  // Undoes what admission wrote, so that another generation can be tried. REQUIRES: kNew: no queue
-  // has reserved rows.
+  // Undoes what admission wrote, so that another generation can be tried. REQUIRES: kNew.
   void ForgetModel();
 
   // Copies what admission wrote into `whole`, except its texts, reply and span: this request stands
-  // for `whole`, or for some of its rows, in another queue. It is not admitted again, nor counted
-  // or traced when it ends. REQUIRES: kNew.
+  // for `whole` or some of its rows in another queue. It is not admitted, counted or traced again.
+  // REQUIRES: kNew.
   void StandFor(const Request& whole);
 
-  // Undoes what the encoding of its texts wrote.
+  // Undoes what encoding wrote.
   void ForgetTexts();
 
   int64_t answer_deadline_ns() const {
@@ -209,45 +204,43 @@ struct Request : RequestAsked, RequestTicket, RequestOutcome {
   // The request waits in the queue at most until then. REQUIRES: kNew.
   void LimitWait(int64_t until_ns);
 
-  // The request's place among those of its shape: lower ranks are served first.
+  // Lower ranks are served first.
   uint32_t rank() const { return 2 * level + (delayed ? 1 : 0); }
 
   // When it ends if it is still in the queue.
   int64_t expiry_ns() const { return yields ? answer_deadline_ns() : deadline_ns; }
 
-  // Whether its wait ends by `until_ns`, it yields, and its answer still has time.
+  // Whether its wait ends by `until_ns` and its answer still has time.
   bool MayBeDelayed(int64_t until_ns) const { return yields && final_deadline_ns > until_ns; }
 
-  // It has waited: from now on it goes behind those of its level that have not. REQUIRES:
-  // MayBeDelayed(), and no list orders the request by rank or deadline.
+  // Puts it behind those of its level that have not waited. REQUIRES: MayBeDelayed(), and no list
+  // orders the request by rank or deadline.
   void Delay();
 
-  // The request is in a batch: only its answer's deadline counts now.
+  // The request is in a batch: only the answer's deadline counts now.
   void EndWait();
 
-  // The only way to change `state`. REQUIRES: MayGo(state, to).
+  // REQUIRES: MayGo(state, to).
   void Go(RequestState to) {
     MPSD_CHECK(MayGo(state, to));
     state = to;
   }
 
-  // Prepares the object for the next request. REQUIRES: no reply is owed.
+  // For the next request. REQUIRES: no reply is owed.
   void Reset();
 };
 
-// How a request ends that its client has given up, or that no worker can serve before its deadline.
 absl::Status CancelledByClient();
 absl::Status NoWorkerInTime(absl::string_view model);
 
 // Where to copy a reserved request's rows.
 struct RowTargets {
-  absl::InlinedVector<char*, 4> inputs;  // by input: where its first row begins
-  // There is no room yet. The queue later calls the request's filler and commits the request
-  // itself, on another thread. `inputs` is empty.
+  absl::InlinedVector<char*, 4> inputs;  // first row of each input
+  // No room yet: the queue later fills and commits the request itself, on another thread.
   bool later = false;
 };
 
-// A request that enters a queue together with others, and how its Reserve() went. A value.
+// A request that enters a queue together with others. A value.
 struct EnteringRequest {
   RowQueue* queue = nullptr;
   Request* request = nullptr;
@@ -256,9 +249,9 @@ struct EnteringRequest {
   absl::Status status;
 };
 
-// Requests of one thread's round that were checked. Each queue gets its own ones together: its
-// mutex is taken twice for all of them, and one dispatch sees them all. They are small: their
-// payloads wait in the transport's memory until InferHandler::EnterAll(). Lives on its thread.
+// Small checked requests of one round of a thread. Each queue gets its own together, under two
+// locks of its mutex and with one dispatch. Payloads stay in the transport's memory until
+// InferHandler::EnterAll(). Lives on its thread.
 struct RequestBunch {
   static constexpr size_t kMost = 16;
   static constexpr uint64_t kMostBytes = 16 << 10;  // a request's
@@ -266,8 +259,8 @@ struct RequestBunch {
   std::vector<EnteringRequest> requests;
 };
 
-// Copies a request's payload into its rows, padding included. Never called under a lock.
-// Implemented by admit/. Thread-safe.
+// Copies a payload into its rows and pads them. Never called under a lock. Implemented by admit/.
+// Thread-safe.
 class RowFiller {
  public:
   virtual ~RowFiller() = default;
@@ -275,57 +268,48 @@ class RowFiller {
                     const RowTargets& targets) const = 0;
 };
 
-// The content of a request that a queue refuses. Equal contents have equal fingerprints in one
-// process. A value.
+// Content that a queue refuses. Fingerprints are comparable within one process. A value.
 struct RefusedContent {
   uint64_t fingerprint = 0;
   int64_t age_ns = 0;  // since it crashed a worker
 };
 
-// A model's queue of admitted requests. From Reserve() on the queue gives the reply. No method
-// blocks. Implemented by pool/ and compose/. Thread-safe.
+// A model's queue of admitted requests. No method blocks. Implemented by pool/ and compose/.
+// Thread-safe.
 class RequestQueue {
  public:
   virtual ~RequestQueue() = default;
 
-  // The queue that has rows for this request, as it is. Null: it enters by Reserve() alone. Returns
-  // the same at each call.
+  // The queue that has rows for this request as it is, always the same. Null: only Reserve() takes
+  // the request.
   virtual RowQueue* RowsFor(const Request& /*request*/) { return nullptr; }
 
-  // Takes the request. RESOURCE_EXHAUSTED "Exceeds maximum queue size" if the queue is full.
-  // ABORTED if it is closed, because another generation has replaced its model: the caller looks
-  // the model up again. After an error the caller still owes the reply. After OK the queue owes it.
-  // With `targets->later` the queue has the whole request, which may have ended already. Without,
-  // the request has rows: the caller fills them, then calls RowQueue::Commit().
+  // Takes the request. RESOURCE_EXHAUSTED if the queue is full. ABORTED if it is closed: the caller
+  // looks the model up again. After OK the queue owes the reply, else the caller. With
+  // `targets->later` the request may have ended already. Otherwise the caller fills its rows, then
+  // calls RowQueue::Commit().
   virtual absl::Status Reserve(Request* request, RowTargets* targets) = 0;
 
-  // Nobody waits for the request any more. Ends it as CANCELLED unless it has ended: at once, or
-  // when its current answer is taken. Between Reserve() and Commit() this is only noted, and
-  // Commit() ends the request.
+  // Ends the request as CANCELLED, unless it has ended: at once, when its current answer is taken,
+  // or in Commit().
   virtual void Cancel(Request* request) = 0;
 
-  // Accepts no more requests: Reserve() returns ABORTED. Requests inside go on.
+  // Reserve() returns ABORTED from now on. Requests inside go on.
   virtual void Close() = 0;
 };
 
-// A queue that has rows for its requests: a pool. A request enters in two steps, so that its
-// payload is copied outside every lock: Reserve() gives it rows, the caller fills them, Commit()
-// makes it ready for a batch.
-//
-// The payload of a request may still be arriving at Reserve(). Its rows are held until Commit(), as
-// long as the client takes. Such requests together get only a part of the queue's bytes, and count
-// as waiting from Commit() on. So a slow client takes nothing from others. Implemented by pool/.
-// Thread-safe.
+// A queue that has rows for its requests: a pool. A payload is copied between Reserve() and
+// Commit(), outside every lock. It may still be arriving then, as slowly as a client sends: such
+// requests share only a part of the queue's bytes. They count as waiting from Commit() on.
+// Implemented by pool/. Thread-safe.
 class RowQueue : public RequestQueue {
  public:
   RowQueue* RowsFor(const Request& /*request*/) override { return this; }
 
-  // The rows are filled: the request may join a batch. REQUIRES: Reserve() returned OK, without
-  // `targets->later`.
+  // The rows are filled. REQUIRES: Reserve() returned OK, without `targets->later`.
   virtual void Commit(Request* request) = 0;
 
-  // Several requests enter together. These do for each what Reserve() and Commit() do. CommitAll()
-  // is for requests that ReserveAll() gave rows.
+  // As Reserve() and Commit() for each. CommitAll() takes those to which ReserveAll() gave rows.
   virtual void ReserveAll(absl::Span<EnteringRequest> requests) {
     for (EnteringRequest& each : requests) each.status = Reserve(each.request, &each.targets);
   }
@@ -333,14 +317,14 @@ class RowQueue : public RequestQueue {
     for (Request* const request : requests) Commit(request);
   }
 
-  // The client has taken, or lost, the answer from SendPart(): the model makes the next one, or the
-  // request ends. Called once for each such answer, at any time after SendPart() has begun.
+  // The client has taken or lost the answer from SendPart(): the next one is made, or the request
+  // ends. Called once for each such answer, at any time after SendPart() has begun.
   virtual void Continue(Request* request) = 0;
 
-  // The contents refused for now, since they crashed a worker; the oldest first.
+  // The contents refused for now; the oldest first.
   virtual std::vector<RefusedContent> RefusedContents() { return {}; }
 
-  // Accepts them all again. Returns their number.
+  // Accepts all again. Returns their number.
   virtual size_t ForgiveContents() { return 0; }
 };
 

@@ -1,4 +1,4 @@
-// SequencePolicy: how a model serves sequences; SequenceMark: a request's facts about its own.
+// SequencePolicy: how a model serves sequences; SequenceMark: a request's part in one.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ inline constexpr uint32_t kDefaultCandidates = 1024;
 inline constexpr uint32_t kMaxCandidates = 65536;
 inline constexpr int64_t kDefaultSequenceIdleNs = 1'000'000'000;
 
-// An input that tells the model about a sequence: one element a row.
+// An input with one element a row, about the sequence.
 struct SequenceControl {
   std::string input;  // empty: none
   double no = 0;
@@ -23,29 +23,28 @@ struct SequenceControl {
   bool operator==(const SequenceControl&) const = default;
 };
 
-// A tensor that the front end keeps between two requests of a sequence: the model's `output` is its
-// `input` the next time. It starts with zeros.
+// The front end keeps `output` and gives it as `input` the next time. Starts with zeros.
 struct SequenceState {
   std::string input;
   std::string output;
-  bool is_told = false;  // clients may have the output too
+  bool is_told = false;  // clients get the output too
 
   bool operator==(const SequenceState&) const = default;
 };
 
-// The config's `sequences`, or Triton's `sequence_batching`. Part of a model's config and of its
-// facts: SequencePlan (server/compose/sequences) checks it against the model's spec. A value.
+// The config's `sequences`, or Triton's `sequence_batching`. SequencePlan
+// (server/compose/sequences) checks it against the spec. A value.
 struct SequencePolicy {
-  bool is_direct = false;                    // name in a config.pbtxt; clients are told the same
-  uint32_t candidates = kDefaultCandidates;  // limit of open sequences on a lane
-  int64_t idle_ns = kDefaultSequenceIdleNs;  // without a request one closes after this time
-  SequenceControl start;                     // the request is the first of its sequence
-  SequenceControl ready;                     // the row is a request: always true
-  SequenceControl end;                       // the request is the last of its sequence
-  std::string id_input;                      // gets the sequence's id; may be empty
+  bool is_direct = false;                    // the name in a config.pbtxt; only told to clients
+  uint32_t candidates = kDefaultCandidates;  // limit of open ones on a lane
+  int64_t idle_ns = kDefaultSequenceIdleNs;  // one without a request closes then
+  SequenceControl start;                     // first request
+  SequenceControl ready;                     // always true
+  SequenceControl end;                       // last request
+  std::string id_input;                      // gets the id; may be empty
   std::vector<SequenceState> states;
 
-  // Whether the front end supplies that input: no client sends it.
+  // An input that no client sends.
   bool Supplies(absl::string_view input) const {
     if (input == start.input || input == ready.input || input == end.input) return true;
     return input == id_input ||
@@ -53,7 +52,7 @@ struct SequencePolicy {
                        [input](const SequenceState& state) { return state.input == input; });
   }
 
-  // Whether the front end keeps that output to itself.
+  // An output that no client gets.
   bool Keeps(absl::string_view output) const {
     return std::any_of(states.begin(), states.end(), [output](const SequenceState& state) {
       return state.output == output && !state.is_told;
@@ -63,8 +62,8 @@ struct SequencePolicy {
   bool operator==(const SequencePolicy&) const = default;
 };
 
-// A request's parameters "sequence_id", "sequence_start" and "sequence_end". An id is a number or a
-// text; 0 or an empty text is none. A value.
+// A request's parameters "sequence_id", "sequence_start" and "sequence_end". 0 or an empty text is
+// no id. A value.
 struct SequenceMark {
   uint64_t number = 0;
   std::string name;

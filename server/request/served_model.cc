@@ -20,7 +20,7 @@ std::string TensorsText(const std::vector<TensorSpec>& tensors, bool batches) {
   });
 }
 
-// Compares plain decimals: the longer one is higher.
+// The longer decimal is higher.
 bool IsHigher(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() > b.size() : a > b;
 }

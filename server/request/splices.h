@@ -1,4 +1,4 @@
-// Splices: large pieces that stand between the bytes of a text and lie elsewhere.
+// Splices: large pieces between the bytes of a text.
 #pragma once
 
 #include <algorithm>
@@ -9,17 +9,15 @@
 
 namespace mpsd {
 
-// An answer's large outputs go to the socket from the memory in which the worker wrote them. The
-// text has everything else of the answer:
+// An answer's large outputs go to the socket from the worker's memory; the text has the rest. The
+// owner keeps the pieces alive. Thread-compatible.
 //
 //   text     | head and the first output's key | the second output's key |
 //   splices                                    ^ bytes                   ^ bytes
 //   written  | head and the first output's key | bytes | the second output's key | bytes |
-//
-// The owner keeps the pieces alive. Thread-compatible.
 class Splices {
  public:
-  // Puts `bytes` before `text[at]`. REQUIRES: `at` is no smaller than those before.
+  // Before `text[at]`. REQUIRES: `at` is no smaller than before.
   void Add(size_t at, absl::string_view bytes) {
     list_.push_back({at, bytes});
     bytes_ += bytes.size();
@@ -28,8 +26,8 @@ class Splices {
   size_t bytes() const { return bytes_; }
   bool empty() const { return list_.empty(); }
 
-  // Calls take(piece, is_splice) for the `count` bytes from `begin` on, in their order. Counted are
-  // the bytes of the text and of the splices. REQUIRES: there are so many.
+  // Calls take(piece, is_splice) for `count` bytes from `begin` on, splices counted. REQUIRES:
+  // there are so many.
   template <typename Take>
   void ForEach(absl::string_view text, size_t begin, size_t count, Take take) const {
     Window window{begin, count};

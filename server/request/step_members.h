@@ -1,22 +1,21 @@
-// StepMembers: whether the models that a model of steps runs are available.
+// StepMembers: whether a model's steps can run.
 #pragma once
 
 #include "absl/status/status.h"
 
 namespace mpsd {
 
-// The members' required state: loaded, so that their queues take requests, or ready, so that a
-// worker of each serves.
+// kLoaded: their queues take requests. kReady: a worker of each serves.
 enum class MemberNeed { kLoaded, kReady };
 
-// Part of a generation whose model runs others. Looks at the current members at each call.
-// Implemented by steps/. Thread-safe; never blocks longer than a look-up.
+// Looks at the current members at each call. Never blocks longer than a look-up. Implemented by
+// steps/. Thread-safe.
 class StepMembers {
  public:
   virtual ~StepMembers() = default;
 
-  // OK if all members exist and have the tensors that the steps name. Else NOT_FOUND or
-  // UNAVAILABLE, in words for clients that name the step and its model.
+  // NOT_FOUND or UNAVAILABLE for clients, with the step and its model, unless all exist with the
+  // tensors that the steps name.
   virtual absl::Status Check(MemberNeed need) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Files beside a tokenizer that affect how its model's texts become tokens.
+// Files beside a tokenizer that change its model's tokens.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace mpsd {
 
-// Files in the folder of `models[].text.tokenizer`, which may be one of them. Only these are read
-// by server/texts and stamped by server/config: a reload finds a change of any.
+// In the folder of `models[].text.tokenizer`. Read by server/texts, stamped by server/config: a
+// reload finds a change of any.
 inline constexpr std::array<std::string_view, 6> kTokenizerSettings = {
     "tokenizer.json",
     "tokenizer_config.json",

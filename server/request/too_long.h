@@ -1,4 +1,4 @@
-// TooLong: the refusal of a text with too many tokens.
+// TooLong: a text with too many tokens.
 #pragma once
 
 #include "absl/status/status.h"
@@ -9,15 +9,14 @@ namespace mpsd {
 
 inline constexpr absl::string_view kTooLongType = "mpsd/too-long";
 
-// INVALID_ARGUMENT, with a payload that only this process sees: HTTP has its own code for what is
-// too large. Pure.
+// INVALID_ARGUMENT, marked for this process: HTTP has its own code for too large. Pure.
 inline absl::Status TooLong(absl::string_view text) {
   absl::Status status = absl::InvalidArgumentError(text);
   status.SetPayload(kTooLongType, absl::Cord());
   return status;
 }
 
-// Whether the status comes from TooLong(), also through WithText(). Pure.
+// Also through WithText(). Pure.
 inline bool IsTooLong(const absl::Status& status) {
   return status.GetPayload(kTooLongType).has_value();
 }

@@ -1,4 +1,4 @@
-// DeviceShare: one worker's device, the part of its memory that the worker may take, and its cores.
+// DeviceShare: one worker's device, its part of that memory, and its cores.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace mpsd {
 
-// Placement decides it for each process of a model. A worker keeps it for life, through all
-// incarnations, and so does the fresh worker that replaces it. A value.
+// Placement decides it. A worker keeps it through all incarnations and passes it on to its
+// replacement. A value.
 struct DeviceShare {
-  std::string device = "cpu";   // one device, never "auto"
-  uint32_t memory_percent = 0;  // share of the device's memory; 0: not divided
-  std::vector<uint32_t> cores;  // the ones that the worker keeps to; empty: any
+  std::string device = "cpu";   // never "auto"
+  uint32_t memory_percent = 0;  // 0: not divided
+  std::vector<uint32_t> cores;  // the worker keeps to these; empty: any
 
   bool operator==(const DeviceShare&) const = default;
 };

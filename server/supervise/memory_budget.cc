@@ -10,7 +10,7 @@
 namespace mpsd {
 namespace {
 
-// Left for the front end's own heap and for the workers' models.
+// For the front end's own heap and the workers' models.
 constexpr uint64_t kKeptFreeBytes = 32ULL << 20;
 
 }  // namespace

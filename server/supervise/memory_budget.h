@@ -1,15 +1,4 @@
 // MemoryBudget: how much shared memory may still be allocated.
-//
-// An allocation beyond a memory cgroup's limit does not fail: it kills the front end, and with it
-// all clients. So every segment's bytes are taken here before it is made, and given back when its
-// last mapping in this process is gone:
-//
-//   Take(bytes) ─▶ OwnedSegment::Create ─▶ in use ─▶ unmapped ─▶ GiveBack(bytes), or a Share ends
-//        │               │ fails: GiveBack()
-//        └ RESOURCE_EXHAUSTED: nothing was made
-//
-// Two bounds hold: `limits.shared_memory` if the config sets it, and what the host and its cgroup
-// have left at that moment, less some room for heaps.
 #pragma once
 
 #include <atomic>
@@ -21,29 +10,33 @@
 
 namespace mpsd {
 
+// An allocation beyond a memory cgroup's limit kills the front end. So each segment takes its bytes
+// here first, and gives them back once this process has unmapped it:
+//
+//   Take(bytes) ─▶ OwnedSegment::Create ─▶ in use ─▶ unmapped ─▶ GiveBack(bytes), or a Share ends
+//        │               │ fails: GiveBack()
+//        └ RESOURCE_EXHAUSTED: nothing was made
+//
 // The price of a refusal, by segment:
-//   the first slab segment, a worker's own   the worker is killed, and its model not ready. At the
+//
+//   the first slab segment, a worker's own   the worker is killed, its model is not ready. At the
 //                                            start the daemon ends with exit 78 if no model fits
 //   a further slab segment                   PoolMemory::Refuse(): requests that wait are refused
 //
-// One for all models and kinds of segment, owned by the supervisor. It only counts: it allocates
-// nothing and keeps no list. Thread-compatible, used on the supervisor's thread, except that any
-// thread may drop a pointer from Share(), even after the budget is gone. An answer that a client
-// has not read yet may be the last to release a worker's segment.
+// Owned by the supervisor, one for all models. Thread-compatible, used on the supervisor's thread.
+// Any thread may drop a pointer from Share(), even after the budget is gone.
 class MemoryBudget {
  public:
-  // Allows at most `cap_bytes` of shared memory; 0: as much as host and cgroup have left. Clients
-  // can make the front end hold `clients_bytes` besides.
+  // `cap_bytes`: for all segments; 0: as much as host and cgroup have left. Clients can make the
+  // front end hold `clients_bytes` besides.
   explicit MemoryBudget(uint64_t cap_bytes, uint64_t clients_bytes = 0)
       : cap_bytes_(cap_bytes), clients_bytes_(clients_bytes) {}
 
-  // Takes `bytes` for `what` ("model 'm'"), which begins an error's message. Checks the cap, then
-  // asks the operating system what is left, of which 32 MiB stay free. RESOURCE_EXHAUSTED, with the
-  // numbers, if one of the two is too small; then nothing is taken.
+  // `what` ("model 'm'") begins an error's message. RESOURCE_EXHAUSTED, with the numbers, beyond
+  // the cap, or if the host and its cgroup would have less than 32 MiB left. Then nothing is taken.
   absl::Status Take(uint64_t bytes, const std::string& what) { return Take(bytes, what, 0); }
 
-  // The same for memory that requests need under load. Leaves room for `clients_bytes` too;
-  // otherwise the kernel would end the front end.
+  // For requests under load: leaves `clients_bytes` too, or the kernel would end the front end.
   absl::Status TakeUnderLoad(uint64_t bytes, const std::string& what) {
     return Take(bytes, what, clients_bytes_);
   }
@@ -51,8 +44,7 @@ class MemoryBudget {
   // REQUIRES: at least `bytes` are taken.
   void GiveBack(uint64_t bytes);
 
-  // Returns a pointer whose last copy gives back `bytes` that were taken before. Callers must not
-  // use what it points to.
+  // The last copy of the pointer gives `bytes` back. It must not be dereferenced.
   std::shared_ptr<void> Share(uint64_t bytes);
 
   // Thread-safe.

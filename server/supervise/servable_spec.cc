@@ -50,13 +50,13 @@ absl::Status CheckPad(const ModelSpec& spec, const PadRule& rule) {
   return absl::OkStatus();
 }
 
-// Checks the bytes of one row of all tensors together; unknown dims count as 1.
+// One row of all tensors; unknown dims count as 1.
 absl::Status CheckSize(const std::vector<TensorSpec>& tensors) {
   uint64_t left_bytes = kMaxRowBytes;
   for (const TensorSpec& tensor : tensors) {
     Dims dims = tensor.dims;
     std::replace(dims.begin(), dims.end(), int64_t{-1}, int64_t{1});
-    // Clients decide a BYTES row's length; only each element's length field is known.
+    // Clients decide the length; only each element's length field is known.
     const DataType counted =
         tensor.datatype == DataType::kBytes ? DataType::kUint32 : tensor.datatype;
     const std::optional<uint64_t> bytes = TensorBytes(counted, dims);

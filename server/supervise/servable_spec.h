@@ -1,15 +1,4 @@
 // CheckServable: limits of what an untrusted worker may report. Pure.
-//
-// The config says what its author wrote about a model's inputs and outputs. The rest is in the
-// file, which only a worker reads. So the spec by which the front end checks requests, sizes slabs
-// and pads rows comes from a process that runs the model's code. Decoding has checked the form of
-// the LoadReport. Here the front end checks once whether it can work with the contents:
-//
-//   sizes     row bytes may be multiplied by kMaxBatchRows without leaving 64 bits
-//   padding   each rule names an input and a dim that exist, and each cut an output
-//
-// A lie within these limits makes a model of another shape: its requests are refused or fail, and
-// nothing else happens.
 #pragma once
 
 #include <string>
@@ -21,23 +10,21 @@
 
 namespace mpsd {
 
-// INVALID_ARGUMENT with the reason unless the front end can work with the spec. The model has
-// inputs and outputs. Padding is for a model that batches, and names open dims that exist, of
-// tensors that are not BYTES. The bytes of a row of all tensors together are at most 1 TiB. Open
-// dims and the contents of BYTES count as one element: requests decide those, and are checked.
+// By a worker's spec the front end checks requests, sizes slabs and pads rows. INVALID_ARGUMENT
+// with the reason unless it can:
 //
-// WorkerGroup calls it for a generation's first LoadReport, on the supervisor's thread. The caller
-// kills the worker, and the model's state gives the reason. Thread-safe.
+//   sizes     a row of all tensors has at most 1 TiB; open dims and BYTES count as one element
+//   padding   the model batches; each rule names an open dim of an input, each cut an output
+//
+// A lie within these limits only makes a model of another shape. WorkerGroup calls this for a
+// generation's first LoadReport and kills the worker after an error. Thread-safe.
 absl::Status CheckServable(const ModelSpec& spec);
 
-// INVALID_ARGUMENT for more than kMaxLabels labels, or more than kMaxLabelsBytes together: each
-// output of classes keeps them while the model is served. Called beside CheckServable().
-// Thread-safe.
+// At most kMaxLabels labels and kMaxLabelsBytes; else INVALID_ARGUMENT. Thread-safe.
 absl::Status CheckLabels(absl::Span<const std::string> labels);
 
-// INVALID_ARGUMENT unless `reported` suits a worker that was ordered to compute in `ordered`: the
-// same precision if the order named one, and never "auto". Called beside CheckServable().
-// Thread-safe.
+// INVALID_ARGUMENT unless `reported` is the ordered precision, or any but "auto" if the order named
+// none. Thread-safe.
 absl::Status CheckPrecision(Precision ordered, Precision reported);
 
 }  // namespace mpsd

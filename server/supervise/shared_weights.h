@@ -1,13 +1,4 @@
 // SharedWeights: one copy of a model's weights in a device's memory, for all its workers there.
-//
-// The first worker that has loaded the model moves its weights to memory that outlives its process,
-// and hands over a descriptor. The front end keeps that and never looks into it. Each later worker
-// compares those weights with its own, and gives up its own if they are equal.
-//
-//   Next()   kOwn      no one shares: the worker serves with what it has
-//            kShare    the worker is the first: TakeAnswer() or Forget() follows
-//            kUse      the worker gets the descriptor: TakeAnswer() or its death follows
-//            kWait     another one is sharing now: Next() again after its answer or its death
 #pragma once
 
 #include <cstdint>
@@ -17,12 +8,19 @@
 
 namespace mpsd {
 
-// After this many failures in a row, the model's workers stop sharing weights. Each try delays a
-// worker's start by some milliseconds, and a lasting fault fails each time.
+// Then the model's workers stop sharing: each try delays a start, and a lasting fault recurs.
 inline constexpr uint32_t kMostSharingFaults = 3;
 
+// The first worker that has loaded the model exports its weights and hands over a descriptor; later
+// workers use them if they equal their own.
+//
+//   Next()   kOwn      no one shares: the worker serves with what it has
+//            kShare    the worker is the first: TakeAnswer() or Forget() follows
+//            kUse      the worker gets the descriptor: TakeAnswer() or its death follows
+//            kWait     another one is sharing now: Next() again after its answer or its death
+//
 // Owned by the group of the model's workers, one for each device. Lives on the supervisor's thread.
-// Pure, except for the descriptor that it owns.
+// Pure, but for the descriptor that it owns.
 //
 // Invariants:
 //   1. At most one worker exports its weights at a time, and only while no exported copy exists.
@@ -31,8 +29,7 @@ class SharedWeights {
  public:
   enum class Step { kOwn, kShare, kUse, kWait };
 
-  // Decides the next step for a worker that has loaded the model and could share `bytes` of
-  // weights.
+  // For a worker that has loaded the model and could share `bytes` of weights.
   Step Next(uint32_t worker, uint64_t bytes) {
     if (bytes == 0 || faults_ >= kMostSharingFaults) return Step::kOwn;
     if (memory_.valid()) return bytes == bytes_ ? Step::kUse : Step::kOwn;
@@ -42,10 +39,9 @@ class SharedWeights {
     return Step::kShare;
   }
 
-  // The worker's answer to kShare or kUse: `bytes` of its weights are now in shared memory, 0 for
-  // none. After kShare, `memory` is the descriptor. If the worker could not share, or not use the
-  // shared copy, the next one shares anew. Workers that use the old copy go on: the memory lasts
-  // while they map it.
+  // The answer to kShare or kUse: `bytes` are now in shared memory, 0 for none. After kShare,
+  // `memory` is the descriptor. After a failure the next worker shares anew; the old copy lasts
+  // while workers map it.
   void TakeAnswer(uint32_t worker, uint64_t bytes, UniqueFd memory) {
     const bool shares = sharer_ == worker;
     if (bytes != bytes_ || (shares && !memory.valid())) return Fail(worker);
@@ -57,12 +53,12 @@ class SharedWeights {
     memory_ = std::move(memory);
   }
 
-  // The worker's process has ended. If it was asked to share, another may.
+  // The process has ended. If it was asked to share, another may.
   void Forget(uint32_t worker) {
     if (sharer_ == worker) Fail(worker);
   }
 
-  // The descriptor for kUse, borrowed; -1 if nothing is shared.
+  // Borrowed; -1: nothing is shared.
   int memory() const { return memory_.get(); }
 
  private:
@@ -74,7 +70,7 @@ class SharedWeights {
 
   static constexpr uint32_t kNobody = UINT32_MAX;
 
-  uint32_t sharer_ = kNobody;  // the worker that was asked and has not answered
+  uint32_t sharer_ = kNobody;  // was asked and has not answered
   UniqueFd memory_;
   uint64_t bytes_ = 0;
   uint32_t faults_ = 0;

@@ -106,8 +106,8 @@ void SlabAnnouncer::Tell(const SlabSegment& segment, Peer* peer) {
   peer->send(SlabsAdded{segment.number, segment.bytes}, {segment.fd}).IgnoreError();
 }
 
-// Advances every segment that all workers have answered for. An announced segment waits only for
-// workers that get batches. A retiring one waits for all, since its number will be used again.
+// An announced segment waits only for workers that get batches: one that warms up may take minutes.
+// A retiring one waits for all, since its number is used again.
 void SlabAnnouncer::Advance() {
   std::bitset<kMaxSlabSegments> unmapped;
   std::bitset<kMaxSlabSegments> missing;

@@ -1,4 +1,4 @@
-// SlabAnnouncer: adds slab segments to a pool and removes them, in step with the pool's workers.
+// SlabAnnouncer: adds a pool's slab segments and removes them.
 #pragma once
 
 #include <bitset>
@@ -22,19 +22,16 @@
 
 namespace mpsd {
 
-// Beside the request's path: the supervisor's thread moves the memory while requests go on. Owned
-// by the pool's WorkerGroup. Lives on the supervisor's thread; never blocks.
+// Moves memory while requests go on. Owned by the pool's WorkerGroup. Lives on the supervisor's
+// thread; never blocks.
 //
-// The life of a segment (the first one is made with the pool, sent with the attach order, and
-// stays):
+// A segment's life (the first one is made with the pool and stays):
 //   absent    → announced, once every attached worker was told of it
 //   announced → serving, once each worker that gets batches has mapped it
 //   serving   → retiring, once the pool has not used it for a while; all are told to unmap it
 //   retiring  → absent, once each has
 // A dead worker counts as having answered. A worker that attaches later is told of every segment
-// that is not retiring, and gets batches only once HasMappedAll(). A worker that still warms up may
-// take minutes to read its messages. No segment waits for it before serving, since it has no batch
-// yet.
+// that is not retiring, and gets batches only once HasMappedAll().
 //
 // Invariants:
 //   1. A worker that gets batches has mapped every segment that the pool has.
@@ -44,30 +41,29 @@ class SlabAnnouncer {
  public:
   using Send = std::function<absl::Status(const Message&, absl::Span<const int> fds)>;
 
-  // Pool and budget outlive it.
   SlabAnnouncer(Pool* pool, MemoryBudget* budget, std::string model)
       : pool_(pool), budget_(budget), model_(std::move(model)) {}
 
-  // The worker was sent its attach order, with segment 0. `send` writes to its control socket; its
-  // errors are ignored, since the worker's exit follows. REQUIRES: the worker is not attached.
+  // The worker was sent its attach order, with segment 0. Errors of `send` are ignored: the
+  // worker's exit follows. REQUIRES: it is not attached.
   void Attach(const WorkerLink* worker, Send send);
 
   // The worker is reaped. REQUIRES: it is attached.
   void Detach(const WorkerLink* worker);
 
-  // Takes a SlabsMapped or SlabsUnmapped. INVALID_ARGUMENT for any other message, and for an answer
-  // that nobody asked for.
+  // Takes a SlabsMapped or SlabsUnmapped. INVALID_ARGUMENT for anything else, or an answer that
+  // nobody asked for.
   absl::Status Take(const WorkerLink* worker, const Message& message);
 
-  // Whether the worker has mapped and unmapped every segment that it was told to.
+  // Whether the worker has answered for every segment that it was told about.
   bool HasMappedAll(const WorkerLink* worker) const;
 
   // The worker gets batches from now on. REQUIRES: HasMappedAll().
   void Serve(const WorkerLink* worker);
 
-  // Answers the pool's growth request, and retires a segment that was idle for kIdleLooks looks.
-  // Called every kLookNs or more often; `now_ns` is OwnTime. Returns, once each, the warm workers
-  // (`is_warm`) that have owed an answer for kPatienceNs; the caller kills them.
+  // Grows the pool as asked, and retires a segment idle for kIdleLooks looks. Called every kLookNs
+  // or more often; `now_ns` is OwnTime. Returns, once each, warm workers that have owed an answer
+  // for kPatienceNs; the caller kills them.
   std::vector<const WorkerLink*> Tick(const std::function<bool(const WorkerLink*)>& is_warm,
                                       int64_t now_ns);
 
@@ -78,10 +74,10 @@ class SlabAnnouncer {
  private:
   struct Peer {
     Send send;
-    std::bitset<kMaxSlabSegments> to_map;  // told to map, not answered yet
+    std::bitset<kMaxSlabSegments> to_map;  // not answered yet
     std::bitset<kMaxSlabSegments> to_unmap;
     bool serves = false;
-    int64_t overdue_at_ns = 0;  // 0 unless the worker is warm and owes an answer
+    int64_t overdue_at_ns = 0;  // 0 unless it is warm and owes an answer
 
     bool HasMappedAll() const { return to_map.none() && to_unmap.none(); }
   };
@@ -96,7 +92,7 @@ class SlabAnnouncer {
   MemoryBudget* const budget_;
   const std::string model_;
   std::map<const WorkerLink*, Peer> peers_;
-  std::bitset<kMaxSlabSegments> taken_{1};  // numbers in use; 0 always is
+  std::bitset<kMaxSlabSegments> taken_{1};  // 0 always is
   std::bitset<kMaxSlabSegments> retiring_;
   std::optional<OwnedSegment> announced_;  // not yet the pool's
   uint32_t announced_number_ = 0;

@@ -97,7 +97,7 @@ std::vector<std::string> StatusBoard::Unsettled() const {
   return names;
 }
 
-// The outcome of all workers' first starts; none while a worker is starting.
+// The outcome of all first starts; none while a worker is starting.
 std::optional<absl::Status> StatusBoard::OutcomeOf(const Entry& entry) {
   if (!entry.settled.has_value() || !entry.settled->ok()) return entry.settled;
   const auto serves = [](const auto& worker) { return worker.second.serves; };

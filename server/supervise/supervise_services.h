@@ -1,10 +1,4 @@
 // SuperviseServices: what all workers of a supervisor share.
-//
-// Groups and workers get one pointer instead of a dozen. The first half leads to other parts. The
-// second half concerns the host as a whole, so it belongs to no group.
-//
-// Whatever changes here changes on one thread, which the role `thread` enforces: it guards the
-// members, functions that use them require it, and each entry point begins with Check().
 #pragma once
 
 #include <cstdint>
@@ -30,30 +24,32 @@
 
 namespace mpsd {
 
-// Owned by the supervisor, which fills in the first half before its thread runs, and outlives all
-// groups. Groups and workers use it only on that thread. Only numbers tokens itself.
+// Owned by the supervisor, which fills in the first half before its thread runs. The second half
+// concerns the host as a whole and changes on one thread: the role `thread` enforces that, and each
+// entry point begins with Check(). Outlives all groups. Groups and workers use it only on that
+// thread.
 struct SuperviseServices {
-  // Constant while the supervisor's thread runs. The referents outlive every group.
-  Plane* plane = nullptr;        // all pools, and the count of awake threads
+  // Constant while the thread runs. The referents outlive every group.
+  Plane* plane = nullptr;        // all pools
   PoolKeeper* keeper = nullptr;  // the supervisor, as pools see it
   const Clock* clock = nullptr;
   Logger* logger = nullptr;
   WorkerHost* host = nullptr;      // spawns processes and waits for their events
   WorkerBells* bells = nullptr;    // heard while all of the door's threads sleep
-  StatusBoard* board = nullptr;    // state for other threads
+  StatusBoard* board = nullptr;    // for other threads
   MemoryBudget* budget = nullptr;  // for all segments
-  std::function<double()> jitter;  // a fresh random number in [0, 1)
+  std::function<double()> jitter;  // in [0, 1)
 
-  // The supervisor's thread: groups and workers live on it.
+  // The supervisor's.
   ThreadRole thread;
 
   OwnTime own_time ABSL_GUARDED_BY(thread);
   MemoryKills memory_kills ABSL_GUARDED_BY(thread);
   PressureRelief relief ABSL_GUARDED_BY(thread);
-  std::map<std::string, DeviceHealth> devices ABSL_GUARDED_BY(thread);  // by name; not the cpu
+  std::map<std::string, DeviceHealth> devices ABSL_GUARDED_BY(thread);  // without the cpu
   uint64_t next_token ABSL_GUARDED_BY(thread) = 1;
 
-  // The first of kTokensPerWorker fresh tokens. A token says which event of which worker the host
+  // The first of kTokensPerWorker fresh ones. A token says which event of which worker the host
   // reports; once the worker has left, it means nothing.
   uint64_t TakeTokens() ABSL_EXCLUSIVE_LOCKS_REQUIRED(thread) {
     const uint64_t first = next_token;

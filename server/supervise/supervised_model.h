@@ -1,8 +1,5 @@
-// SupervisedModel: one generation of a model, for its supervisor.
-//
-// The supervisor knows no config and no placement: ModelFactory has turned both into these values.
-// The facts for loading the model are in the LoadOrder. Each incarnation gets it unchanged, except
-// for the epoch and the worker's device.
+// SupervisedModel: one generation of a model, for its supervisor, which knows no config and no
+// placement.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +17,20 @@
 
 namespace mpsd {
 
-// A value, handed over by Supervisor::Add() and then constant in the model's WorkerGroup. The group
-// keeps the served model alive until its last worker is gone: until then workers may write into the
-// pool's memory, even if no other part remembers the generation.
+// Made by ModelFactory, then constant in the model's WorkerGroup. The group keeps the served model
+// alive until its last worker is gone, since workers may write into the pool's memory until then. A
+// value.
 struct SupervisedModel {
   std::shared_ptr<ServedModel> served;
   Pool* pool = nullptr;           // the served model's queue by its real type
-  LoadOrder order;                // epoch and DeviceShare are filled in for each incarnation
-  std::vector<UniqueFd> files{};  // the model's files, sent with the order; may be empty
-  // One for each worker; a replacement adds one for a while.
+  LoadOrder order;                // each incarnation has its own epoch and DeviceShare
+  std::vector<UniqueFd> files{};  // sent with the order; may be empty
+  // By worker; a replacement adds one for a while.
   std::vector<DeviceShare> processes = {DeviceShare()};
-  // Size of the pool's first segment for a spec, which a worker reports when it has loaded the
-  // model. Pure.
+  // Size of the pool's first segment. Pure.
   std::function<uint64_t(const ModelSpec& spec)> first_segment_bytes;
-  // Why a model with that spec cannot be served; null: any can. Called before the first use of the
-  // spec. Pure.
+  // Why a model with that spec cannot be served; null: any can. Asked before the spec is used.
+  // Pure.
   std::function<absl::Status(const ModelSpec& spec)> spec_fault;
   SupervisionLimits limits;
 };

@@ -38,7 +38,7 @@ Supervisor::Supervisor(std::unique_ptr<WorkerHost> host, const MemoryLimits& mem
 Supervisor::~Supervisor() { Stop(); }
 
 void Supervisor::Add(SupervisedModel model) {
-  // Two generations of a model add up while both have workers.
+  // While two generations have workers, both count.
   model.served->metrics.workers_configured.fetch_add(static_cast<int64_t>(model.processes.size()));
   services_.plane->Add(model.pool);
   board_.Open(*model.served);
@@ -130,7 +130,7 @@ void Supervisor::TakeNews() {
   KillCondemned(condemned);
 }
 
-// Model and worker may be gone since the pool condemned them.
+// Model and worker may be gone since then.
 void Supervisor::KillCondemned(const std::vector<Sentence>& condemned) {
   for (const Sentence& sentence : condemned) {
     WorkerGroup* group = Find(sentence.model);
@@ -169,7 +169,7 @@ void Supervisor::Wait(int64_t timeout_ns) {
   const std::vector<uint64_t> tokens = host_->Wait(timeout_ns);
   services_.own_time.Advance(services_.clock->NowNs());
   for (const uint64_t token : tokens) {
-    // No worker has the token if its worker has left.
+    // None has the token if its worker has left.
     for (const std::unique_ptr<WorkerGroup>& group : groups_) {
       if (group->OnEvent(token)) break;
     }
@@ -188,7 +188,7 @@ bool Supervisor::HasProcess() const {
   return std::any_of(groups_.begin(), groups_.end(), has);
 }
 
-// Asks all workers to go by closing their sockets, and kills those that stay.
+// Closes all workers' sockets, and kills those that stay.
 void Supervisor::EndAll() {
   for (const std::unique_ptr<WorkerGroup>& group : groups_) group->Dismiss();
   const int64_t until_ns = services_.clock->NowNs() + kStopGraceNs;

@@ -1,13 +1,4 @@
 // Supervisor: keeps the workers of all models alive.
-//
-// Everything about processes happens on one thread, so it needs no lock and has one order:
-//
-//   take news: models added or retired, workers condemned ─▶ tick every group, start what is due
-//      ▲                                                                               │
-//      └─ hand events to their workers ◀── wait for an event, a wake-up or the time ◀──┘
-//
-// Other threads leave news under mu_ and wake it, or read the StatusBoard. It talks to them through
-// pools (Attach, Detach, …) and through the board.
 #pragma once
 
 #include <atomic>
@@ -38,74 +29,66 @@
 
 namespace mpsd {
 
-// Its own thread starts, watches and reaps all workers. It also owns the thread that finds
-// completions while all of the door's threads sleep. Owned by the daemon, and stopped after the
-// HTTP server. A request waits for the supervisor's thread only if its rows need a further segment,
-// its worker has died, or its model has none.
+// All about processes happens on its one thread:
 //
-// Bounded by its models: kMaxWorkers processes each. WorkerGroup decides, by the files of policy/.
-// A worker's fault ends that worker; nothing that a worker does ends the supervisor.
+//   take news: models added or retired, workers condemned ─▶ tick every group, start what is due
+//      ▲                                                                               │
+//      └─ hand events to their workers ◀── wait for an event, a wake-up or the time ◀──┘
 //
-// Thread-safe, except that main calls Start() and Stop().
+// Other threads leave news under mu_ and wake it, or read the StatusBoard. WorkerGroup decides, by
+// the files of policy/. A worker's fault ends that worker alone. Owned by the daemon, stopped after
+// the HTTP server. Thread-safe, except that main calls Start() and Stop().
 class Supervisor final : public PoolKeeper, public WorkerStatusSource {
  public:
   struct MemoryLimits {
-    uint64_t shared_bytes = 0;   // for all models together; 0: as much as the host has
+    uint64_t shared_bytes = 0;   // for all models; 0: as much as the host has
     uint64_t clients_bytes = 0;  // see MemoryBudget
   };
 
-  // Plane, clock and logger outlive the supervisor.
   Supervisor(std::unique_ptr<WorkerHost> host, const MemoryLimits& memory, Plane* plane,
              const Clock* clock, Logger* logger);
   ~Supervisor() override;
 
-  // Starts the model's workers as soon as the thread runs. REQUIRES: `model.served` was not added
-  // before.
+  // Its workers start as soon as the thread runs. REQUIRES: `model.served` was not added before.
   void Add(SupervisedModel model);
 
-  // Closes the model's pool. Once it is empty its workers end, and the model is forgotten. Does not
-  // wait. REQUIRES: the model was added, and requests do not find it any more.
+  // Closes the pool. Once it is empty the workers end, and the model is forgotten. Never waits.
+  // REQUIRES: the model was added, and requests do not find it any more.
   void Retire(const std::shared_ptr<ServedModel>& model);
 
-  // Starts the thread, which starts the workers. Called at most once, after the config's models
-  // were added. On an error of the operating system there is no thread.
+  // Called at most once, after the config's models were added. After an error there is no thread.
   absl::Status Start();
 
-  // Ends all workers and the thread; blocks for up to 300 ms, and then kills what is left.
-  // REQUIRES: all requests have ended. Idempotent.
+  // Blocks for up to 300 ms, then kills what is left. REQUIRES: all requests have ended.
+  // Idempotent.
   void Stop();
 
-  // Blocks until every added model is settled, or `give_up` returns true; calls that a few times a
-  // second. RESOURCE_EXHAUSTED if a configured model does not fit in memory.
+  // RESOURCE_EXHAUSTED if no model serves and none fits in memory.
   absl::Status WaitUntilSettled(const std::function<bool()>& give_up) {
     return board_.WaitUntilSettled(give_up);
   }
 
-  // Names of the models whose first start goes on.
   std::vector<std::string> Unsettled() const { return board_.Unsettled(); }
 
-  // Blocks until all workers of one model serve (OK) or one has failed, and returns why. CANCELLED
-  // if `give_up` returned true.
+  // As StatusBoard does.
   absl::Status WaitUntilServing(const ServedModel& model, const std::function<bool()>& give_up) {
     return board_.WaitUntilServing(model, give_up);
   }
 
-  // Why no worker of the model serves. OK while one serves, and while none has failed yet.
+  // As StatusBoard does.
   absl::Status Fault(const ServedModel& model) const { return board_.Fault(model); }
 
-  // The host's memory pressure from now on. Workers are told at the next tick, and groups replace
-  // some of them if that helps (pressure_policy.h).
+  // Workers are told at the next tick; groups may replace some (pressure_policy.h).
   void SetMemoryPressure(MemoryPressure pressure) { pressure_ = pressure; }
 
   // ---- PoolKeeper ----
 
-  // Notes the sentence. The supervisor's thread carries it out, unless the incarnation is gone by
-  // then.
+  // The supervisor's thread kills the worker, unless that incarnation is gone by then.
   void Condemn(const ServedModel& model, uint32_t worker, uint32_t epoch,
                const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Has the pools drained by `when_ns` (Plane::DrainBy). If that is now, the pool wants memory, and
-  // the supervisor's thread looks at all groups at once.
+  // Has pools drained by `when_ns` (Plane::DrainBy). If that is now, a pool wants memory, and all
+  // groups are looked at.
   void WakeBy(int64_t when_ns) override;
 
   void WakePools() override { services_.plane->DrainBy(0); }

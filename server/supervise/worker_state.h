@@ -1,4 +1,4 @@
-// WorkerState: the phases in the life of a configured worker and their legal order. Pure.
+// WorkerState: the phases of a configured worker and their legal order. Pure.
 //
 //             spawn            LoadReport            Ready, all mapped
 //   kWaiting ─────────▶ kLoading ─────────▶ kWarming ─────────────────▶ kServing ───▶ kDraining
@@ -13,26 +13,25 @@
 //   kServing, kDraining  SlabsMapped and SlabsUnmapped
 //   kEnding              anything: nothing is read before its end, and then only a Failure
 //
-// A process may also be gone from any state, without kEnding before. The state belongs to the
-// worker: after a death it waits for its next incarnation, or for good if that would fail too
-// (SupervisedWorker::failed()). A message out of turn kills the process.
+// A process may be gone in any state. The state belongs to the worker: after a death it waits for
+// its next incarnation, or for good (SupervisedWorker::failed()). A message out of turn kills the
+// process.
 #pragma once
 
 namespace mpsd {
 
 enum class WorkerState {
-  kWaiting,   // no process                                      → kLoading
-  kLoading,   // the process loads the model                     → kWarming, kEnding, kWaiting
-  kWarming,   // it has its memory and warms up its lanes        → kServing, kEnding, kWaiting
-  kServing,   // the pool sends it batches                       → kDraining, kEnding, kWaiting
-  kDraining,  // it finishes its batches and gets no more        → kEnding, kWaiting
-  kEnding,    // it was killed or asked to go, or has hung up    → kWaiting, once it is reaped
+  kWaiting,   // no process                        → kLoading
+  kLoading,   // the process loads the model       → kWarming, kEnding, kWaiting
+  kWarming,   // it warms up its lanes             → kServing, kEnding, kWaiting
+  kServing,   // the pool sends it batches         → kDraining, kEnding, kWaiting
+  kDraining,  // it finishes its batches           → kEnding, kWaiting
+  kEnding,    // killed, asked to go, or hung up   → kWaiting, once it is reaped
 };
 
 inline constexpr int kWorkerStates = 6;
 
-// Whether a step is legal. One function of SupervisedWorker changes the state, and CHECKs this. A
-// process can be gone at any time, so kWaiting may follow every state that has a process.
+// Whether a step is legal; SupervisedWorker CHECKs this.
 constexpr bool MayFollow(WorkerState from, WorkerState to) {
   switch (to) {
     case WorkerState::kWaiting:
@@ -50,7 +49,7 @@ constexpr bool MayFollow(WorkerState from, WorkerState to) {
   return false;
 }
 
-// The name in `mpsd ps`, and after "while" in the log's line of a death.
+// For `mpsd ps` and the log.
 constexpr const char* WorkerStateName(WorkerState state) {
   constexpr const char* kNames[kWorkerStates] = {"waiting to start", "loading",  "warming up",
                                                  "serving",          "draining", "ending"};

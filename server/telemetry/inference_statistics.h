@@ -1,8 +1,7 @@
 // InferenceStatistics: one model's counts and times for ModelStatistics.
 //
-// The protocol asks for sums and counts that agree: an average of them must not mix two moments. So
-// they stand under a mutex, apart from the atomics of ModelMetrics, which do not agree with each
-// other. The times follow a request through its life:
+// The protocol asks for sums and counts of one moment, so they stand under a mutex, apart from the
+// atomics of ModelMetrics. The times follow a request through its life:
 //
 //   arrival ──queue──▶ batch ──input──▶ lane starts ──infer──▶ lane ends ──output──▶ answer
 //      └───────────────────────────────── success ──────────────────────────────────────┘
@@ -16,7 +15,6 @@
 
 namespace mpsd {
 
-// How often something happened, and its total time.
 struct CountAndTime {
   uint64_t count = 0;
   uint64_t ns = 0;
@@ -28,9 +26,8 @@ struct CountAndTime {
   }
 };
 
-// A batch that a lane ran, or a further answer of a decoupled batch. Filled by AnswerStep. The sums
-// cover requests that got an answer: a batch may have failed rows, and requests that ended before
-// it came back. A decoupled request counts as answered with its last answer; the time of earlier
+// A batch that a lane ran, or a further answer of a decoupled batch. The sums cover requests that
+// got an answer. A decoupled request counts as answered with its last answer; the time of earlier
 // answers is added then.
 struct ExecutedBatch {
   uint32_t row_count = 0;
@@ -51,12 +48,8 @@ struct ExecutedBatch {
 };
 
 // Part of ModelMetrics, so it continues from one generation of a model to the next. Thread-safe.
-// AddBatch() is called once for each batch, before its answers are sent: a client with an answer
-// finds it counted. Read() returns figures of one moment, for ModelStatistics and TritonFamilies().
-//
 // The mutex is taken once a batch, once for a failed request, and at most twice more for a request
-// if answers are kept. It is held for some twenty additions, and by Read() for a copy of at most
-// kMaxBatchRows + 1 entries. Memory grows with the largest batch so far, up to that.
+// if answers are kept. Memory grows with the largest batch so far, up to kMaxBatchRows + 1 entries.
 class InferenceStatistics {
  public:
   struct BatchSize {
@@ -75,24 +68,22 @@ class InferenceStatistics {
     CountAndTime compute_input;     // this and the next two: requests that a lane answered
     CountAndTime compute_infer;
     CountAndTime compute_output;
-    CountAndTime cache_hit;   // requests that got a kept answer, and the look-up
-    CountAndTime cache_miss;  // requests without a kept answer: look-up, and keeping theirs
-    std::vector<BatchSize> by_batch_size;  // [i] has the batches of i rows
+    CountAndTime cache_hit;                // requests that got a kept answer, and the look-up
+    CountAndTime cache_miss;               // the look-up, and keeping the answer
+    std::vector<BatchSize> by_batch_size;  // by rows
   };
 
-  // Counts an executed batch, successful or not. Called on the thread that took the completion.
-  // REQUIRES: batch.row_count <= kMaxBatchRows.
+  // Called before the batch's answers are sent: a client with an answer finds it counted. REQUIRES:
+  // batch.row_count <= kMaxBatchRows.
   void AddBatch(const ExecutedBatch& batch) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // An admitted request ended without an answer, `total_ns` after it arrived. Refused requests do
-  // not count here.
+  // An admitted request ended without an answer, `total_ns` after it arrived.
   void AddFailure(int64_t total_ns) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // A request got a kept answer, found in `lookup_ns`, `wait_ns` after the request arrived. As in
-  // Triton, this counts no inference and no execution.
+  // `wait_ns`: from the request's arrival to its kept answer. As in Triton, this counts no
+  // inference and no execution.
   void AddCacheHit(int64_t wait_ns, int64_t lookup_ns) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // No answer was found for a request in `lookup_ns`; its own was copied in `copy_ns`.
   void AddCacheMiss(int64_t lookup_ns) ABSL_LOCKS_EXCLUDED(mu_);
   void AddCacheCopy(int64_t copy_ns) ABSL_LOCKS_EXCLUDED(mu_);
 

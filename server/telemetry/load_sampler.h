@@ -13,7 +13,7 @@
 
 namespace mpsd {
 
-// The figures of the host's processes and memory, as the operating system tells them.
+// Figures that the operating system tells.
 struct HostSample {
   double cpu_seconds = 0;  // the daemon and its workers
   uint32_t cores = 1;
@@ -21,25 +21,24 @@ struct HostSample {
   uint64_t available_bytes = 0;
 };
 
-// Takes a sample at most once a second, on the thread that asks; without somebody who asks it costs
-// nothing. Rates are those between two samples. Owned by the daemon, outlives the doors.
-// Thread-safe. It never waits for another thread's sample: the last report will do.
+// Takes a sample at most once a second, on the thread that asks. Rates are those between two
+// samples. Owned by the daemon, outlives the doors. Thread-safe. It never waits for another
+// thread's sample: the last report will do.
 class LoadSampler {
  public:
   static constexpr int64_t kSampleNs = kNsPerSecond;
-  // Models with named metrics: the most loaded ones.
+  // Only the most loaded models have named metrics.
   static constexpr size_t kMostModels = 8;
 
-  // Both forms of a report: for operators, and for callers that may not know all models' names.
+  // One form is for operators, the other for callers that may not know all models' names.
   struct Sample {
     OrcaForms named;
     OrcaForms nameless;
   };
 
-  // The referents outlive the sampler.
   LoadSampler(const MetricsPage* page, const Clock* clock) : page_(page), clock_(clock) {}
 
-  // Sets the source of the host's figures. REQUIRES: before the first Now().
+  // REQUIRES: before the first Now().
   void SetHost(std::function<HostSample()> host) { host_ = std::move(host); }
 
   std::shared_ptr<const Sample> Now() ABSL_LOCKS_EXCLUDED(mu_);

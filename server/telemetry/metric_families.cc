@@ -194,7 +194,6 @@ constexpr MetricRow<AccessMetrics, int64_t> kAccessGauges[] = {
      &AccessMetrics::certificate_not_after_s},
 };
 
-// A Triton family whose value is one figure of a model's statistics.
 struct TritonCounter {
   const char* name;
   const char* help;
@@ -310,7 +309,7 @@ MetricLabels LabelsOf(const ModelMetrics& model, const char* name, std::string v
   return labels;
 }
 
-// Appends a table's families, with one series for each of `all`.
+// Each family gets one series for each of `all`.
 template <typename Metrics, typename Number, size_t kRows>
 void AppendRows(const MetricRow<Metrics, Number> (&rows)[kRows],
                 absl::Span<const Metrics* const> all, std::vector<MetricFamily>* families) {
@@ -369,7 +368,7 @@ MetricFamily ExitsFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
-// Only for models that have had a sequence: then all reasons, from 0.
+// Only for models that have had a sequence.
 MetricFamily SequencesFamily(absl::Span<const ModelMetrics* const> models) {
   MetricFamily family =
       Family("mpsd_sequences_ended_total", "Sequences that ended, by reason.", MetricType::Counter);
@@ -386,7 +385,7 @@ MetricFamily SequencesFamily(absl::Span<const ModelMetrics* const> models) {
   return family;
 }
 
-// Adds a histogram's series unless nothing was observed: all its rows would say 0.
+// Adds nothing if nothing was observed: all rows would say 0.
 void AppendObserved(ClientMetric histogram, MetricFamily* family) {
   if (histogram.histogram.sample_count > 0) family->metric.push_back(std::move(histogram));
 }

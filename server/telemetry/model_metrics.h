@@ -1,13 +1,11 @@
-// ModelMetrics: the counters of one model, of the daemon, and of access. The request's path writes
-// them, a scrape reads them.
+// ModelMetrics: the counters of one model, of the daemon, and of access.
 //
 // Counting must not make a request wait, so a counter is an atomic that orders nothing else. A
 // scrape sees each counter right, but not all at one moment. Figures that must agree are in
-// InferenceStatistics and AnswerStatistics, under a mutex. The names and help texts are in
-// metric_families.cc.
+// InferenceStatistics and AnswerStatistics.
 //
-// A new counter is a member here and a row of a table there. Unsigned members only grow; signed
-// ones are gauges.
+// A new counter is a member here and a row of a table in metric_families.cc. Unsigned members only
+// grow; signed ones are gauges.
 #pragma once
 
 #include <array>
@@ -24,11 +22,9 @@
 
 namespace mpsd {
 
-// A histogram with fixed bounds, each the largest value of its bucket. Thread-safe. An observation
-// is two relaxed additions and no allocation. Read() may see one counter before and another after
-// an observation.
-//
-// The sum is a whole number of ticks, since an atomic addition of a double would be a loop:
+// A bound is the largest value of its bucket. Thread-safe. An observation is two relaxed additions.
+// Read() may see one counter before and another after an observation. The sum is a whole number of
+// ticks, since an atomic addition of a double would be a loop:
 //
 //   histogram.ObserveNs(1'500);        // one tick is 1 ns, the bounds are in seconds
 //   histogram.ReadSeconds().sum;       // 1.5e-6
@@ -42,8 +38,7 @@ class AtomicHistogram {
 
   explicit constexpr AtomicHistogram(const std::array<double, kBounds>& bounds) : bounds_(bounds) {}
 
-  // Counts `count` observations of `value`, in the unit of the bounds. `ticks` is the same value in
-  // ticks.
+  // `value` is in the unit of the bounds, `ticks` the same value in ticks.
   void Observe(double value, uint64_t ticks, uint64_t count = 1) {
     size_t i = 0;
     while (i < kBounds && value > bounds_[i]) ++i;
@@ -76,12 +71,11 @@ inline constexpr std::array<double, 16> kSecondsBounds = {
 // Up to kMaxBatchRows.
 inline constexpr std::array<double, 11> kBatchBounds = {1,  2,   4,   8,   16,  32,
                                                         64, 128, 256, 512, 1024};
-// From one short text to the largest batches of long ones.
 inline constexpr std::array<double, 11> kTokenBounds = {16,   64,   256,   512,   1024, 2048,
                                                         4096, 8192, 16384, 32768, 65536};
 
-// A stage's times: observed in nanoseconds, read in seconds. A negative time, from the clock of a
-// worker's lane, counts as 0. Thread-safe.
+// Observed in nanoseconds, read in seconds. A negative time, from the clock of a worker's lane,
+// counts as 0. Thread-safe.
 class StageHistogram : public AtomicHistogram<16> {
  public:
   StageHistogram() : AtomicHistogram(kSecondsBounds) {}
@@ -92,7 +86,7 @@ class StageHistogram : public AtomicHistogram<16> {
   Snapshot ReadSeconds() const { return Read(1e-9); }
 };
 
-// Rows of batches. Thread-safe.
+// Thread-safe.
 class BatchHistogram : public AtomicHistogram<11> {
  public:
   BatchHistogram() : AtomicHistogram(kBatchBounds) {}
@@ -100,7 +94,7 @@ class BatchHistogram : public AtomicHistogram<11> {
   Snapshot ReadRows() const { return Read(1); }
 };
 
-// Tokens of batches. Thread-safe.
+// Thread-safe.
 class TokenHistogram : public AtomicHistogram<11> {
  public:
   TokenHistogram() : AtomicHistogram(kTokenBounds) {}
@@ -108,38 +102,35 @@ class TokenHistogram : public AtomicHistogram<11> {
   Snapshot ReadTokens() const { return Read(1); }
 };
 
-inline constexpr size_t kStatusCodes = 17;  // gRPC's codes 0..16
+inline constexpr size_t kStatusCodes = 17;  // gRPC's codes
 
-// The counters of one model and version. Made with the first generation and shared by all later
-// ones, so that a reload does not reset them; they end with the last generation. MetricsPage shows
-// them while another part owns them. Thread-safe.
-//
-// Counters only grow. The owner of what a gauge shows sets it, through a GaugeShare if two
-// generations may show something at once. Members are grouped by writer, a cache line apart, so
-// that threads that end requests do not slow down those that end batches.
+// One model and version, shared by all its generations, so that a reload does not reset the
+// counters. Thread-safe. Owners set their gauges through a GaugeShare if two generations may show
+// something at once. Members are grouped by writer, a cache line apart, so that threads that end
+// requests do not slow down threads that end batches.
 struct ModelMetrics {
   std::string model;
   std::string version = "1";
 
-  // Written when a request ends. Its exchange counts the code. If a lane had the request,
-  // AnswerStep counts the stages, once a request, with the time of all its answers.
+  // Written when a request ends. Its exchange counts the code, AnswerStep the stages: once a
+  // request, with the time of all its answers.
   alignas(128) std::array<std::atomic<uint64_t>, kStatusCodes> requests_by_code{};
   StageHistogram queue;     // from admission to the batch
   StageHistogram dispatch;  // from the batch to the lane's start
   StageHistogram execute;   // from the lane's start to its end
   StageHistogram respond;   // from the lane's end to the transport
 
-  // Written when a request is looked up among the kept answers (server/cache).
+  // For requests of models that keep answers.
   alignas(128) std::atomic<uint64_t> cache_hits{0};
   std::atomic<uint64_t> cache_misses{0};
 
-  // Written when texts become tokens (server/texts), before admission.
+  // Written when texts become tokens, before admission.
   alignas(128) StageHistogram text_encoding;  // all texts of a request
   std::atomic<uint64_t> text_tokens{0};       // with special ones, without padding
   std::atomic<uint64_t> truncated_texts{0};   // texts that lost tokens
   std::atomic<uint64_t> repeated_texts{0};    // equal to another text of their request
 
-  // Written when sequences begin and end (server/compose/sequences).
+  // Written when sequences begin and end.
   alignas(128) std::atomic<int64_t> open_sequences{0};
   std::array<std::atomic<uint64_t>, kSequenceEnds> ended_sequences{};
 
@@ -158,18 +149,18 @@ struct ModelMetrics {
   std::atomic<uint64_t> quarantined_requests{0};  // same content as one that crashed a worker
   std::atomic<uint64_t> timeout_wakeups{0};       // each is a bug
   std::atomic<uint64_t> keep_warm_runs{0};        // by lanes without a batch
-  std::atomic<uint64_t> memory_trims{0};          // by workers, of unused memory
+  std::atomic<uint64_t> memory_trims{0};          // trims of unused memory, by workers
   InferenceStatistics inference;
-  AnswerStatistics answers;  // for a decoupled model
+  AnswerStatistics answers;
 
   // The pool's gauges, and counts of the thread `supervisor`.
   alignas(128) std::atomic<int64_t> queued_requests{0};
   std::atomic<int64_t> queued_bytes{0};
   std::atomic<int64_t> running_batches{0};
   std::atomic<int64_t> inside_requests{0};           // queued, running or being answered
-  std::atomic<int64_t> saturation_permille{0};       // Saturation (server/pool/schedule)
-  std::atomic<int64_t> load_permille{0};             // ReplicaForecast; 0: not known
-  std::atomic<int64_t> replicas_needed_permille{0};  // ReplicaForecast, if replicas_known
+  std::atomic<int64_t> saturation_permille{0};       // see Saturation
+  std::atomic<int64_t> load_permille{0};             // see ReplicaForecast; 0: not known
+  std::atomic<int64_t> replicas_needed_permille{0};  // if replicas_known
   std::atomic<int64_t> replicas_known{0};            // pools that know theirs
   std::atomic<int64_t> workers_configured{0};
   std::atomic<int64_t> workers_ready{0};
@@ -186,8 +177,8 @@ struct ModelMetrics {
   std::atomic<uint64_t> lane_demotions{0};  // workers with fewer lanes than configured
 };
 
-// One count for each code that a reply may have; other codes count as 500. Part of ServerMetrics. A
-// reply counts before its first byte goes out: a client that has it finds it counted. Thread-safe.
+// Counts replies by code; codes that are not in kCodes count as 500. A reply counts before its
+// first byte goes out. Thread-safe.
 class HttpReplies {
  public:
   static constexpr std::array<int, 21> kCodes = {200, 400, 401, 403, 404, 405, 408,
@@ -207,10 +198,9 @@ class HttpReplies {
   std::array<std::atomic<uint64_t>, kCodes.size()> counts_{};
 };
 
-// Counters of the whole daemon, not of a model. Owned by the daemon, outlives all others.
-// Thread-safe.
+// The counters of the whole daemon, which owns them. Thread-safe.
 struct ServerMetrics {
-  // Requests refused before their model was found; requests_by_code has all others.
+  // Refused before their model was found; requests_by_code has all others.
   std::array<std::atomic<uint64_t>, kStatusCodes> refused_by_code{};
   std::atomic<uint64_t> log_lines_dropped{0};
   std::atomic<uint64_t> model_load_failures{0};
@@ -228,17 +218,17 @@ struct ServerMetrics {
   std::atomic<uint64_t> flooding_connections{0};
   std::atomic<uint64_t> unread_connections{0};
   std::atomic<uint64_t> refused_calls{0};     // beyond the limit of open calls
-  std::atomic<uint64_t> untaken_answers{0};   // answers whose calls were cancelled
+  std::atomic<uint64_t> untaken_answers{0};   // their calls were cancelled
   std::atomic<int64_t> unread_copy_bytes{0};  // large answers
   std::atomic<int64_t> inflated_request_bytes{0};
   HttpReplies http_replies;
   std::atomic<int64_t> http_connections{0};
-  std::atomic<int64_t> http_body_bytes{0};  // bodies of requests
-  std::atomic<int64_t> client_regions{0};   // registered by clients
+  std::atomic<int64_t> http_body_bytes{0};
+  std::atomic<int64_t> client_regions{0};
   std::atomic<int64_t> client_region_bytes{0};
   std::atomic<uint64_t> device_copier_deaths{0};
   std::atomic<uint64_t> lost_traces{0};  // the file or the collector did not take them
-  std::atomic<int64_t> kept_answers{0};  // for all models
+  std::atomic<int64_t> kept_answers{0};
   std::atomic<int64_t> kept_answer_bytes{0};
   std::atomic<uint64_t> evicted_answers{0};      // to make room
   std::atomic<int64_t> step_requests{0};         // inside models of steps
@@ -246,8 +236,7 @@ struct ServerMetrics {
   std::atomic<int64_t> sequence_state_bytes{0};  // state of open sequences
 };
 
-// Counters of access and certificates. Owned by the daemon. RefusalLog counts calls;
-// CertificateSource counts certificates and sets the gauge. Thread-safe.
+// Owned by the daemon. RefusalLog counts calls, CertificateSource the rest. Thread-safe.
 struct AccessMetrics {
   std::atomic<uint64_t> unauthenticated_calls{0};  // missing or wrong credentials
   std::atomic<uint64_t> denied_calls{0};           // credentials that do not suffice

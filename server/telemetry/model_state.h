@@ -1,4 +1,4 @@
-// ModelState: a version's state as operators see it, on /metrics and in `mpsd ps`.
+// ModelState: a version's state as operators see it.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace mpsd {
 
-// A version is in one state at a time. With kRefused its config or its load is at fault, and no
-// worker tries it again. With kUnavailable its workers have failed, and are tried again.
+// With kRefused its config or its load is at fault, and no worker tries it again. With kUnavailable
+// its workers have failed, and are tried again.
 enum class ModelState { kReady, kLoading, kUnavailable, kRefused };
 
-// In the order of ModelState. A contract with operators: alerts name them.
+// A contract with operators: alerts name them.
 inline constexpr const char* kModelStateNames[] = {"ready", "loading", "unavailable", "refused"};
 inline constexpr size_t kModelStates = 4;
 
@@ -22,12 +22,12 @@ struct RuntimeSample {
   std::string device;           // "cuda:1"
   std::string runtime;          // "torch 2.11.0"
   std::string kind;             // kind of libtorch: "stock"
-  std::string path;             // path of libtorch's library
+  std::string path;             // libtorch's library
   std::string driver_guard;     // "none", "held", "missing"
   std::string input_memory;     // "none", "in_place", "copied"
-  double slowness = 1;          // its batches' time as a multiple of the others'
+  double slowness = 1;          // multiple of the others' batch time
   uint64_t resident_bytes = 0;  // 0: no process
-  double cpu_seconds = 0;       // processor time of the process
+  double cpu_seconds = 0;
   int64_t pid = 0;
 };
 
@@ -37,7 +37,7 @@ struct ModelStateSample {
   ModelState state = ModelState::kLoading;
   std::string precision;                  // empty: not loaded yet
   std::vector<RuntimeSample> runtimes{};  // for each worker that has loaded it
-  uint64_t max_batch_tokens = 0;          // shared by its requests; 0: any number
+  uint64_t max_batch_tokens = 0;          // 0: any number
 };
 
 }  // namespace mpsd

@@ -19,8 +19,7 @@ std::string TextOf(const Exemplar& exemplar) {
                          exemplar.unix_seconds);
 }
 
-// Gives the lines of buckets their exemplars. The lines of a series follow each other, in the order
-// of the buckets. Thread-compatible.
+// The lines of a series follow each other, in the order of the buckets. Thread-compatible.
 class BucketWalk {
  public:
   explicit BucketWalk(const StageExemplars::Series& exemplars) : exemplars_(exemplars) {}
@@ -43,7 +42,7 @@ class BucketWalk {
   size_t index_ = 0;
 };
 
-// `help` and `type` are the rest of their lines: the family's name, and what is said of it.
+// `help` and `type` begin with the family's name.
 std::string Head(absl::string_view help, absl::string_view type) {
   const std::pair<absl::string_view, absl::string_view> typed = absl::StrSplit(type, ' ');
   absl::string_view name = typed.first;

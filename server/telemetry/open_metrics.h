@@ -11,10 +11,9 @@ namespace mpsd {
 inline constexpr char kOpenMetricsType[] =
     "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-// `text` is Prometheus' (MetricsPage::Text()). Names, labels and values of series stay as they are:
-// a scraper that changes the form continues its series. A counter whose name does not end in
-// "_total" becomes "unknown", since OpenMetrics allows no such counter. Buckets of
-// mpsd_stage_seconds get their exemplars. Pure.
+// `text` is Prometheus' (MetricsPage::Text()); a scraper that changes the form continues its
+// series. A counter whose name does not end in "_total" becomes "unknown", since OpenMetrics allows
+// no such counter. Pure.
 std::string OpenMetricsText(absl::string_view text, const StageExemplars::Series& exemplars);
 
 }  // namespace mpsd

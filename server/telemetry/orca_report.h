@@ -9,17 +9,17 @@
 
 namespace mpsd {
 
-// One moment's figures. A value. The names are those of xds.data.orca.v3.OrcaLoadReport.
+// A value. The names are those of xds.data.orca.v3.OrcaLoadReport.
 struct OrcaReport {
   double application_utilization = 0;  // largest load or saturation of a model; may exceed 1
-  double cpu_utilization = 0;          // share of the usable cores that mpsd has
-  double mem_utilization = 0;          // share of the available memory that mpsd has
+  double cpu_utilization = 0;          // share of the usable cores
+  double mem_utilization = 0;          // share of the available memory
   double rps_fractional = 0;           // requests a second
-  double eps = 0;                      // failures a second for which no client is to blame
+  double eps = 0;                      // failures a second that no client is to blame for
   std::vector<std::pair<std::string, double>> named_metrics;  // "load.MODEL", …
 };
 
-// A report in each form. A value.
+// A value.
 //
 //   text    application_utilization=0.5,named_metrics.load.mlp=0.5
 //   json    {"application_utilization":0.5,"named_metrics":{"load.mlp":0.5}}
@@ -30,8 +30,7 @@ struct OrcaForms {
   std::string bytes;
 };
 
-// Figures that are 0 are left out, as protobuf does. Without `names` there are no named metrics.
-// Pure.
+// Figures that are 0 are left out, as protobuf does. Pure.
 OrcaForms FormsOf(const OrcaReport& report, bool names);
 
 }  // namespace mpsd

@@ -15,8 +15,8 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// On Linux and macOS /dev/fd lists this process's descriptors. Does not count ".", ".." and the
-// descriptor that reads the list.
+// /dev/fd lists this process's descriptors. Does not count ".", ".." and the descriptor that reads
+// the list.
 uint64_t OpenFds() {
   std::unique_ptr<DIR, CloseDirectory> directory(opendir("/dev/fd"));
   if (directory == nullptr) return 0;

@@ -9,10 +9,10 @@ namespace mpsd {
 // A value.
 struct ResourceSample {
   std::string name;
-  std::string device;  // "cpu", "cuda:1"; empty: shared by all devices
+  std::string device;  // empty: shared by all devices
   uint64_t limit = 0;
   uint64_t held = 0;
-  uint64_t waiting = 0;  // models that wait for it on that device
+  uint64_t waiting = 0;  // models that wait for it there
 };
 
 }  // namespace mpsd

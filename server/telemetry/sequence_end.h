@@ -17,10 +17,10 @@ enum class SequenceEnd : uint8_t {
   kClosed,     // the model was replaced or unloaded, or the daemon ends
 };
 
-// ModelMetrics has a counter for each, indexed by the enumerator's value.
+// ModelMetrics has a counter for each.
 inline constexpr size_t kSequenceEnds = 6;
 
-// The label "reason" of mpsd_sequences_ended_total: dashboards and alerts use these words.
+// The label "reason" of mpsd_sequences_ended_total, a contract with dashboards and alerts.
 inline constexpr std::array<const char*, kSequenceEnds> kSequenceEndNames = {
     "ended", "restarted", "idle", "lost", "failed", "closed"};
 

@@ -14,7 +14,7 @@
 
 namespace mpsd {
 
-// A request's stages, in their order (EndedRequest).
+// In the order of EndedRequest.
 inline constexpr std::array<const char*, 4> kStageNames = {"queue", "dispatch", "execute",
                                                            "respond"};
 
@@ -22,11 +22,10 @@ inline constexpr std::array<const char*, 4> kStageNames = {"queue", "dispatch", 
 struct Exemplar {
   std::string trace_id;  // empty: there is none
   double seconds = 0;
-  double unix_seconds = 0;  // the request's end
+  double unix_seconds = 0;  // when the request ended
 };
 
-// Only traced requests write here, so that the mutex delays no other. Owned by TraceLog.
-// Thread-safe.
+// Only traced requests write here. Owned by TraceLog. Thread-safe.
 class StageExemplars {
  public:
   // One for each bucket.
@@ -34,7 +33,7 @@ class StageExemplars {
   // By the beginning of the series' lines on the page: all before the bucket's bound.
   using Series = std::map<std::string, Buckets, std::less<>>;
 
-  // Replaces the last one of its bucket. A model that needs room beyond kMaxModels displaces all.
+  // Replaces the last one of its bucket. A model beyond kMaxModels displaces all.
   void Keep(absl::string_view model, absl::string_view version, size_t stage,
             const Exemplar& exemplar) ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -2,9 +2,7 @@
 //
 // It tells an operator where to look. The reasons exit, signal, hang, protocol and load point at
 // the model or its libraries. The reasons oom and device point at the host, killed at people, asked
-// at nothing. DescribeExit() (server/supervise/process/exit_reason.h) finds it from the wait status
-// and the front end's facts. A WorkerEnd (server/pool/worker_end.h) says what the death means
-// for the requests inside.
+// at nothing. WorkerEnd says what the death means for the requests inside.
 #pragma once
 
 #include <array>
@@ -13,8 +11,7 @@
 
 namespace mpsd {
 
-// In the order of the names below. The thread `supervisor` decides on one for each incarnation,
-// once the worker's death is confirmed.
+// In the order of the names below. Decided once the worker's death is confirmed.
 enum class WorkerExit : uint8_t {
   kExit,      // it exited instead of serving
   kSignal,    // it caused a signal: SIGSEGV, SIGABRT, ...
@@ -27,10 +24,10 @@ enum class WorkerExit : uint8_t {
   kAsked,     // the daemon ended it: it is no longer needed
 };
 
-// ModelMetrics has a counter for each, indexed by the enumerator's value.
+// ModelMetrics has a counter for each.
 inline constexpr size_t kWorkerExits = 9;
 
-// The label "reason" of mpsd_worker_exits_total: dashboards and alerts use these words.
+// The label "reason" of mpsd_worker_exits_total, a contract with dashboards and alerts.
 inline constexpr std::array<const char*, kWorkerExits> kWorkerExitNames = {
     "exit", "signal", "killed", "oom", "hang", "protocol", "device", "load", "asked"};
 

@@ -15,18 +15,17 @@
 
 namespace mpsd {
 
-// Takes an answer's bytes from what all open answers may have together, and gives them back at its
-// end. Thread-compatible.
+// Takes an answer's bytes from the allowance of all open answers; the end gives them back.
+// Thread-compatible.
 class JoinRoom {
  public:
-  // An answer has at most `bytes_max` bytes. The allowance outlives this.
   JoinRoom(uint64_t bytes_max, ByteAllowance* allowance)
       : bytes_max_(bytes_max), allowance_(allowance) {}
   ~JoinRoom() { allowance_->GiveBack(taken_); }
   JoinRoom(const JoinRoom&) = delete;
   JoinRoom& operator=(const JoinRoom&) = delete;
 
-  // RESOURCE_EXHAUSTED if the answer gets too large, or the allowance is used up for now.
+  // RESOURCE_EXHAUSTED beyond `bytes_max`, or if the allowance is used up for now.
   absl::Status Take(uint64_t bytes);
 
  private:
@@ -41,26 +40,24 @@ class JoinRoom {
 //   part 0  rows 0 … 3   FP32 [4,3]      ─┼─▶  FP32 [10,3]
 //   part 2  rows 8, 9    FP32 [2,3]      ─┘
 //
-// The first part to come defines a row, and memory for all rows is taken then. BYTES rows differ in
-// length, so theirs is not. Thread-compatible.
+// The first part defines a row, and takes memory for all rows unless they are BYTES.
+// Thread-compatible.
 class JoinedOutput {
  public:
-  // `parts` is the number of parts, `rows` the number of their rows together.
   JoinedOutput(uint32_t rows, uint32_t parts) : rows_(rows), strings_(parts) {}
 
-  // Takes part `part`, whose rows begin at `first_row`. INTERNAL if they have another shape than
-  // those of an earlier part, RESOURCE_EXHAUSTED if `room` has no more. REQUIRES: each part comes
-  // once, and dim 0 is its number of rows.
+  // INTERNAL if the rows have another shape than an earlier part's, RESOURCE_EXHAUSTED if `room`
+  // has no more. REQUIRES: each part comes once, and dim 0 is its number of rows.
   absl::Status Add(uint32_t part, uint32_t first_row, const AnswerOutput& output, JoinRoom* room);
 
-  // All rows, valid while this lives. REQUIRES: all parts have come. Called once.
+  // Valid while this lives. REQUIRES: all parts have come. Called once.
   AnswerOutput Join(absl::string_view name);
 
  private:
   absl::Status Begin(const AnswerOutput& output, JoinRoom* room);
 
   const uint32_t rows_;
-  DataType datatype_ = DataType::kInvalid;  // kInvalid until the first part has come
+  DataType datatype_ = DataType::kInvalid;
   Dims row_dims_;
   uint64_t row_bytes_ = 0;            // not for BYTES
   std::unique_ptr<char[]> bytes_;     // not for BYTES

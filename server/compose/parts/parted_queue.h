@@ -13,18 +13,15 @@
 
 namespace mpsd {
 
-// Stands in front of a model's Pool. A request of at most a batch goes on to the pool. A larger one
-// has a PartedRun here, and its parts lie in the pool, which bounds them. The run reads the
-// payloads from the client's message, so Reserve() says `later`.
-//
-// Owned by its ServedModel; owns the pool. Thread-safe.
+// Stands in front of a model's Pool. A larger request has a PartedRun here, and its parts lie in
+// the pool, which bounds them. The run reads the payloads from the client's message, so Reserve()
+// says `later`. Owned by its ServedModel; owns the pool. Thread-safe.
 class PartedQueue final : public RequestQueue {
  public:
-  // `answers` bounds the bytes of answered parts that wait for others; it outlives this.
+  // `answers` bounds the bytes of answered parts that wait for others.
   PartedQueue(std::unique_ptr<RowQueue> pool, ByteAllowance* answers)
       : pool_(std::move(pool)), answers_(answers) {}
 
-  // RequestQueue.
   RowQueue* RowsFor(const Request& request) override {
     return IsCut(request) ? nullptr : pool_.get();
   }
@@ -34,15 +31,14 @@ class PartedQueue final : public RequestQueue {
   void Close() override ABSL_LOCKS_EXCLUDED(entry_mu_);
 
  private:
-  // Whether the request has more rows than a batch.
   static bool IsCut(const Request& request);
 
   const std::unique_ptr<RowQueue> pool_;
   ByteAllowance* const answers_;
 
-  // Held by readers while they reserve a request's parts, and by Close(). So the pool takes all
-  // parts of a request or none, and a model can be replaced without losing a request. The pool's
-  // Reserve() and Close() are called under it, with whatever they call.
+  // Readers hold it while they reserve a request's parts: the pool takes all of them or none, and a
+  // model can be replaced without losing a request. The pool's Reserve() and Close() are called
+  // under it.
   absl::Mutex entry_mu_;
 
   RunTable runs_{this};  // without bounds: the pool has them

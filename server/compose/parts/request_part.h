@@ -1,4 +1,4 @@
-// RequestPart: some rows of a request, as a request of their own in the model's pool.
+// RequestPart: some rows of a request, as a request in the model's pool.
 #pragma once
 
 #include <cstdint>
@@ -13,48 +13,42 @@
 
 namespace mpsd {
 
-// Cuts rows of one input off its payload.
-//
-// Goes through the rows in order. Copies no bytes: its payloads are views of the client's. A value
-// on the stack of the thread that admits the request; input and payload outlive it.
-// Thread-compatible.
+// Cuts rows of one input off its payload, in order, without a copy. Lives on the stack; input and
+// payload outlive it. Thread-compatible.
 class InputCutter {
  public:
-  // An input that is left out has rows without bytes. REQUIRES: the input is checked, and has
-  // `rows` rows, at least one.
+  // An input that is left out has rows without bytes. REQUIRES: the input is checked; rows > 0.
   InputCutter(const RequestInput& input, uint32_t rows);
 
-  // The next rows. REQUIRES: that many are left.
+  // REQUIRES: that many rows are left.
   Payload Take(uint32_t rows);
 
  private:
   uint64_t BytesOf(uint32_t rows);
 
   PayloadReader rows_;
-  PayloadReader lengths_;  // for BYTES: stands behind the rows already taken
+  PayloadReader lengths_;  // behind the rows already taken
   const bool is_strings_;
   uint64_t row_elements_ = 1;  // for BYTES
   uint64_t row_bytes_ = 0;     // for all others
 };
 
-// Has the whole's deadline, priority, tenant and wanted outputs, but only some of its rows. It is
-// not admitted again, and not counted or traced at its end: its batches count its rows, and the
-// whole counts the rest. Owned by a PartedRun. As thread-compatible as a ChildRequest.
+// Has the whole's deadline, priority, tenant and wanted outputs. It is not admitted, counted or
+// traced by itself: its batches count its rows, and the whole counts the rest. Owned by a
+// PartedRun. As thread-compatible as a ChildRequest.
 class RequestPart final : public ChildRequest {
  public:
-  // The owner outlives it. `number` is the part's among the whole's, in the order of rows.
   RequestPart(ChildOwner* owner, uint32_t number, uint32_t first_row)
       : ChildRequest(owner, number), first_row_(first_row) {}
 
-  // Takes the whole's next `rows` rows off the cutters, one for each input. The whole and its
-  // payloads outlive the part's ending. Called once, before all others.
+  // The whole and its payloads outlive the part's ending. Called once, before all others.
   void Take(const Request& whole, uint32_t rows, absl::Span<InputCutter> cutters);
 
   uint32_t first_row() const { return first_row_; }
 
  private:
   const uint32_t first_row_;
-  absl::InlinedVector<Payload, 4> payloads_;  // one for each input
+  absl::InlinedVector<Payload, 4> payloads_;
 };
 
 }  // namespace mpsd

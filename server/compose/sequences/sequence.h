@@ -1,4 +1,4 @@
-// Sequence: requests that a model answers one after another, and the state kept between them.
+// Sequence: the requests of a sequence, and the state kept between them.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace mpsd {
 
-// Identifies a sequence of its model. The same id from another tenant is another sequence. A value.
+// The same id from another tenant is another sequence. A value.
 struct SequenceKey {
-  uint64_t number = 0;  // the client's id, or its name
+  uint64_t number = 0;  // the client's id, if not a name
   std::string name;
   uint32_t tenant = 0;
   uint64_t rules_version = 0;  // version of the rules that numbered the tenant
@@ -27,7 +27,6 @@ struct SequenceKey {
   // REQUIRES: the request says its sequence.
   static SequenceKey Of(const Request& request);
 
-  // "7", or the escaped name.
   std::string Text() const;
 
   bool operator==(const SequenceKey&) const = default;
@@ -45,33 +44,33 @@ struct Turn {
 };
 
 // Owned by the SequenceTable while it is open, and by its running turn. The table's owner guards
-// the table's fields. Only the running turn uses the state, so it needs no lock. Thread-compatible.
+// the table's fields. Only the running turn uses the state, without a lock. Thread-compatible.
 class Sequence {
  public:
-  // `bytes` of the allowance are taken already, and are given back at the end.
+  // `bytes` are taken already; the end gives them back.
   Sequence(SequenceKey sequence_key, uint64_t bytes, ByteAllowance* allowance)
       : key(std::move(sequence_key)), state_bytes_(bytes), allowance_(allowance) {}
   ~Sequence() { allowance_->GiveBack(state_bytes_); }
   Sequence(const Sequence&) = delete;
   Sequence& operator=(const Sequence&) = delete;
 
-  // Zeroes the state. Called by each turn that starts.
+  // Called by each turn that starts.
   void ClearState();
 
-  // A range of the state. REQUIRES: ClearState() was called.
+  // REQUIRES: ClearState() was called.
   char* state(uint64_t offset) { return state_.get() + offset; }
 
   const SequenceKey key;
 
   // The table's fields.
-  uint64_t pin = 0;                   // pin of its lane; 0: it waits for one
-  std::deque<Turn> waiting;           // in order of arrival
-  Request* running = nullptr;         // request of the turn in the pool; null: none
-  bool is_ready = false;              // in the table's list of ready sequences
-  bool is_closed = false;             // not open any more
+  uint64_t pin = 0;            // 0: it waits for a lane
+  std::deque<Turn> waiting;    // in order of arrival
+  Request* running = nullptr;  // its turn is in the pool
+  bool is_ready = false;       // in the table's list
+  bool is_closed = false;
   std::optional<SequenceEnd> ending;  // why it closes once no turn is left
   absl::Status lost;                  // not OK: its running turn ends so, unless answered
-  int64_t idle_since_ns = 0;          // while it is in the table's list of idle sequences
+  int64_t idle_since_ns = 0;          // in the table's list of idle sequences
   std::optional<std::list<Sequence*>::iterator> idle_place;
   // in the list of sequences without a lane
   std::optional<std::list<Sequence*>::iterator> backlog_place;

@@ -9,13 +9,13 @@
 
 namespace mpsd {
 
-// Owned by the daemon; the clock and this outlive all requests. Thread-safe.
+// Owned by the daemon; outlives all requests. Thread-safe.
 struct SequenceContext {
   SequenceContext(const Clock* time, uint64_t state_bytes) : clock(time), states(state_bytes) {}
 
   const Clock* const clock;
-  ByteAllowance states;            // for state between requests; self-synchronized
-  std::atomic<int64_t> inside{0};  // requests of sequences that have not ended
+  ByteAllowance states;  // self-synchronized
+  std::atomic<int64_t> inside{0};
 };
 
 }  // namespace mpsd

@@ -10,7 +10,7 @@
 namespace mpsd {
 namespace {
 
-// Limit of a sequence's state: far below where sums of bytes overflow.
+// Far below where sums of bytes overflow.
 constexpr uint64_t kMaxStateBytes = 1ULL << 40;
 
 absl::Status Misfit(absl::string_view name, absl::string_view what) {

@@ -36,7 +36,6 @@ struct SequencePlan {
     DataType datatype = DataType::kInvalid;
   };
 
-  // A range of a sequence's kept bytes.
   struct State {
     uint32_t input = 0;
     uint32_t output = 0;
@@ -49,10 +48,10 @@ struct SequencePlan {
   std::optional<Control> end;
   std::optional<Id> id;
   std::vector<State> states;
-  uint64_t state_bytes = 0;  // size of all states together
+  uint64_t state_bytes = 0;
 
-  // FAILED_PRECONDITION names a tensor that the spec lacks, or that has the wrong form: one row of
-  // a state must have the same known size as input and as output. REQUIRES: the spec is complete.
+  // FAILED_PRECONDITION names a tensor that the spec lacks, or whose form is wrong: one row of a
+  // state must have the same known size as input and as output. REQUIRES: the spec is complete.
   // Pure.
   static absl::StatusOr<SequencePlan> Of(const SequencePolicy& policy, const ModelSpec& spec);
 

@@ -34,8 +34,7 @@ absl::Status CheckMark(const Request& request) {
       request.rows));
 }
 
-// Marks that this thread begins turns of that queue. Lives on the thread's stack; outer ones are
-// linked.
+// This thread begins turns of that queue. Lives on its stack; outer ones are linked.
 class Beginning {
  public:
   explicit Beginning(const SequenceQueue* queue) : queue_(queue), outer_(innermost) {
@@ -75,7 +74,7 @@ SequenceQueue::~SequenceQueue() {
   MPSD_CHECK(running_.empty() && table_.waiting() == 0);
 }
 
-// By now the spec is complete, and was checked against the policy.
+// REQUIRES: the spec is complete; it was checked against the policy.
 const SequencePlan& SequenceQueue::Plan() {
   if (!plan_.has_value()) {
     absl::StatusOr<SequencePlan> plan = SequencePlan::Of(*model_->facts.sequences, model_->spec);
@@ -147,8 +146,8 @@ void SequenceQueue::Close() {
 
 // ---- turns ----
 
-// A turn may end in here, and the next one follows. If each began the next, all that wait would
-// stand on one stack. So the running loop takes all.
+// A turn may end in here, and the next one follows. If each began the next, all would stand on one
+// stack. So the outermost call on this thread begins all.
 void SequenceQueue::BeginTurns() {
   if (Beginning::IsOn(this)) return;
   const Beginning here(this);
@@ -263,8 +262,7 @@ void SequenceQueue::LanesJoined(absl::Span<const uint64_t> pins) {
   BeginTurns();
 }
 
-// Includes closed sequences, as all are once the model was replaced: no other lane would ever take
-// them.
+// Includes closed sequences: no other lane would ever take them.
 std::vector<std::shared_ptr<SequenceTurn>> SequenceQueue::RunningOn(
     absl::Span<const uint64_t> pins) {
   std::vector<std::shared_ptr<SequenceTurn>> turns;

@@ -23,34 +23,26 @@
 namespace mpsd {
 
 // Stands in front of a model's Pool. A request waits here for its turn, which SequenceTable
-// decides. Then a SequenceTurn stands for it in the pool, with the inputs that tell the model of
-// sequences. Payloads are read only when the turn comes, so Reserve() always says `later`.
+// decides. Payloads are read only then, so Reserve() says `later`.
 //
 //   Reserve ─▶ table ─▶ turn ─▶ pool, on one lane ─▶ ChildAnswered ─▶ reply, and the next turn
 //                                                 └▶ ChildFailed
 //
-// The requests of one sequence run one after another; those of several sequences share batches. The
-// running turn writes the sequence's state without a lock.
-//
-// Needs no thread: the pool's threads bring lanes, time and answers (PoolWatcher). No function of
-// the pool or of a reply is called under the mutex. Owned by its ServedModel; owns the pool.
-// Thread-safe.
+// No function of the pool or of a reply is called under the mutex. Owned by its ServedModel; owns
+// the pool. Thread-safe.
 class SequenceQueue final : public RequestQueue, public PoolWatcher, private ChildOwner {
  public:
-  // `model` owns this; its facts say how sequences are served. The context outlives this. Inputs of
-  // at most `most_bytes` wait. No turn begins until `held_requests` wait for the first time. The
-  // caller has the pool report its lanes to this.
+  // No turn begins until `held_requests` wait for the first time. The caller has the pool report
+  // its lanes to this.
   SequenceQueue(const ServedModel* model, std::unique_ptr<RowQueue> pool, uint64_t most_bytes,
                 SequenceContext* context, uint32_t held_requests = 0);
   // REQUIRES: no request is inside.
   ~SequenceQueue() override;
 
-  // RequestQueue.
   absl::Status Reserve(Request* request, RowTargets* targets) override ABSL_LOCKS_EXCLUDED(mu_);
   void Cancel(Request* request) override ABSL_LOCKS_EXCLUDED(mu_);
   void Close() override ABSL_LOCKS_EXCLUDED(mu_);
 
-  // PoolWatcher.
   void LanesJoined(absl::Span<const uint64_t> pins) override ABSL_LOCKS_EXCLUDED(mu_);
   void LanesLeft(absl::Span<const uint64_t> pins) override ABSL_LOCKS_EXCLUDED(mu_);
   void ExpectAt(int64_t when_ns) override ABSL_LOCKS_EXCLUDED(mu_);
@@ -58,27 +50,24 @@ class SequenceQueue final : public RequestQueue, public PoolWatcher, private Chi
   void FailAll(const char* text) override ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // ChildOwner; each child is a SequenceTurn.
   void ChildAnswered(ChildRequest* child, const Answer& answer) override ABSL_LOCKS_EXCLUDED(mu_);
   void ChildFailed(ChildRequest* child, const absl::Status& status) override
       ABSL_LOCKS_EXCLUDED(mu_);
 
   const SequencePlan& Plan() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status Admit(Request* request) ABSL_LOCKS_EXCLUDED(mu_);
-  // Gives the pool all turns that may begin. If this thread does so already, the outer call takes
-  // them. REQUIRES: the caller keeps this alive.
+  // REQUIRES: the caller keeps this alive.
   void BeginTurns() ABSL_LOCKS_EXCLUDED(mu_);
   void BeginTurn(SequenceTurn* turn) ABSL_LOCKS_EXCLUDED(mu_);
   // Null if none may begin. `late` gets those whose time is over.
   std::shared_ptr<SequenceTurn> NextTurn(SequenceTable::TurnsToEnd* late) ABSL_LOCKS_EXCLUDED(mu_);
-  // The turn has left the pool, and the table knows. Returns its owner.
+  // Returns the turn's owner.
   std::shared_ptr<SequenceTurn> Leave(SequenceTurn* turn, SequenceTable::Outcome outcome)
       ABSL_LOCKS_EXCLUDED(mu_);
   void FailTurn(SequenceTurn* turn, const absl::Status& status, SequenceTable::Outcome outcome)
       ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<std::shared_ptr<SequenceTurn>> RunningOn(absl::Span<const uint64_t> pins)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Ends what the table has given up, without the mutex.
   void Carry(const SequenceTable::TurnsToEnd& to_end) ABSL_LOCKS_EXCLUDED(mu_);
   void Fail(Request* request, const absl::Status& status);
 

@@ -61,12 +61,11 @@ absl::Status SequenceTable::NotOpen(const SequenceKey& key) const {
       past == past_.end() ? "" : "; ", past == past_.end() ? "" : WhyClosed(past->second.end)));
 }
 
-// Whether a turn that comes now has nothing before it, so that it needs no room here.
 bool SequenceTable::BeginsAtOnce(const Sequence& sequence) const {
   return sequence.pin != 0 && sequence.running == nullptr && sequence.waiting.empty();
 }
 
-// Whether a sequence that opens now gets a place: none that wait for one could have it.
+// Whether a sequence that opens now gets a lane: none that wait for one could have it.
 bool SequenceTable::GetsLane(const SequenceKey& key) {
   return FreeLane() != nullptr && MayHaveLane(key.tenant);
 }
@@ -215,7 +214,6 @@ std::optional<SequenceTable::Begun> SequenceTable::Begin(int64_t now_ns, TurnsTo
   return std::nullopt;
 }
 
-// Removes the request from the lists of waiting ones.
 void SequenceTable::Forget(Request* request) {
   const auto found = waiting_.find(request);
   MPSD_CHECK(found != waiting_.end());
@@ -239,7 +237,6 @@ void SequenceTable::Done(Sequence* sequence, const Turn& turn, Outcome outcome, 
   Settle(sequence, now_ns);
 }
 
-// Decides what follows in a sequence after a turn has gone.
 void SequenceTable::Settle(Sequence* sequence, int64_t now_ns) {
   if (sequence->running != nullptr) return;
   if (!sequence->waiting.empty()) return LookAt(open_.at(sequence->key));
@@ -253,7 +250,7 @@ absl::Status SequenceTable::NotBegun(const Sequence& sequence) const {
                                              "' was not answered; the sequence must begin again"));
 }
 
-// Drops the turns from that place on, up to one that starts.
+// Drops the turns from `first` on, up to one that starts.
 void SequenceTable::DropFollowers(Sequence* sequence, size_t first, TurnsToEnd* to_end) {
   std::deque<Turn>& waiting = sequence->waiting;
   const auto begin = waiting.begin() + static_cast<ptrdiff_t>(first);
@@ -316,7 +313,7 @@ void SequenceTable::StopRest(Sequence* sequence) {
   sequence->idle_place.reset();
 }
 
-// Ends the turns that may not wait past that time. If one starts, those that follow it go too.
+// A turn that starts takes its followers along.
 void SequenceTable::EndTurnsUntil(int64_t until_ns, const absl::Status& status, Sequence* sequence,
                                   TurnsToEnd* to_end) {
   std::deque<Turn> kept;
@@ -347,7 +344,7 @@ void SequenceTable::EndUntil(int64_t until_ns, const absl::Status& status, int64
   }
 }
 
-// False if its time has not come. REQUIRES: it waits.
+// False if the request's time has not come. REQUIRES: it waits.
 bool SequenceTable::Expire(Request* request, int64_t now_ns, TurnsToEnd* to_end) {
   if (request->expiry_ns() > now_ns) return false;
   MPSD_CHECK(Remove(request, now_ns, to_end));
@@ -364,8 +361,8 @@ void SequenceTable::TakeExpired(int64_t now_ns, TurnsToEnd* to_end) {
 
 // ---- ends ----
 
-// The sequence is not open any more, and may be gone when this returns, unless the caller holds it.
-// REQUIRES: it is open, and no turn waits.
+// The sequence may be gone on return, unless the caller holds it. REQUIRES: it is open, and no turn
+// waits.
 void SequenceTable::Close(Sequence* sequence, SequenceEnd end) {
   const auto found = open_.find(sequence->key);
   MPSD_CHECK(found != open_.end() && found->second.get() == sequence && sequence->waiting.empty());

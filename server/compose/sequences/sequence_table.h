@@ -24,28 +24,23 @@
 
 namespace mpsd {
 
-// Pure, except for the counters: it is told the time, touches no queue and ends no request. The
-// caller ends what it takes out (TurnsToEnd). Owned by a SequenceQueue, whose mutex guards it.
-// Thread-compatible.
+// It touches no queue and ends no request: the caller does (TurnsToEnd). Owned by a SequenceQueue,
+// whose mutex guards it. Thread-compatible.
 //
 //   Admit ─▶ waits ─▶ Begin ─▶ runs ─▶ Done ─▶ the next turn, or idle, or closed
 //              └─▶ Remove, TakeExpired, LoseLanes, EndAll
 //
 // A sequence opens with a turn that starts, gets the lane with the fewest sequences, and stays
 // there. If all lanes are full, it waits for one in the order of arrival. A turn may start in an
-// open sequence: once the turns before it are over, it ends that sequence and begins another with
-// the same id. Both are one Sequence here. After a turn that ends, a turn is refused unless it
-// starts.
-//
-// If a starting turn is not answered, the turns behind it fail too, up to the next starting turn:
-// the model has not seen the beginning.
+// open sequence: once the turns before it are over, it begins another with the same id. If a
+// starting turn is not answered, the turns behind it fail too, up to the next starting turn: the
+// model has not seen the beginning.
 //
 // Invariants:
 //  1. At most one turn of a sequence runs, and only if the sequence has a lane.
 //  2. An open sequence has a turn, or is idle and has a lane.
 //  3. A lane has at most `candidates` sequences. At most `most_waiting` turns wait, with at most
-//     `most_bytes`; half of them may be of sequences without a lane. One tenant may use at most as
-//     much as is left for all others. A turn that begins at once needs no such room.
+//     `most_bytes`; see WaitingLedger. A turn that begins at once needs no such room.
 class SequenceTable {
  public:
   struct Bounds {
@@ -55,7 +50,6 @@ class SequenceTable {
     uint64_t most_bytes = 0;    // bytes of their inputs
   };
 
-  // How a turn that began has ended.
   enum class Outcome {
     kAnswered,
     kFailed,   // the model may have seen it
@@ -67,12 +61,10 @@ class SequenceTable {
     Turn turn;
   };
 
-  // Requests that the caller ends with that status.
   struct TurnsToEnd {
     std::vector<std::pair<Request*, absl::Status>> waiting;
   };
 
-  // `model` is its name, for texts. The pointers outlive the table.
   SequenceTable(std::string model, const Bounds& bounds, ByteAllowance* states,
                 ModelMetrics* metrics)
       : model_(std::move(model)),
@@ -82,34 +74,32 @@ class SequenceTable {
         open_share_(&metrics->open_sequences),
         ledger_({bounds.most_waiting, bounds.most_bytes}) {}
 
-  // The turn waits from now on; `state_bytes` are the state that a sequence keeps. INVALID_ARGUMENT
-  // if its sequence is not open and the turn does not start one. RESOURCE_EXHAUSTED if too many
-  // wait, or there is no room for another state. UNAVAILABLE if no lane comes in time.
+  // INVALID_ARGUMENT if the sequence is not open, or a turn before ends it, and this one does not
+  // start. RESOURCE_EXHAUSTED if too many wait, or there is no room for another state. UNAVAILABLE
+  // if no lane comes in time.
   absl::Status Admit(const SequenceKey& key, const Turn& turn, uint64_t state_bytes);
 
-  // Begins the next turn that may run; none if nothing may. Turns that have waited too long end
-  // instead.
+  // Returns none if nothing may run.
   std::optional<Begun> Begin(int64_t now_ns, TurnsToEnd* to_end);
 
-  // The running turn has ended. If a sequence's end was refused, the sequence stays open.
+  // If a sequence's end was refused, the sequence stays open.
   void Done(Sequence* sequence, const Turn& turn, Outcome outcome, int64_t now_ns,
             TurnsToEnd* to_end);
 
-  // Gives up a waiting turn. False if the request has none.
+  // False if the request has no waiting turn.
   bool Remove(Request* request, int64_t now_ns, TurnsToEnd* to_end);
 
-  // Lanes come and go. Sequences of lost lanes are lost; the caller cancels what runs there.
+  // Sequences of lost lanes are lost; the caller cancels what runs there.
   void AddLanes(absl::Span<const uint64_t> pins);
   void LoseLanes(absl::Span<const uint64_t> pins, TurnsToEnd* to_end);
 
-  // While there are no lanes, none comes before `when_ns`. Turns that may not wait longer end as
-  // UNAVAILABLE, and new ones are refused. INT64_MIN: one may come at any moment.
+  // As PoolWatcher::ExpectAt(). Turns that may not wait longer end as UNAVAILABLE.
   void ExpectLanesAt(int64_t when_ns, int64_t now_ns, TurnsToEnd* to_end);
 
-  // Ends turns that have waited too long, and sequences that have been idle too long.
+  // Ends turns and sequences whose time is over.
   void TakeExpired(int64_t now_ns, TurnsToEnd* to_end);
 
-  // Ends all waiting turns with this status and closes all sequences. Running turns go on.
+  // Closes all sequences. Running turns go on.
   void EndAll(const absl::Status& status, TurnsToEnd* to_end);
 
   size_t open() const { return open_.size(); }
@@ -122,7 +112,7 @@ class SequenceTable {
   };
   struct Past {
     SequenceEnd end = SequenceEnd::kEnded;
-    uint64_t number = 0;  // number of its entry in past_order_
+    uint64_t number = 0;
   };
   struct Waiting {
     std::shared_ptr<Sequence> sequence;
@@ -161,12 +151,12 @@ class SequenceTable {
 
   absl::flat_hash_map<SequenceKey, std::shared_ptr<Sequence>> open_;
   absl::flat_hash_map<Request*, Waiting> waiting_;
-  WaitingLedger ledger_;                               // counts waiting turns
+  WaitingLedger ledger_;
   absl::flat_hash_map<uint32_t, uint32_t> placed_of_;  // sequences with a lane, by tenant
   std::vector<Lane> lanes_;
-  int64_t lanes_expected_ns_ = INT64_MIN;        // while there are none
-  std::list<Sequence*> backlog_;                 // without a lane, in order of arrival
-  std::deque<std::shared_ptr<Sequence>> ready_;  // with a turn that may begin, or had one
+  int64_t lanes_expected_ns_ = INT64_MIN;        // while there are no lanes
+  std::list<Sequence*> backlog_;                 // in order of arrival
+  std::deque<std::shared_ptr<Sequence>> ready_;  // have a turn that may begin, or had one
   std::list<Sequence*> idle_;                    // longest idle first
 
   // Why the latest sequences ended, for clients that ask.

@@ -51,7 +51,6 @@ void SequenceTurn::SupplyId() {
   Supply(plan_->id->input, id_);
 }
 
-// Adds states behind the outputs that the client wants.
 void SequenceTurn::WantStates() {
   for (const SequencePlan::State& state : plan_->states) {
     auto& wanted = request()->wanted_outputs;

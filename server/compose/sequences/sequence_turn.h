@@ -17,8 +17,7 @@
 
 namespace mpsd {
 
-// Stands for the client's request in the pool, with the inputs that the client does not send, and
-// bound to the sequence's lane:
+// The turn is bound to the sequence's lane:
 //
 //   the client's inputs ──┐                          ┌──▶ the outputs that the client wants
 //   controls, id ─────────┼──▶ rows ─▶ batch ─▶ … ───┤
@@ -28,16 +27,14 @@ namespace mpsd {
 // ChildRequest.
 class SequenceTurn final : public ChildRequest {
  public:
-  // The plan and the owner outlive it.
   SequenceTurn(ChildOwner* owner, const SequencePlan* plan, std::shared_ptr<Sequence> sequence,
                const Turn& turn)
       : ChildRequest(owner), plan_(plan), sequence_(std::move(sequence)), turn_(turn) {}
 
-  // Becomes the request for the pool. Called once, before Reserve().
+  // Called once, before Reserve().
   void Prepare();
 
-  // Takes the state out of the answer; `told` gets the rest. INTERNAL if a state has the wrong
-  // size. Called by the owner, which then ends the client's request.
+  // `told` gets the answer without the state. INTERNAL if a state has the wrong size.
   absl::Status TakeState(const Answer& answer, Answer* told);
 
   const Turn& turn() const { return turn_; }
@@ -53,7 +50,7 @@ class SequenceTurn final : public ChildRequest {
   const SequencePlan* const plan_;
   const std::shared_ptr<Sequence> sequence_;
   const Turn turn_;
-  absl::InlinedVector<Payload, 4> payloads_;  // inputs of the front end; the client's are not set
+  absl::InlinedVector<Payload, 4> payloads_;  // the front end's inputs; the client's are not set
   std::string id_;                            // in the model's form
 };
 

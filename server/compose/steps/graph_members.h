@@ -7,12 +7,11 @@
 
 namespace mpsd {
 
-// Asked by readiness, and before a request is admitted, so that a request that cannot end well
-// costs no member anything. Refuses a member that has steps itself. Owned by the generation with
-// these steps. Thread-safe: constant.
+// A request that cannot end well costs no member anything. A member may not have steps itself.
+// Owned by the generation with these steps. Thread-safe: constant.
 class GraphMembers final : public StepMembers {
  public:
-  // The referents outlive it; `whole` is the generation.
+  // `whole` is the generation.
   GraphMembers(const ServedModel* whole, const StepGraph* graph, const ModelDirectory* models)
       : whole_(whole), graph_(graph), models_(models) {}
 

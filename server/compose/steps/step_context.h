@@ -24,9 +24,9 @@ struct StepContext {
   const ModelDirectory* const models;
   ServerMetrics* const metrics;
   const Clock* const clock;
-  RequestObservers observers;       // for steps: no request log; set before the first request
-  ByteAllowance copies;             // for tensors between steps; self-synchronized
-  std::atomic<int64_t> inside{0};   // open requests of models of steps
+  RequestObservers observers;  // without a request log; set before the first request
+  ByteAllowance copies;        // for tensors between steps; self-synchronized
+  std::atomic<int64_t> inside{0};
   std::atomic<bool> closed{false};  // the daemon ends: no further step begins
 };
 

@@ -10,20 +10,17 @@
 
 namespace mpsd {
 
-// Stands where other models have a Pool. A reserved request runs at once, as a StepRun, which reads
-// its payloads from the client's message. So Reserve() always says `later`. The queue bounds what
-// is inside; the members' pools bound what waits for a lane.
-//
-// Owned by its ServedModel; owns the graph. Thread-safe.
+// Stands where other models have a Pool, and bounds what is inside. A reserved request runs at
+// once, as a StepRun, which reads its payloads from the client's message. So Reserve() says
+// `later`. Owned by its ServedModel; owns the graph. Thread-safe.
 class StepQueue final : public RequestQueue {
  public:
-  // `model` owns this; the context outlives it.
   StepQueue(ServedModel* model, StepGraph graph, const RunBounds& bounds, StepContext* context);
 
   const StepGraph& graph() const { return graph_; }
 
-  // RequestQueue. Reserve() also returns NOT_FOUND or UNAVAILABLE if a member is missing, and
-  // UNAVAILABLE for a request that is itself a step.
+  // Reserve() also returns NOT_FOUND or UNAVAILABLE if a member is missing, and UNAVAILABLE for a
+  // request that is itself a step.
   absl::Status Reserve(Request* request, RowTargets* targets) override;
   void Cancel(Request* request) override;
   void Close() override { runs_.Close(); }

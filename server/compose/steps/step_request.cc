@@ -20,7 +20,7 @@ void StepRequest::Begin() {
   Handle();
 }
 
-// If texts are encoded elsewhere, the run lives until TextsDone(), since the request has not ended.
+// If texts are encoded elsewhere, the run lives until TextsDone().
 void StepRequest::Handle() {
   switch (context_->handler->Handle(message_, request())) {
     case Handled::kAwaitsTexts:
@@ -45,7 +45,7 @@ void StepRequest::LetGo() {
   if (!let_go_.exchange(true, std::memory_order_acq_rel)) run_->InputsRead(number());
 }
 
-// If a step is refused before its model is found, only the whole request counts it.
+// Before its model is found, only the whole request counts.
 void StepRequest::Count(absl::StatusCode code) {
   if (request()->metrics == nullptr) return;
   CountEnding(*request(), code, context_->metrics, context_->clock);

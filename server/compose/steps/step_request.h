@@ -1,4 +1,4 @@
-// StepRequest: one step of a request, as a request of its own in its model's queue.
+// StepRequest: one step of a request, as a request in a member's queue.
 #pragma once
 
 #include <atomic>
@@ -14,27 +14,22 @@ namespace mpsd {
 
 class StepRun;
 
-// Hands its request to the InferHandler, as an exchange does, and counts and traces its ending. It
-// has no call, no place among the open calls and no line in the request log: the whole request has
-// them. It has a span if the whole has one, written before the run is told.
+// The whole request has the call and the line in the request log. A step has a span if the whole
+// has one, written before the run is told.
 //
 //   Begin ─▶ InferHandler ─▶ the member's queue ─▶ ChildAnswered, or ChildFailed
 //
-// Owned by a StepRun; begins once. Begin() is called by a thread that holds the run; the ending may
-// come on any thread, even before Begin() returns. Thread-safe.
+// Owned by a StepRun, which the caller of Begin() holds. Thread-safe.
 class StepRequest final : public ChildRequest, private TextWaiter {
  public:
-  // The referents outlive it.
   StepRequest(const StepContext* context, StepRun* run, uint32_t step);
 
-  // Filled in before Begin(). The message's payloads outlive Begin() until InputsRead(). It names
-  // the outputs that the run takes.
+  // Filled in before Begin(). The payloads outlive Begin() until InputsRead().
   InferMessage* message() { return &message_; }
 
-  // Admits the request or ends it.
+  // Called once.
   void Begin();
 
-  // ReplySink.
   void Send(const Answer& answer) override;
   void Fail(const absl::Status& status) override;
 
@@ -50,7 +45,7 @@ class StepRequest final : public ChildRequest, private TextWaiter {
 
   const StepContext* const context_;
   StepRun* const run_;
-  InferMessage message_;  // written by the thread that begins
+  InferMessage message_;  // the beginning thread writes it
   std::atomic<bool> let_go_{false};
 };
 

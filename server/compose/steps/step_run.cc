@@ -14,8 +14,7 @@
 namespace mpsd {
 namespace {
 
-// Admission has found the name in the member's spec, and ReadCompletion() accepts no answer without
-// it.
+// ReadCompletion() accepts no answer without the name.
 const AnswerOutput& NamedOutput(const Answer& answer, const std::string& name) {
   const auto found = std::find_if(answer.outputs.begin(), answer.outputs.end(),
                                   [&](const AnswerOutput& output) { return output.name == name; });
@@ -90,8 +89,7 @@ StepRequest* StepRun::TakeReady() {
   return step;
 }
 
-// Fills message and request as a door would. The deadline is the whole request's; the member's own
-// policy may shorten the wait.
+// The deadline is the whole request's; the member's own policy may shorten the wait.
 void StepRun::Fill(uint32_t step, StepRequest* target) {
   const StepGraph::Step& source = graph_->steps()[step];
   InferMessage* const message = target->message();
@@ -186,7 +184,7 @@ absl::Status StepRun::StillAwaited() {
   return fault_.ok() ? CheckInTime(*whole_, context_->clock->NowNs()) : fault_;
 }
 
-// The last step's outputs go out from where they lie: no other step is open, and none follows.
+// No other step is open, and none follows.
 void StepRun::GiveLast(uint32_t step, const Answer& answer) {
   for (const StepGraph::Link& link : graph_->steps()[step].outputs) {
     Place& place = places_[link.tensor];
@@ -215,7 +213,7 @@ void StepRun::GiveFrom(AnswerMemory* memory) {
   Send(answer);
 }
 
-// As Triton counts it: the times of all steps, as if one had followed the other.
+// As Triton counts: the sum of all steps' times.
 void StepRun::CountAnswer() {
   ExecutedBatch executed;
   executed.row_count = whole_->rows;

@@ -1,4 +1,4 @@
-// StepRun: one request of a model of steps, from its admission to its ending.
+// StepRun: one request of a model of steps.
 #pragma once
 
 #include <atomic>
@@ -21,39 +21,31 @@ namespace mpsd {
 //
 //   Begin ─▶ steps without predecessors ─▶ ChildAnswered ─▶ steps that are ready now ─▶ … ─▶ Give
 //
-// A step begins on the thread that brought its last tensor: the call's, or the one that found the
-// completion. The request may have its answer while threads further out on the stack still begin
-// steps: the last step's outputs go out from where they lie.
+// A step begins on the thread that brought its last tensor. The request may have its answer while
+// threads further out on the stack still begin steps.
 //
 // Invariant: `places_[i]` is written before its maker is in `done_`, and read by steps that begin
-// afterwards.
-//
-// Owned as a ChildRun. Thread-safe.
+// afterwards. Owned as a ChildRun. Thread-safe.
 class StepRun final : public ChildRun {
  public:
-  // The run has the request until it ends. The referents outlive the run; the table lives as long
-  // as the request's model. REQUIRES: the request is checked against its model's spec.
+  // The table lives as long as the request's model. REQUIRES: the request is checked against its
+  // model's spec.
   StepRun(StepContext* context, const StepGraph* graph, RunTable* table, Request* request);
 
-  // Begins the first steps. The request may have ended when this returns. Called once.
+  // The request may have ended when this returns. Called once.
   void Begin();
-
-  // ---- for StepRequest ----
 
   // Nobody reads the step's inputs any more. Called once for each step.
   void InputsRead(uint32_t step);
 
-  // An error if nobody awaits the request any more.
   absl::Status StillAwaited() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // ChildRun.
   void ChildAnswered(ChildRequest* child, const Answer& answer) override ABSL_LOCKS_EXCLUDED(mu_);
   void ChildFailed(ChildRequest* child, const absl::Status& status) override;
   void Give() override { GiveFrom(nullptr); }
 
-  // A tensor with its count of users: steps that read it, and the request itself if it is an
-  // output.
+  // Users are steps that read the tensor, and the request if it is an output.
   struct Place {
     bool is_used() const { return uses.load(std::memory_order_relaxed) > 0; }
 
@@ -81,13 +73,13 @@ class StepRun final : public ChildRun {
   const StepGraph* const graph_;
   const StepSet needed_;
   const int64_t deadline_ns_;
-  std::vector<std::unique_ptr<StepRequest>> steps_;  // null: step not needed
+  std::vector<std::unique_ptr<StepRequest>> steps_;  // null: not needed
 
-  std::vector<Place> places_;  // by tensor of the graph; the invariant
+  std::vector<Place> places_;  // by tensor of the graph
 
   StepSet begun_ ABSL_GUARDED_BY(mu_) = 0;
   StepSet done_ ABSL_GUARDED_BY(mu_) = 0;  // answered
-  StageSums sums_ ABSL_GUARDED_BY(mu_);    // for the answered steps
+  StageSums sums_ ABSL_GUARDED_BY(mu_);
   int64_t queue_ns_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

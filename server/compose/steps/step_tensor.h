@@ -15,15 +15,15 @@
 
 namespace mpsd {
 
-// An output of one step's answer. It lives until the last step that reads it has copied it into its
-// rows, or the request has ended. Its bytes lie in one of three places:
+// Lives until the last step that reads it has copied it into its rows, or the request has ended.
+// Its bytes lie in one of three places:
 //
 //   a client's message     an input of the whole; stays until the request has ended
 //   the answer's memory    kept by a reference, if TryPin() allows it
 //   a copy                 where it does not, or where the bytes must not change any more; counted
 //
-// Written by the thread with the answer. Other threads learn of it under the run's mutex and then
-// only read; the last reader drops it. Thread-compatible.
+// The thread with the answer writes it. Other threads learn of it under the run's mutex and only
+// read; the last reader drops it. Thread-compatible.
 class StepTensor {
  public:
   StepTensor() = default;
@@ -31,15 +31,15 @@ class StepTensor {
   StepTensor(const StepTensor&) = delete;
   StepTensor& operator=(const StepTensor&) = delete;
 
-  // The tensor is an input of the whole. `payload` outlives it.
+  // `payload` of an input of the whole outlives the tensor.
   void Lend(DataType datatype, Dims dims, const Payload& payload);
 
-  // The tensor is an output, which the caller keeps valid.
+  // The caller keeps the output valid.
   void Look(const AnswerOutput& output);
 
-  // The tensor is an output that stays valid until Drop(). With `is_fixed` nobody can change its
-  // bytes, although a worker may still write to its memory. Strings are always copied, since their
-  // lengths are trusted after a check. RESOURCE_EXHAUSTED if `copies` has no room.
+  // The output stays valid until Drop(). With `is_fixed` nobody can change its bytes, although a
+  // worker may still write to its memory. Strings are always copied: their lengths are trusted
+  // after a check. RESOURCE_EXHAUSTED if `copies` has no room.
   absl::Status Hold(const AnswerOutput& output, AnswerMemory* memory, bool is_fixed,
                     ByteAllowance* copies);
 
@@ -50,7 +50,6 @@ class StepTensor {
   const Payload& payload() const { return payload_; }
   // Whether a worker may change the bytes during a read.
   bool may_change() const { return memory_ != nullptr; }
-  // The bytes of an output.
   absl::string_view bytes() const {
     return payload_.pieces.empty() ? absl::string_view() : payload_.pieces[0];
   }

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxVersions = 64;
 
-// The folders in `folder`, sorted, without those whose name begins with a dot.
+// Sorted, without names that begin with a dot.
 std::vector<std::string> Subfolders(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -36,13 +36,13 @@ std::vector<std::string> Subfolders(const fs::path& folder) {
   return names;
 }
 
-// "3" is a version; "03", "v3" and "0" are not.
+// "3" is one; "03", "v3" and "0" are not.
 bool IsVersion(const std::string& name) {
   return !name.empty() && name.size() <= 18 && name[0] != '0' &&
          std::all_of(name.begin(), name.end(), absl::ascii_isdigit);
 }
 
-// The versions in `folder`, the highest first.
+// The highest first.
 std::vector<std::string> VersionsIn(const fs::path& folder) {
   std::vector<std::string> versions = Subfolders(folder);
   std::erase_if(versions, [](const std::string& name) { return !IsVersion(name); });
@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<std::string>> Choose(std::vector<std::string> version
   return versions;
 }
 
-// Whether `path`, with all links followed, lies in `folder`.
+// With all links followed.
 bool LiesIn(const fs::path& folder, const fs::path& path) {
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
@@ -106,7 +106,7 @@ absl::StatusOr<std::vector<std::string>> ReadLines(const fs::path& path) {
   return lines;
 }
 
-// Reads the label files that the configuration names. Answers carry the labels unchanged.
+// Answers carry the labels unchanged.
 absl::Status ReadLabels(const fs::path& folder, ModelConfig* model) {
   for (const auto& [output, file] : model->label_files) {
     const auto refused = [&](absl::string_view why) {

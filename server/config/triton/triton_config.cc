@@ -41,14 +41,14 @@ absl::Status Refused(absl::string_view key, absl::string_view why) {
 
 absl::Status NotSupported(absl::string_view key) { return Refused(key, "is not supported"); }
 
-// Notes each key once.
+// Once for each key.
 void Ignore(bool is_there, const std::string& key, TritonNotes* notes) {
   const auto& ignored = notes->ignored;
   if (!is_there || std::find(ignored.begin(), ignored.end(), key) != ignored.end()) return;
   notes->ignored.push_back(key);
 }
 
-// Refuses keys for features that mpsd lacks: without them answers would differ.
+// Without these features answers would differ.
 absl::Status RefuseWhatIsNotDone(const pb::ModelConfig& triton) {
   const std::pair<bool, const char*> keys[] = {
       {triton.cc_model_filenames_size() > 0, "cc_model_filenames"},
@@ -90,7 +90,7 @@ absl::Status CheckName(const pb::ModelConfig& triton, const ModelConfig& model) 
 absl::Status ApplySource(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   const std::string& platform = triton.platform();
   const std::string& backend = triton.backend();
-  // "synthetic" is the name that mpsd's ModelConfig method gives; Triton has no such backend.
+  // mpsd's ModelConfig method gives "synthetic"; Triton has no such backend.
   if (backend == "identity" || backend == "repeat" || backend == "synthetic") {
     model->format = ModelFormat::kSynthetic;
     if (backend == "repeat") model->parameters["repeat"] = "true";
@@ -113,7 +113,7 @@ template <typename Tensor>
 absl::Status ReadTensor(const std::string& key, const Tensor& tensor,
                         std::vector<TensorSpec>* specs) {
   if (tensor.is_shape_tensor()) return NotSupported(key + ".is_shape_tensor");
-  // In such a layout the elements have another order.
+  // Its elements have another order.
   if (tensor.is_non_linear_format_io()) return NotSupported(key + ".is_non_linear_format_io");
   TensorSpec spec;
   spec.name = tensor.name();
@@ -137,7 +137,7 @@ absl::Status ApplyFormat(const pb::ModelInput& input, ModelConfig* model) {
   return absl::OkStatus();
 }
 
-// Keeps the lines of a file that did not change.
+// Keeps the lines of an unchanged file.
 absl::Status ApplyLabels(const pb::ModelConfig& triton, ModelConfig* model) {
   std::map<std::string, std::string> files;
   for (const pb::ModelOutput& output : triton.output()) {
@@ -187,12 +187,11 @@ absl::Status ApplyTensors(const pb::ModelConfig& triton, ModelConfig* model) {
   if (triton.has_model_transaction_policy()) {
     model->spec.decoupled = triton.model_transaction_policy().decoupled();
   }
-  // Reading the JSON form back checks the spec by every rule of a config.
+  // Reading the JSON back checks the spec by a config's rules.
   return ModelSpecFromJson(ToJson(model->spec)).status();
 }
 
-// The devices that each get a group's instances: "cpu", "cuda:1", kAllCudaDevices; empty if the
-// group does not say.
+// Devices that each get the group's instances; empty if it does not say.
 absl::StatusOr<std::vector<std::string>> DevicesOf(const pb::ModelInstanceGroup& group) {
   std::vector<std::string> devices;
   for (const int32_t gpu : group.gpus()) {
@@ -219,7 +218,7 @@ absl::StatusOr<std::vector<std::string>> DevicesOf(const pb::ModelInstanceGroup&
   }
 }
 
-// Checks the keys about single instances. mpsd follows none of them.
+// mpsd follows none of the keys about single instances.
 absl::Status CheckGroup(const pb::ModelInstanceGroup& group, TritonNotes* notes) {
   if (group.passive()) return NotSupported("instance_group.passive");
   if (group.secondary_devices_size() > 0) return NotSupported("instance_group.secondary_devices");
@@ -262,7 +261,7 @@ absl::Status CheckRateLimit(const LaneNeeds& needs) {
   return absl::OkStatus();
 }
 
-// All lanes of a model are alike, so the groups need the same resources.
+// A model's lanes are alike, so the groups need the same resources.
 absl::Status ApplyRateLimit(const pb::ModelConfig& triton, ModelConfig* model) {
   if (triton.instance_group_size() == 0) return absl::OkStatus();
   const LaneNeeds needs = RateLimitOf(triton.instance_group(0).rate_limiter());
@@ -283,8 +282,7 @@ struct Instances {
   }
 };
 
-// Adds up the groups' instances on each device. The result lists devices only if all groups name
-// theirs.
+// Adds up the instances on each device. Lists devices only if all groups name theirs.
 absl::StatusOr<Instances> InstancesOf(const pb::ModelConfig& triton, TritonNotes* notes) {
   Instances all;
   bool one_kind = true;
@@ -317,8 +315,8 @@ absl::StatusOr<Instances> InstancesOf(const pb::ModelConfig& triton, TritonNotes
   return all;
 }
 
-// Whether `instances` is what mpsd's ModelConfig method gives for the placement. A client may send
-// that back.
+// Whether mpsd's ModelConfig method gives `instances` for the placement: a client may send them
+// back.
 bool AreOf(const Instances& instances, const PlacementConfig& placement) {
   const auto devices = static_cast<uint32_t>(instances.devices.size());
   for (uint32_t i = 0; i < devices; ++i) {
@@ -329,7 +327,7 @@ bool AreOf(const Instances& instances, const PlacementConfig& placement) {
   return true;
 }
 
-// All lanes of a model are alike, so each device has the same number.
+// A model's lanes are alike, so each device has the same number.
 absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, TritonNotes* notes) {
   const absl::StatusOr<Instances> instances = InstancesOf(triton, notes);
   if (!instances.ok()) return instances.status();
@@ -350,8 +348,8 @@ absl::Status ApplyInstances(const pb::ModelConfig& triton, ModelConfig* model, T
   return absl::OkStatus();
 }
 
-// The policy's keys replace those of `level`. Triton's 0 means "no bound". Here the number of
-// requests is always bounded, so 0 means the default.
+// Replaces keys of `level`. Triton's 0 is "no bound"; here it means the default, since requests are
+// always bounded.
 absl::Status ApplyPolicy(const std::string& key, const pb::ModelQueuePolicy& policy,
                          QueuePolicy* level) {
   if (policy.default_timeout_microseconds() > uint64_t{kMaxQueueTimeoutNs / kNsPerUs}) {
@@ -447,22 +445,22 @@ void ApplyVersions(const pb::ModelVersionPolicy& policy, VersionPolicy* versions
   }
 }
 
-// Triton's identity backend names the parameters of mpsd's synthetic format differently.
+// Triton's identity backend names them differently.
 void ApplySyntheticParameter(const std::string& key, const std::string& text, ModelConfig* model) {
   if (key == "execute_delay_ms") {
     model->parameters["delay"] = absl::StrCat(text, "ms");
   } else if (key == "creation_delay_sec") {
     model->parameters["load_delay"] = absl::StrCat(text, "s");
   } else if (key == "instance_wise_delay_multiplier") {
-    // An instance is a lane here; Triton and mpsd count both from 0.
+    // An instance is a lane here; both count from 0.
     model->parameters["lane_delay_factor"] = text;
   } else {
     model->parameters[key] = text;
   }
 }
 
-// Switches of Triton's PyTorch backend that say how libtorch runs. Only one has a counterpart:
-// inference mode is always on, and the others change no answer.
+// Triton's PyTorch backend tells libtorch these. One has a counterpart: inference mode is always
+// on. The others change no answer.
 bool IsRuntimeSwitch(absl::string_view key) {
   static constexpr absl::string_view kSwitches[] = {
       "INFERENCE_MODE",       "DISABLE_OPTIMIZED_EXECUTION", "DISABLE_CUDNN",
@@ -481,7 +479,7 @@ absl::Status ApplyThreads(const std::string& text, PlacementConfig* placement) {
   return absl::OkStatus();
 }
 
-// Every parameter is kept, since clients may read it.
+// All are kept, since clients may read them.
 absl::Status ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model,
                              TritonNotes* notes) {
   for (const auto& [key, value] : triton.parameters()) {
@@ -499,7 +497,7 @@ absl::Status ApplyParameters(const pb::ModelConfig& triton, ModelConfig* model,
   return absl::OkStatus();
 }
 
-// The file is read from the model's folder `warmup` and named in errors, so its name is no path.
+// No path: the file lies in the model's folder `warmup`, and errors name it.
 bool IsPlainName(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of("/\\") == std::string::npos &&
@@ -553,7 +551,7 @@ absl::Status ApplyWarmUp(const pb::ModelConfig& triton, ModelConfig* model, Trit
   return absl::OkStatus();
 }
 
-// If the config already says who gets kept answers, that stays.
+// If the config says who gets kept answers, that stays.
 absl::Status ApplyResponseCache(const pb::ModelConfig& triton, ModelConfig* model) {
   const bool is_on = model->response_cache != CacheScope::kOff;
   const bool is_wanted = triton.has_response_cache() ? triton.response_cache().enable() : is_on;
@@ -606,13 +604,13 @@ absl::Status Apply(const pb::ModelConfig& triton, ModelConfig* model, TritonNote
   return absl::OkStatus();
 }
 
-// Whether the JSON has the key: the protobuf message does not tell 0 from an absent key.
+// The protobuf message does not tell 0 from an absent key.
 bool SaysMaxBatchSize(const std::string& json) {
   const nlohmann::json object = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
   return object.contains("max_batch_size") || object.contains("maxBatchSize");
 }
 
-// Escapes non-ASCII bytes: a file may have any, but the text goes into UTF-8 messages.
+// A file may have any bytes, but the text goes into UTF-8 messages.
 absl::Status Readable(const absl::Status& status) {
   std::string text;
   for (const char& c : status.message()) {
@@ -622,8 +620,8 @@ absl::Status Readable(const absl::Status& status) {
   return absl::Status(status.code(), text);
 }
 
-// Keeps the first error in a text. The protobuf version decides which of the two functions
-// overrides one of the base class. Thread-compatible.
+// Keeps the first. The protobuf version decides which function overrides the base's.
+// Thread-compatible.
 class FirstError final : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) {
@@ -649,8 +647,8 @@ absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, Triton
   if (absl::Status status = Apply(triton, model, notes); !status.ok()) return Readable(status);
   if (NamesDataFiles(*notes)) return NotSupported("model_warmup.inputs.input_data_file");
   if (triton.max_batch_size() == 0 && SaysMaxBatchSize(json)) model->spec.max_batch_size = 0;
-  // A load says how the versions run. The model's folder says which versions there are, and their
-  // files; files of labels were read with its config.pbtxt.
+  // A load says how versions run, the folder which ones there are. Files of labels were read with
+  // config.pbtxt.
   const size_t unread = std::erase_if(model->label_files, [model](const auto& file) {
     return model->labels.count(file.first) == 0;
   });
@@ -662,7 +660,7 @@ absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, Triton
 
 namespace {
 
-// Escapes in a text-format string may stand for any bytes, which no client could read.
+// Escapes in a text may stand for any bytes, which no client could read.
 bool HoldsOnlyUtf8(const pb::ModelConfig& triton) {
   pb::ModelConfig again;
   return again.ParseFromString(triton.SerializeAsString());

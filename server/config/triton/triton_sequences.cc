@@ -32,7 +32,7 @@ void PutTensor(TensorSpec tensor, std::vector<TensorSpec>* tensors) {
   tensors->push_back(std::move(tensor));
 }
 
-// The values for "no" and "yes", and the tensor's type for them.
+// For "no" and "yes", with the tensor's type.
 absl::Status ReadValues(const Control& control, SequenceControl* target, DataType* type) {
   const int kinds = (control.int32_false_true_size() > 0 ? 1 : 0) +
                     (control.fp32_false_true_size() > 0 ? 1 : 0) +
@@ -140,8 +140,7 @@ absl::Status ReadDelay(const char* key, uint64_t delay_us, ModelConfig* model) {
   return absl::OkStatus();
 }
 
-// Triton's slots are places in a batch, and a model may keep its own state by slot. Here a row has
-// no fixed place.
+// A model may keep state by Triton's slot in a batch. Here a row has no fixed place.
 absl::Status ReadDirect(const Sequences::StrategyDirect& direct, ModelConfig* model,
                         SequencePolicy* policy, std::vector<std::string>* ignored) {
   if (policy->states.empty()) {
@@ -242,7 +241,7 @@ absl::Status ApplySequences(const pb::ModelConfig& triton, ModelConfig* model,
   if (!status.ok()) return status;
   model->sequences = std::move(policy);
   status = CheckBeside(*model);
-  // Reading the JSON form back checks the spec by every rule of a config.
+  // Reading the JSON back checks the spec by a config's rules.
   return status.ok() ? ModelSpecFromJson(ToJson(model->spec)).status() : status;
 }
 

@@ -1,4 +1,4 @@
-// TritonSequences: the sequences of a Triton model configuration.
+// TritonSequences: a Triton configuration's sequences.
 #pragma once
 
 #include <string>
@@ -10,15 +10,14 @@
 
 namespace mpsd {
 
-// Applies `sequence_batching`. Its tensors become inputs and outputs of the model's spec, behind
-// the others, unless the spec is left to the model's file. Keys that make no difference here go to
-// `ignored`. INVALID_ARGUMENT names the key at fault. Without the key the model stays as it is.
-// REQUIRES: all other keys were applied. Pure.
+// Its tensors join the spec's, behind the others, unless the model's file says the spec. Keys
+// without effect go to `ignored`. INVALID_ARGUMENT names the key at fault. REQUIRES: all other keys
+// were applied. Pure.
 absl::Status ApplySequences(const inference::ModelConfig& triton, ModelConfig* model,
                             std::vector<std::string>* ignored);
 
-// Adds to `fresh`, which replaces `spec`, the tensors of `spec` that the policy names and no client
-// sends or gets. Leaves out those that `fresh` has. Pure.
+// Adds to `fresh`, which replaces `spec`, missing tensors that the policy names and no client sends
+// or gets. Pure.
 void KeepSequenceTensors(const SequencePolicy& policy, const ModelSpec& spec, ModelSpec* fresh);
 
 }  // namespace mpsd

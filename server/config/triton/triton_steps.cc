@@ -18,7 +18,7 @@ absl::Status Wrong(absl::string_view key, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("'", key, "' ", why));
 }
 
-// Keys about workers, a queue for batches, or kept answers.
+// About workers, a queue for batches, or kept answers.
 absl::Status RefuseWorkersKeys(const pb::ModelConfig& triton) {
   const std::pair<bool, const char*> keys[] = {
       {!triton.backend().empty(), "backend"},

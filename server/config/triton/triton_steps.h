@@ -1,4 +1,4 @@
-// TritonSteps: turns Triton's ensemble_scheduling into the steps of a ModelConfig.
+// TritonSteps: Triton's ensemble_scheduling as steps.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,13 +7,12 @@
 
 namespace mpsd {
 
-// Whether the configuration, or `model` before it, has steps. Pure.
+// Whether either has steps. Pure.
 bool IsOfSteps(const inference::ModelConfig& triton, const ModelConfig& model);
 
-// Replaces the model's steps if the configuration has some, and checks them by all rules of a
-// config. The keys have the same names: `step`, `model_name`, `model_version`, `input_map`,
-// `output_map`. INVALID_ARGUMENT names the key at fault, also for keys about workers. REQUIRES: the
-// tensors of `triton` were applied. Pure.
+// Replaces the model's steps, if `triton` has some, and checks them by a config's rules.
+// INVALID_ARGUMENT names the key at fault, also for keys about workers. REQUIRES: the tensors of
+// `triton` were applied. Pure.
 absl::Status ApplySteps(const inference::ModelConfig& triton, ModelConfig* model);
 
 }  // namespace mpsd

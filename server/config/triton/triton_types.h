@@ -1,4 +1,4 @@
-// TritonTypes: converts the datatypes of Triton's configurations.
+// TritonTypes: Triton's datatypes.
 #pragma once
 
 #include <string>

@@ -17,16 +17,13 @@
 
 namespace mpsd {
 
-// The reason in List() for a model that a client has unloaded.
+// In List(), for a model that a client has unloaded.
 inline constexpr char kUnloadedReason[] = "unloaded";
 
-// The one way to change what is served. Owned by the reloader. Beside the request's path: requests
-// find a generation through the ModelDirectory. Called by main while the daemon starts, then by the
-// reloader's threads; one thread at a time works on a model. Thread-safe.
-//
-// A swap: the new generation's workers start and warm up while the old one serves; both count
-// against the memory budget. Then requests go to the new one, and the old one finishes its requests
-// and ends. If the new generation fails, nothing has changed.
+// The one way to change what is served. In a swap the new generation warms up while the old one
+// serves; both count against the memory budget. If the new one fails, nothing has changed. Owned by
+// the reloader. Called by main at the start, then by the reloader's threads, one at a time for a
+// model. Thread-safe.
 //
 // Invariants:
 //   1. A model is served only if it is known.
@@ -38,16 +35,15 @@ class Generations {
 
   Generations(GenerationMaker* maker, ModelDirectory* models) : maker_(maker), models_(models) {}
 
-  // Serves the model, beside `others`, without waiting for its workers: it is not ready until one
-  // serves. REQUIRES: the model is not served.
+  // Does not wait for workers: the model is not ready until one serves.
+  // REQUIRES: the model is not served.
   void Begin(const ModelConfig& model, absl::Span<const ModelConfig> others);
 
-  // Swaps in a generation made from `model`. `source` is the model as in the config or repository;
-  // the two differ if a client overrode the config. Blocks until the new generation serves, or
-  // returns why it does not.
+  // `source` is the model by config or repository, `model` with what a client overrode. Blocks
+  // until the new generation serves, or returns why not.
   absl::Status Swap(const ModelConfig& source, const ModelConfig& model, const GiveUp& give_up);
 
-  // Stops serving the model, which stays known. Does not wait for the requests inside.
+  // The model stays known. Does not wait for the requests inside.
   void Unload(const ModelKey& key);
 
   // Unload(), and forgets the model.
@@ -57,12 +53,12 @@ class Generations {
   void Know(const ModelConfig& source, const std::string& reason);
 
   bool IsServed(const ModelKey& key) const;
-  // True if the model's generation has workers that do not start again.
+  // Whether its workers do not start again.
   bool HasFailed(const ModelKey& key) const;
-  // True if the model is served, ready, and made from exactly this config.
+  // Whether it is ready, and made from exactly this config.
   bool IsUpToDate(const ModelConfig& model) const;
 
-  // The configs from which the known models were made: all, or those with one name.
+  // All, or with one name.
   std::vector<ModelConfig> Sources() const;
   std::vector<ModelConfig> Sources(const std::string& name) const;
 
@@ -71,7 +67,7 @@ class Generations {
  private:
   struct Known {
     ModelConfig source;
-    ModelConfig model;                        // config of `generation`
+    ModelConfig model;                        // the config of `generation`
     std::shared_ptr<ServedModel> generation;  // null while not served
     std::weak_ptr<ServedModel> leaving;       // was unloaded; expires with its last request
     bool loading = false;
@@ -86,7 +82,7 @@ class Generations {
   ModelDirectory* const models_;
 
   mutable absl::Mutex mu_;
-  // A model that comes back while its last generation drains continues the same counters.
+  // A model that comes back while its last generation drains continues the counters.
   std::map<ModelKey, std::weak_ptr<ModelMetrics>> counters_ ABSL_GUARDED_BY(mu_);
   std::map<ModelKey, Known> known_ ABSL_GUARDED_BY(mu_);
 };

@@ -89,7 +89,7 @@ std::vector<PullSample> HubPuller::Samples() const {
   return samples;
 }
 
-// The source whose turn it is, in time; empty once the puller stops.
+// Waits for a source's turn; empty once the puller stops.
 std::string HubPuller::TakeNext() {
   absl::MutexLock lock(&mu_);
   for (;;) {

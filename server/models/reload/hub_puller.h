@@ -1,4 +1,4 @@
-// HubPuller: fetches the config's models that are at a hub, while the other models are served.
+// HubPuller: fetches the config's models that are at a hub.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,15 @@
 
 namespace mpsd {
 
-// A puller's news, told on its own thread. None of the calls waits for the puller.
+// Told on the puller's thread, which nobody waits for.
 struct PullEvents {
   std::function<void()> moves;   // a few times a second: Text() is another one
   std::function<void()> pulled;  // a model is here
 };
 
-// Runs `mpsd pull --json NAME` for one model after another, and reads its events. So libcurl and
-// the hub's answers stay outside the daemon. A pull that fails is tried again after a minute, or at
-// once when a reload wants the model still. Owned by the daemon. Thread-safe, except that main
-// calls Start() and Stop().
+// Runs `mpsd pull --json NAME` for one model after another, so that libcurl and the hub's answers
+// stay outside the daemon. Tries again after a minute, or at once when a reload still wants the
+// model. Owned by the daemon. Thread-safe, except that main calls Start() and Stop().
 class HubPuller {
  public:
   static constexpr int64_t kRetryNs = 60'000'000'000;
@@ -37,39 +36,38 @@ class HubPuller {
   // `program` is mpsd's. Called at most once.
   void Start(std::string program, PullEvents events);
 
-  // Ends a running pull, whose beginning stays in the cache, and joins the thread. Idempotent.
+  // Ends a running pull, whose beginning stays in the cache. Idempotent.
   void Stop();
 
-  // Fetches these models, and no others from now on. A model whose folder was taken is fetched
-  // again if it is wanted again: the folder is gone.
+  // Fetches exactly these from now on. A model whose folder was taken is fetched again if it is
+  // wanted again: the folder is gone.
   void Want(const std::vector<std::string>& sources);
 
-  // Where a model lies that was fetched; empty until then.
+  // Where a fetched model lies; empty until then.
   std::string TakeFolder(const std::string& source);
 
   // Why a wanted model is not here, for operators.
   std::string Text(const std::string& source) const;
 
-  // The wanted models, and those that were fetched.
   std::vector<PullSample> Samples() const;
 
  private:
   struct Pull {
     PullSample sample;
     std::string folder;  // empty until the model is here
-    std::string fault;   // why the last try failed
+    std::string fault;
     int64_t next_try_ns = 0;
     bool is_wanted = true;
     bool is_taken = false;
 
-    // When the next try may begin; never if nobody wants the model, or it is here.
+    // Never if nobody wants the model, or it is here.
     int64_t TurnNs() const { return is_wanted && folder.empty() ? next_try_ns : INT64_MAX; }
   };
 
   void Main();
   std::string TakeNext();
   void PullOnce(const std::string& source);
-  // Takes a line of the child, and returns it if it is no event.
+  // Returns a line that is no event.
   std::string TakeLine(const std::string& source, std::string_view line);
   bool IsStopping() const;
   bool IsHere(const std::string& source) const;
@@ -83,7 +81,7 @@ class HubPuller {
 
   mutable absl::Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
-  std::map<std::string, Pull> pulls_ ABSL_GUARDED_BY(mu_);  // by source
+  std::map<std::string, Pull> pulls_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// JobOrder: decides which of the reloader's jobs may begin. Pure.
+// JobOrder: the order of the reloader's jobs. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,11 @@
 
 namespace mpsd {
 
-// The model of a load or unload; empty for a reload, which may touch every model.
+// Empty for a reload, which may touch every model.
 using JobModel = std::string;
 
-// Index of the first waiting job that may begin beside the running ones; nothing if none may.
-//
-//   a load or unload   not beside a job of the same model or a reload, and not before one that came
-//                      earlier
-//   a reload           alone, after all that came earlier
-//
-// So the jobs of one model keep their order, and a reload waits only for earlier jobs.
+// Index of the first waiting job that may begin; nothing if none may. The jobs of one model keep
+// their order; a reload runs alone, after all that came earlier and before all that came later.
 inline std::optional<size_t> NextJob(absl::Span<const JobModel> waiting,
                                      absl::Span<const JobModel> running) {
   absl::flat_hash_set<JobModel> busy(running.begin(), running.end());

@@ -9,19 +9,18 @@
 
 namespace mpsd {
 
-// The lists are in the order in which a reload carries them out.
+// In the order of a reload.
 struct ReloadPlan {
-  std::vector<ModelKey> keep;        // unchanged: not touched
-  std::vector<ModelConfig> replace;  // known, but different
+  std::vector<ModelKey> keep;  // not touched
+  std::vector<ModelConfig> replace;
   std::vector<ModelConfig> add;
   std::vector<ModelKey> remove;
 };
 
-// Compares the configs from which the known models were made with the wanted ones. REQUIRES: no
-// list has a key twice.
+// `known` are the configs from which the known models were made. REQUIRES: no list has a key twice.
 ReloadPlan PlanReload(absl::Span<const ModelConfig> known, absl::Span<const ModelConfig> wanted);
 
-// The changed keys of the daemon's own config that take effect only after a restart.
+// Changed keys that need a restart.
 std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config& after);
 
 // "2 replaced, 1 added, 1 removed, 5 kept"

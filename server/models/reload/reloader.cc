@@ -26,13 +26,12 @@ constexpr size_t kReloadThreads = 4;
 
 absl::Status Exiting() { return absl::UnavailableError("Server exiting"); }
 
-// A model without its own sandbox level gets the daemon's, which a reload may change.
+// A model without a level of its own gets the daemon's, which a reload may change.
 void Complete(const Config& config, ModelConfig* model) {
   model->sandbox = model->sandbox.value_or(config.sandbox);
 }
 
-// Clients know both texts. The first says that the model, or the config that the client sent for
-// it, cannot become a generation.
+// Clients know both texts. The first: the model, or a client's config for it, makes no generation.
 absl::Status NotPolled(const std::string& name, const absl::Status& status) {
   return WithText(status,
                   absl::StrCat("failed to load '", name,
@@ -102,13 +101,12 @@ void Reloader::TellRefused() {
   parts_.models->SetRefused(std::move(refused));
 }
 
-// In explicit mode the repository's models are loaded only when a client asks.
 bool Reloader::IsBegunWith(const ModelConfig& model) const {
   absl::MutexLock lock(&mu_);
   return mode_ == ModelControlMode::kNone || !model.from_repository;
 }
 
-// A model of the repository that has become faulty keeps its known config.
+// A repository's model that has become faulty keeps its known config.
 Reloader::Wanted Reloader::WantedBy(const Config& config) const {
   Wanted wanted;
   wanted.models = config.models;
@@ -134,7 +132,7 @@ Reloader::Wanted Reloader::WantedBy(const Config& config) const {
     }
     for (ModelConfig& model : generations_.Sources(name)) wanted.models.push_back(std::move(model));
   }
-  // Another revision of a model is fetched while the known one serves.
+  // Another revision is fetched while the known one serves.
   for (const ModelConfig& model : config.models) {
     if (model.awaits_hub()) wanted.awaited[model.key()] = model.hub;
   }
@@ -143,7 +141,7 @@ Reloader::Wanted Reloader::WantedBy(const Config& config) const {
     if (wanted.awaited.count(known.key()) > 0) wanted.models.push_back(known);
   }
   for (ModelConfig& model : wanted.models) Complete(config, &model);
-  // A model of steps starts after the models that it runs.
+  // A model of steps starts after its members.
   std::stable_partition(wanted.models.begin(), wanted.models.end(),
                         [](const ModelConfig& model) { return !model.has_steps(); });
   for (const auto& [name, key] : found.notes) TellIgnored(name, key);
@@ -158,8 +156,8 @@ std::string Reloader::FolderOf(const Config& config, const std::string& name) co
   return absl::StrCat(config.model_repository, "/", name);
 }
 
-// A known model is listed with its own state, even if its files have become faulty. A model that
-// could not be served is gone if its folder was removed.
+// A known model has its own state, even if its files have become faulty. One that could not be
+// served is gone with its folder.
 std::vector<ModelListing> Reloader::List() const {
   std::vector<ModelListing> listings = generations_.List();
   std::set<ModelKey> known;
@@ -259,7 +257,7 @@ void Reloader::Reload(Done done) {
     absl::MutexLock lock(&mu_);
     if (std::exchange(reload_waits_, true)) return;
   }
-  // At most one reload waits, so there is always room for it.
+  // At most one reload waits, so there is room.
   Enqueue({"", [this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 1);
 }
 
@@ -340,7 +338,7 @@ absl::Status Reloader::RunReload() {
   return outcome.status();
 }
 
-// The config in force, with the models that are here now. The file may be half edited meanwhile.
+// The config in force: the file may be half edited.
 absl::Status Reloader::RunPulled() {
   Config config = config_;
   for (ModelConfig& model : config.models) {
@@ -435,7 +433,7 @@ absl::Status Reloader::RunLoad(const std::string& name, const std::string& overr
   return absl::OkStatus();
 }
 
-// All versions of the model, with its current files.
+// All versions, with their current files.
 absl::StatusOr<std::vector<ModelConfig>> Reloader::SourcesOf(const std::string& name) const {
   std::vector<ModelConfig> sources = config_.models;
   std::erase_if(sources, [&name](const ModelConfig& model) { return model.name != name; });

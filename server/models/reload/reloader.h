@@ -22,23 +22,23 @@
 
 namespace mpsd {
 
-// A reloader's connections. The referents outlive it.
+// The referents outlive the reloader.
 struct ReloaderParts {
   GenerationMaker* maker = nullptr;
   ModelDirectory* models = nullptr;
   ServerMetrics* metrics = nullptr;
   Logger* logger = nullptr;
-  // Reads the config again; called on a thread of the reloader.
+  // Called on a thread of the reloader.
   std::function<absl::StatusOr<Config>()> read_config;
-  // Applies those keys of a new config that need no restart; called on the reloader's thread.
+  // Applies keys that need no restart; called on the reloader's thread.
   std::function<void(const Config&)> apply;
   HubPuller* puller = nullptr;  // null: no model comes from a hub
 };
 
-// Its own threads do the jobs: a reload of the config, or a client's load or unload. Each swaps
-// generations for every model that differs, and leaves other models alone. Jobs of different models
-// run side by side; a reload runs alone (job_order.h). Owned by the daemon. Beside the request's
-// path, never on it. Thread-safe, except that main calls Deploy(), Start(), Begin() and Stop().
+// Its threads do the jobs: reloads of the config, clients' loads and unloads. Each swaps
+// generations for the models that differ. Jobs of different models run side by side, a reload alone
+// (job_order.h). Owned by the daemon. Thread-safe, except that main calls Deploy(), Start(),
+// Begin() and Stop().
 //
 // Invariants:
 //   1. The `done` of each job, accepted or refused, is called exactly once: on one of the
@@ -51,26 +51,25 @@ class Reloader final : public ModelControl {
   Reloader(ReloaderParts parts, const Config& config);
   ~Reloader() override;
 
-  // Begins to serve the config's models, without waiting for workers. Called once, before Start().
+  // Does not wait for workers. Called once, before Start().
   void Deploy();
 
-  // Starts the threads, which do no job before Begin(). Called once.
+  // No job is done before Begin(). Called once.
   void Start();
 
-  // The supervisor runs: jobs are done from now on. Called once.
+  // The supervisor runs. Called once.
   void Begin() ABSL_LOCKS_EXCLUDED(mu_);
 
   // A model at a hub is here: begins to serve it.
   void TakePulled(Done done);
 
-  // Tells the directory how far the pulls are. May be called on any thread.
+  // Tells the directory how far the pulls are. Called by any thread.
   void TellPulls();
 
-  // Gives up running jobs, refuses waiting ones, and joins the threads. Idempotent.
+  // Gives up running jobs, refuses waiting ones. Idempotent.
   void Stop();
 
-  // Reads the config again and carries it out. Does nothing, and never calls `done`, if another
-  // reload already waits.
+  // Does nothing, and never calls `done`, if another reload already waits.
   void Reload(Done done);
 
   std::vector<ModelListing> List() const override;
@@ -85,7 +84,7 @@ class Reloader final : public ModelControl {
     Done done;
   };
 
-  // A model that cannot be served, and its repository folder, if any.
+  // `folder` is the repository's, if any.
   struct Unservable {
     ModelListing listing;
     std::string folder;
@@ -104,7 +103,6 @@ class Reloader final : public ModelControl {
   absl::Status RunReload();
   absl::Status RunLoad(const std::string& name, const std::string& config);
   absl::Status RunUnload(const std::string& name);
-  // The models that a config wants, and why some cannot be served.
   struct Wanted {
     std::vector<ModelConfig> models;
     std::vector<std::string> faults;
@@ -119,14 +117,13 @@ class Reloader final : public ModelControl {
   absl::StatusOr<std::vector<ModelConfig>> SourcesOf(const std::string& name) const;
   absl::Status Swap(const ModelConfig& source, const ModelConfig& model);
   void Note(const absl::StatusOr<std::string>& outcome);
-  // Notes what List() says of a model that is not known otherwise.
+  // For List(), of a model that is not known otherwise.
   void NoteUnservable(const ModelListing& listing);
   std::string FolderOf(const Config& config, const std::string& name) const;
-  // Tells the directory the refused models, and those that are fetched. Called at the end of each
-  // job.
+  // Tells the directory the refused and the fetched models.
   void TellRefused();
   absl::Status RunPulled();
-  // Has the models fetched that are not here. Called with each config.
+  // Has the missing models fetched.
   void Await(std::map<ModelKey, std::string> awaited);
 
   const ReloaderParts parts_;
@@ -140,16 +137,15 @@ class Reloader final : public ModelControl {
 
   mutable absl::Mutex mu_;
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mu_);
-  std::vector<JobModel> running_ ABSL_GUARDED_BY(mu_);  // one for each running job
+  std::vector<JobModel> running_ ABSL_GUARDED_BY(mu_);
   bool has_begun_ ABSL_GUARDED_BY(mu_) = false;
   bool reload_waits_ ABSL_GUARDED_BY(mu_) = false;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   ModelControlMode mode_ ABSL_GUARDED_BY(mu_);
   ReloadReport last_reload_ ABSL_GUARDED_BY(mu_);
-  // Models that cannot be served, at most kMaxRepositoryModels. The version is empty if none could
-  // be read.
+  // At most kMaxRepositoryModels. An empty version: none could be read.
   std::map<ModelKey, Unservable> unservable_ ABSL_GUARDED_BY(mu_);
-  // Models that the puller fetches, with their names at the hub.
+  // Being fetched, with their names at the hub.
   std::map<ModelKey, std::string> awaited_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -13,7 +13,7 @@
 namespace mpsd {
 namespace {
 
-// The first macOS in which a process can wait for a word of shared memory: 14.4, kernel 23.4.
+// The first macOS that can wait for a word of shared memory: 14.4, kernel 23.4.
 constexpr std::pair<int, int> kFirstDarwin = {23, 4};
 
 std::string Told(const absl::Status& status) {

@@ -1,4 +1,4 @@
-// DoctorReport: the findings of `mpsd doctor` as text, for a terminal and for a file to send.
+// DoctorReport: the findings of `mpsd doctor` as text.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace mpsd {
 
-// A line for each finding, followed by its remedy if it needs one, and then what was not tried:
+// A line for each finding, its remedy, and what was not tried:
 //
 //   OK    host: Linux 6.1.0 x86_64, 2 cores, pages of 4 KiB
 //   WARN  sandbox: landlock is not there
 //         do: workers go on with less: serve trusted files alone
 //   not tried: whether a device computes: …
 //
-// Verdicts have colours if `colours`. Pure.
+// Pure.
 std::string FindingsText(const std::vector<Finding>& findings,
                          const std::vector<std::string>& not_tried, bool colours = false);
 
-// The same for programs, an object on one line: "version", "verdict", which is the worst one,
-// "findings": [{"topic", "verdict", "seen", "remedy"}], "not_tried". Pure.
+// The same as an object on one line: "version", "verdict" (the worst one), "findings": [{"topic",
+// "verdict", "seen", "remedy"}], "not_tried". Pure.
 std::string FindingsJson(const std::vector<Finding>& findings,
                          const std::vector<std::string>& not_tried);
 
-// `findings_text` between the version and details for developers: the worker's answers as it wrote
-// them, and the environment that libtorch reads. Holds no token and no request content. Pure.
+// `findings_text` between the version and details for developers: the worker's answers, and the
+// environment that libtorch reads. Holds no token and no request content. Pure.
 std::string ReportText(const Examination& seen, const std::string& findings_text);
 
 }  // namespace mpsd

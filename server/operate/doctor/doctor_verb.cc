@@ -26,7 +26,7 @@ std::string WorkerPath(const DoctorOptions& options) {
   return WorkerProgram(options.worker).value_or("mpsd-worker");
 }
 
-// The config's file; nothing if the command line names none and none is in its usual places.
+// Empty if none is named and none is in the usual places.
 std::string ConfigFileOf(const DoctorOptions& options) {
   if (!options.config.empty()) return options.config;
   return FindConfig(kConfigPlaces).value_or("");
@@ -42,10 +42,10 @@ Examination ExamineWith(const DoctorOptions& options) {
   return seen;
 }
 
-// Where `./run bench --mac` writes, in a clone.
+// By `./run bench --mac`, in a clone.
 constexpr char kBarsFile[] = "build/lane-bars.json";
 
-// Writes the report that the command line asks for, and says so on `said`.
+// Says so on `said`.
 absl::Status WriteReport(const DoctorOptions& options, std::string text, std::ostream& said) {
   const bool of_mac = !options.mac_report.empty();
   const std::string& file = of_mac ? options.mac_report : options.report;

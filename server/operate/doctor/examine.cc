@@ -36,7 +36,7 @@ using nlohmann::json;
 // Loading libtorch's code for a gpu takes seconds.
 constexpr int64_t kAnswerNs = 60 * kNsPerSecond;
 
-// Variables of libtorch, Metal, CUDA and the library loader. None of these holds a secret.
+// Libtorch, Metal, CUDA and the loader read these. None holds a secret.
 constexpr absl::string_view kReadByRuntimes[] = {
     "PYTORCH_", "MPS_", "OMP_", "MKL_", "MTL_", "METAL_", "CUDA_", "DYLD_", "LD_LIBRARY_PATH"};
 
@@ -64,8 +64,7 @@ void LookAtLimits(Examination* seen) {
   }
 }
 
-// A worker may only read the requests' memory. If it could make a mapping writable later, that
-// would be no protection.
+// A worker may only read the requests' memory, and must not make a mapping writable later.
 absl::Status TryToWriteAsReader(int fd, uint64_t bytes) {
   const absl::StatusOr<void*> writable = platform::MapSharedMemory(fd, bytes, /*writable=*/true);
   if (writable.ok()) {
@@ -100,7 +99,7 @@ absl::Status TrySockets() {
       absl::StrCat("the other end of an own socket is said to be user ", *user));
 }
 
-// Checks an existing folder, but makes none.
+// Makes no folder.
 absl::Status TryStateFolder(const std::string& path) {
   struct stat found {};
   if (lstat(path.c_str(), &found) == 0) return MakePrivateFolder(path);
@@ -134,7 +133,7 @@ std::vector<ExaminedAddress> TryAddresses(const Config& config) {
   return tried;
 }
 
-// The last line of the worker's answer. The worker exits with 0 even if it refuses.
+// The last line of the answer. The worker exits with 0 even if it refuses.
 absl::StatusOr<std::string> Ask(const std::string& worker, const char* flag) {
   const absl::StatusOr<ChildOutput> output = RunChild(worker, {flag}, kAnswerNs);
   if (!output.ok()) return output.status();
@@ -173,7 +172,7 @@ std::string TextOf(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// About as many as the front end would hold open. It leaves the tokenizer's files out.
+// About as many as the front end holds open, without the tokenizer's.
 uint64_t FilesOf(const ModelConfig& model) {
   if (model.format == ModelFormat::kHuggingFace) {
     return std::min<uint64_t>(FilesOfFolder(model.path).size(), kMaxMessageFds);

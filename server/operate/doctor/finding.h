@@ -1,4 +1,4 @@
-// Finding: one line of `mpsd doctor`: a fact about this host, its verdict, and a remedy.
+// Finding: one line of `mpsd doctor`.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 namespace mpsd {
 
 enum class Verdict {
-  kOk,    // nothing to do
+  kOk,
   kWarn,  // mpsd serves, but less well than the host could
   kFail,  // mpsd does not serve, or not safely
 };
 
-// A value, made by Diagnose().
+// A value.
 struct Finding {
   Verdict verdict = Verdict::kOk;
   std::string topic;   // "descriptors"; unique in a report
   std::string seen;    // the fact, with figures
-  std::string remedy;  // advice; empty: nothing to do
+  std::string remedy;  // empty: nothing to do
 
   bool operator==(const Finding&) const = default;
 };

@@ -1,8 +1,7 @@
-// MacChecklist: checks that need a Mac with a gpu, as commands and their expected output. The first
-// ones tell most. A Mac without a gpu makes all other checks (.github/workflows/macos.yml).
+// MacChecklist: checks that need a Mac with a gpu. The first ones tell most.
 //
-// `mpsd doctor --mac-checklist` prints this list; docs/macos.md shows the same table, and a test
-// compares them. A row's number is its place: reports and documents refer to "check 7".
+// A test compares this list with the table of docs/macos.md. A row's number is its place: reports
+// say "check 7".
 #pragma once
 
 #include <string>
@@ -10,17 +9,16 @@
 
 namespace mpsd {
 
-// A value. Both texts are Markdown: code stands between backticks.
+// Markdown: code stands between backticks. A value.
 struct MacCheck {
   std::string command;
   std::string must_print;
 };
 
-// The checks, numbered from 1. Pure.
+// Numbered from 1. Pure.
 std::vector<MacCheck> MacChecklist();
 
-// The list for a terminal: number, command, and below it the expected output. The last line has the
-// command for the report. Pure.
+// For a terminal. The last line has the command for the report. Pure.
 std::string MacChecklistText();
 
 }  // namespace mpsd

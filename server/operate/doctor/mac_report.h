@@ -1,4 +1,4 @@
-// MacReport: what a person with a Mac sends about it, besides the findings of `mpsd doctor`.
+// MacReport: what a person with a Mac sends about it.
 #pragma once
 
 #include <string>
@@ -7,16 +7,15 @@
 
 namespace mpsd {
 
-// The parts, one after the other:
+// The parts:
 //
 //   the versions of macOS and of the machine
 //   the running daemon's workers: kind of libtorch, lanes, driver's guard
 //   the last lines of the daemon's log
 //   `bars`, a file that `./run bench --mac` has written
 //
-// A part that is not there is named with the reason. The text holds no token and no content of a
-// request: neither the log nor `mpsd ps` has any. `program` is mpsd itself. Runs programs, and
-// blocks for as long as they need, at most a minute each.
+// A missing part is named with the reason. There is no token and no content of a request. `program`
+// is mpsd itself. Runs programs, and blocks for a minute each at most.
 std::string MacReportText(const std::string& program, const std::string& bars);
 
 }  // namespace mpsd

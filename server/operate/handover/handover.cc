@@ -35,8 +35,8 @@ constexpr absl::string_view kPid = "pid ";
 constexpr absl::string_view kReady = "ready";
 constexpr absl::string_view kEnded = "ended ";
 
-// The message's lines: the folder of the workers, then "asked<TAB>bound<TAB>family" by socket.
-// Its descriptors: the lock, then the sockets.
+// Lines: the folder of the workers, then "asked<TAB>bound<TAB>family" by socket. Descriptors: the
+// lock, then the sockets.
 std::string MessageOf(const std::vector<HandedSocket>& sockets, const std::string& worker_folder) {
   std::string message = absl::StrCat(worker_folder, "\n");
   for (const HandedSocket& socket : sockets) {
@@ -45,14 +45,14 @@ std::string MessageOf(const std::vector<HandedSocket>& sockets, const std::strin
   return message;
 }
 
-// A package's upgrade has removed the program that runs, and put the new one in its place.
+// An upgrade has put another program in the running one's place.
 absl::StatusOr<std::string> ProgramNow() {
   absl::StatusOr<std::string> path = platform::ExecutablePath();
   if (path.ok()) *path = std::string(absl::StripSuffix(*path, " (deleted)"));
   return path;
 }
 
-// Starts the program with its end of the channel. `step` is the variable's value.
+// `step` is the variable's value.
 absl::StatusOr<pid_t> SpawnDaemon(const std::vector<std::string>& arguments, UniqueFd channel,
                                   absl::string_view step) {
   absl::StatusOr<std::string> program = ProgramNow();
@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Successor>> Successor::Start(
   std::vector<int> fds = {lock_fd};
   for (const HandedSocket& socket : sockets) fds.push_back(socket.fd);
   const std::string message = MessageOf(sockets, worker_folder);
-  // The message waits in the socket, so nobody waits for the new daemon.
+  // The message waits in the socket.
   const absl::Status sent = platform::SendWithFds(channel->first.get(), message, fds);
   if (!sent.ok()) return sent;
   const absl::StatusOr<pid_t> pid = SpawnDaemon(arguments, std::move(channel->second), kFirst);
@@ -144,7 +144,7 @@ Successor::State Successor::Look(int64_t now_ns) {
   const bool is_there = Receive();
   if (state_ == State::kReady) return state_;
   if (!is_there) {
-    if (child_ == 0) pid_ = 0;  // it has ended, so another process may get its number
+    if (child_ == 0) pid_ = 0;  // it has ended: another process may get its number
     return Fail(reason_.empty() ? "the new daemon ended before it was ready; its log says why"
                                 : absl::StrCat("the new daemon ended: ", reason_));
   }

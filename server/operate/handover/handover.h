@@ -7,13 +7,11 @@
 //   Look: kReady  ◀── "ready" ─────────────────  accepts at the sockets; TellReady
 //   stops accepting, drains, exits               serves
 //
-// Both accept for a moment, so no client finds the sockets without a daemon. A new daemon may end
-// before it is ready, and say why ("ended REASON"). Then the old one has changed nothing, and
-// serves on.
+// Both accept for a moment, so no client finds the sockets without a daemon. If the new one ends
+// before it is ready ("ended REASON"), the old one has changed nothing, and serves on.
 //
-// Under a service manager the new daemon starts its program once more, and its first process ends.
-// So systemd becomes the parent. At a stop it waits only for a main process that is its own child,
-// and kills any other at once.
+// Under a service manager the new daemon starts its program once more, and its first process ends,
+// so that systemd becomes the parent. At a stop systemd kills a main process that is not its child.
 #pragma once
 
 #include <sys/types.h>
@@ -33,25 +31,25 @@
 
 namespace mpsd {
 
-// A socket as the old daemon has it. The descriptor stays its owner's.
+// The descriptor stays its owner's.
 struct HandedSocket {
-  std::string asked;  // address as the config has it
+  std::string asked;  // the config's address
   std::string bound;  // ListeningSocket::address
   int family = 0;
   int fd = -1;
 };
 
-// The old daemon's side. Owned by the daemon's main thread, which looks. Thread-compatible.
+// The old daemon's side. Owned by its main thread. Thread-compatible.
 class Successor {
  public:
-  // A new daemon that is not ready after this time is ended.
+  // Then the new daemon is ended.
   static constexpr int64_t kMostStartNs = 15LL * 60 * kNsPerSecond;
 
-  // kSpawned: the new daemon has not told its number yet.
+  // kSpawned: its number is not known yet.
   enum class State { kSpawned, kStarting, kReady, kFailed };
 
-  // Starts this process's program again with the same arguments. After an upgrade of the package
-  // the program is the new one. `lock_fd` is the InstanceLock's, and `worker_folder` this daemon's.
+  // Starts this process's program again: after an upgrade, the new one. `lock_fd` is the
+  // InstanceLock's.
   static absl::StatusOr<std::unique_ptr<Successor>> Start(const std::vector<std::string>& arguments,
                                                           int lock_fd,
                                                           const std::vector<HandedSocket>& sockets,
@@ -61,11 +59,10 @@ class Successor {
   // Ends the new daemon unless it is ready.
   ~Successor();
 
-  // Does not block. kFailed, once the new daemon has ended or takes too long; then reason() says
-  // why.
+  // Does not block. kFailed, with a reason(), once the new daemon has ended or takes too long.
   State Look(int64_t now_ns);
 
-  // The new daemon's number; 0 with kSpawned.
+  // The new daemon's; 0 with kSpawned.
   pid_t pid() const { return pid_; }
   const std::string& reason() const { return reason_; }
 
@@ -73,42 +70,42 @@ class Successor {
   Successor(pid_t child, UniqueFd channel, int64_t now_ns)
       : child_(child), channel_(std::move(channel)), until_ns_(now_ns + kMostStartNs) {}
 
-  // Reads what the new daemon has said. False once it has closed its end.
+  // False once the new daemon has closed its end.
   bool Receive();
   void Take(absl::string_view line);
   void ReapChild();
   State Fail(std::string reason);
 
-  pid_t child_;    // the process that Start() has started; 0 once it is reaped
-  pid_t pid_ = 0;  // the new daemon: that process, or a child of it
+  pid_t child_;    // started by Start(); 0 once it is reaped
+  pid_t pid_ = 0;  // the new daemon: `child_`, or a child of it
   const UniqueFd channel_;
   const int64_t until_ns_;
   State state_ = State::kSpawned;
-  std::string unread_;  // the beginning of a line
+  std::string unread_;  // a line's beginning
   std::string reason_;
 };
 
 // The new daemon's side. Owned by RunDaemon(). Thread-compatible.
 class Predecessor {
  public:
-  // Nothing if this process was not started by a Successor. An error if the old daemon has sent
-  // something else than a handover. Blocks until it has sent that. Ends the process under a service
-  // manager, if that is the first of two; so main calls it first.
+  // Nothing unless a Successor has started this process. Blocks until the old daemon has sent the
+  // handover; an error if it sends something else. Main calls this first: under a service manager
+  // it ends the first of two processes.
   static absl::StatusOr<std::optional<Predecessor>> FromEnvironment();
 
-  // The lock's descriptor, for InstanceLock::Adopt(); called once.
+  // For InstanceLock::Adopt(); called once.
   UniqueFd TakeLock() { return std::move(lock_); }
   const std::shared_ptr<InheritedSockets>& sockets() const { return sockets_; }
-  // The old daemon's folder for its workers' files, which run until it ends.
+  // For its workers' files, which run until it ends.
   const std::string& worker_folder() const { return worker_folder_; }
 
-  // This daemon accepts at the sockets: the old one may stop.
+  // The old daemon may stop.
   absl::Status TellReady() const { return Tell("ready"); }
 
-  // This daemon ends, for a reason that the old one logs.
+  // The old daemon logs the reason.
   void TellEnd(absl::string_view reason) const;
 
-  // Whether the old daemon still runs, and drains.
+  // The old daemon still drains.
   bool IsThere() const;
 
  private:

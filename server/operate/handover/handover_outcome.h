@@ -1,13 +1,12 @@
-// handover_outcome: how a daemon's last handover ended, in a file of its state folder.
+// handover_outcome: how a daemon's last handover ended.
 //
-// SIGUSR2 has no answer. So `mpsd upgrade` removes the file, sends the signal and waits for the
-// file:
+// SIGUSR2 has no answer, so a file of the state folder has it:
 //
 //   mpsd upgrade                  old daemon
 //   Forget… ── SIGUSR2 ─────────▶ starts the new daemon, waits until it is ready or fails
 //   Read… ◀── mpsd.handover ────  Write…
 //
-// The outcome is a status. Its text is for people:
+// It is a status; its text is for people:
 //
 //   OK                    the new daemon serves
 //   ABORTED               not now: the handover before this one has not ended
@@ -16,7 +15,7 @@
 //   RESOURCE_EXHAUSTED    likewise, for lack of memory
 //   others                the new daemon was not ready, or ended
 //
-// Each function may be called on any thread.
+// Thread-safe.
 #pragma once
 
 #include <optional>
@@ -26,10 +25,10 @@
 
 namespace mpsd {
 
-// Replaces the file as a whole. An error says what failed.
+// Replaces the whole file. An error says what failed.
 absl::Status WriteHandoverOutcome(const std::string& state_dir, const absl::Status& outcome);
 
-// Nothing if there is no file, or if it is no outcome.
+// Nothing if there is no file, or no outcome in it.
 std::optional<absl::Status> ReadHandoverOutcome(const std::string& state_dir);
 
 void ForgetHandoverOutcome(const std::string& state_dir);

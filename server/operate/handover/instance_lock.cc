@@ -31,14 +31,14 @@ absl::Status Named(absl::string_view what, const absl::Status& status) {
 
 std::string PathIn(const std::string& folder) { return folder + "/mpsd.lock"; }
 
-// A file with a second name may be another program's.
+// One with a second name may be another program's.
 bool IsOwnFile(int fd) {
   struct stat status {};
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
          status.st_nlink == 1;
 }
 
-// The holder's number and version: two lines of the file.
+// The number and the version are two lines of the file.
 InstanceLock::Holder HolderIn(int fd) {
   char text[128] = {};
   [[maybe_unused]] const ssize_t got = pread(fd, text, sizeof(text) - 1, 0);
@@ -94,8 +94,7 @@ absl::StatusOr<InstanceLock::Holder> InstanceLock::HolderOf(const std::string& s
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   }
   const Holder holder = fd.valid() ? HolderIn(fd.get()) : Holder();
-  // The lock is tried only where a process has the number, so that no daemon that starts finds it
-  // taken.
+  // Tried only for a living process: a starting daemon might find the lock taken.
   const bool lives = holder.pid > 0 && (kill(holder.pid, 0) == 0 || errno == EPERM);
   if (lives && flock(fd.get(), LOCK_SH | LOCK_NB) != 0) return holder;
   return absl::NotFoundError(absl::StrCat("no daemon holds ", path));

@@ -17,24 +17,22 @@
 
 namespace mpsd {
 
-// Holds the rows (RowAllocator) and the lines (RequestLines) of one pool's requests, and keeps the
-// two consistent. Owned by the PoolQueue. Thread-compatible: guarded by the pool's mutex. It never
-// blocks, copies a payload, moves a row or ends a request. Form() forms the batch that a Scheduler
-// chose. Steps 4 to 7 of a request's life (ARCHITECTURE.md).
+// Holds the rows and the lines of one pool's requests, and keeps the two consistent. Owned by the
+// PoolQueue. Thread-compatible: the pool's mutex guards it.
 //
 //   Reserve ──▶ rows being filled ──▶ Enqueue ──▶ a line ──▶ Form ──▶ a batch ──▶ EndRows
 //                                                  │
 //                                                  └─▶ Remove, Take…: the rows end
 //
-// Invariants, checked by CheckInvariants():
+// Invariants:
 //  1. A request joins a line only after its rows are filled. So no batch has unfilled rows.
 //  2. Rows are live from Reserve() until EndRows(), or until any call but Form() takes their
-//     request out of a line. A queued request's rows are live.
+//     request out of a line.
 //  3. The invariants of RowAllocator and RequestLines.
 class Batcher {
  public:
-  // `spec` outlives the batcher. It may still change until the first Reserve(). `most_tokens`
-  // limits the tokens of a batch that requests share (TokenBudget); 0: no limit.
+  // `spec` outlives the batcher, and may change until the first Reserve(). `most_tokens`: see
+  // TokenBudget; 0: no limit.
   explicit Batcher(const ModelSpec* spec, uint64_t most_tokens = 0)
       : spec_(spec), rows_(spec), lines_(TokenBudget(spec, most_tokens)) {}
 
@@ -49,28 +47,25 @@ class Batcher {
 
   // ---- lines ----
 
-  // The request joins its line. REQUIRES: its rows are filled and live.
+  // REQUIRES: the request's rows are filled and live.
   void Enqueue(Request* request);
 
-  // Returns a request that was formed into a batch to its line, because no lane got the batch.
+  // The request's batch got no lane.
   void PutBack(Request* request);
 
-  // Takes a queued request out of its line and ends its rows.
   void Remove(Request* request);
 
-  // Takes every queued request with the shapes and bytes of `request` out of its line, ends its
-  // rows, and appends it to `equal`. REQUIRES: `request` has live rows and is in no line.
+  // Takes out every queued request with the shapes and bytes of `request`, and ends its rows.
+  // REQUIRES: `request` has live rows and is in no line.
   void TakeEqual(const Request& request, std::vector<Request*>* equal);
 
-  // Take out the queued requests whose deadline is not after `until_ns`, and end their rows. They
-  // come from one rank of one line (or SchedulerDecision::kSuspects), or from all. Return how many
-  // were delayed instead: see RequestRanks.
+  // Take out requests whose deadline is not after `until_ns`, and end their rows. `line` may be
+  // SchedulerDecision::kSuspects. Return how many were delayed instead: see RequestRanks.
   uint32_t TakeExpiredOf(uint32_t line, uint32_t rank, int64_t until_ns,
                          std::vector<Request*>* expired);
   uint32_t TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
 
-  // Index i is line i of Form() and TakeExpiredOf(), until a request of a new shape key joins a
-  // line.
+  // The index names the line, until a request of a new shape key joins one.
   absl::Span<const LineView> lines() const { return lines_.views(); }
   LineView suspects() const { return lines_.suspects(); }
   LatencyCurve* curve(uint32_t line) const { return lines_.curve(line); }
@@ -80,7 +75,7 @@ class Batcher {
 
   // ---- batches ----
 
-  // The most rows in a batch of the model; 1 for a model that does not batch.
+  // 1 for a model that does not batch.
   uint32_t max_rows() const { return spec_->batches() ? spec_->max_batch_size : 1; }
 
   // The most rows in a batch with this request, given the token budget.
@@ -88,17 +83,15 @@ class Batcher {
     return std::max(lines_.SharedRows(request), request.rows);
   }
 
-  // Replaces the content of `batch` by requests of `line`, in serving order. Stops before a request
-  // that would exceed `row_limit` rows or the token budget, or has no room. A request that exceeds
-  // the budget by itself runs alone. From SchedulerDecision::kSuspects it takes one request,
-  // whatever its rows.
+  // Fills `batch` with requests of `line`, in serving order. Stops before a request that would
+  // exceed `row_limit` rows or the token budget, or has no room. A request that exceeds the budget
+  // by itself runs alone, and so does any of SchedulerDecision::kSuspects.
   //
-  // The rows stay live until the caller ends them, request by request, after the batch. REQUIRES:
-  // the line is not empty. Unless it is kSuspects, no request that may be first has more than
-  // `row_limit` rows.
+  // The caller ends the rows after the batch. REQUIRES: the line is not empty. Unless it is
+  // kSuspects, no request that may be first has more than `row_limit` rows.
   void Form(uint32_t line, uint32_t row_limit, FormedBatch* batch);
 
-  // CHECKs the class's invariants. Slow: for tests.
+  // Slow: for tests.
   void CheckInvariants() const;
 
  private:

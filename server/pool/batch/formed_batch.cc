@@ -10,7 +10,7 @@ namespace {
 
 bool IsBytes(const RequestInput& input) { return input.datatype == DataType::kBytes; }
 
-// True if the rows of `place` start right after the run, so that the run can be extended.
+// Whether the rows of `place` start right after the run.
 bool Continues(const RowRun& run, const Slab& slab, const RowPlace& place) {
   return run.segment == slab.segment && run.slab_offset == slab.offset &&
          run.first_row + run.row_count == place.first_row;

@@ -109,7 +109,7 @@ void RequestLines::ForEach(absl::FunctionRef<void(const Request&)> visit) const 
   for (const Line* line : by_index_) line->waiting.ForEach(visit_one);
 }
 
-// Without a line it is the view of the suspects, which run alone.
+// Without a line it is the view of the suspects.
 LineView RequestLines::ViewOf(const RequestRanks& ranks, const Line* line) const {
   LineView view;
   for (uint32_t rank = 0; rank < ranks.ranks().size(); ++rank) {

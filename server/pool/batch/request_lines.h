@@ -17,10 +17,8 @@
 
 namespace mpsd {
 
-// One latency curve per shape of a model's requests.
-//
-// Owned by a pool's queue. Thread-compatible: guarded by the pool's mutex. The address of a curve
-// is stable as long as this object lives. Shapes beyond the first kMostShapes share one curve.
+// Thread-compatible: the pool's mutex guards it. A curve's address is stable. Shapes beyond the
+// first kMostShapes share one curve.
 class ShapeCurves {
  public:
   static constexpr size_t kMostShapes = 64;
@@ -37,16 +35,13 @@ class ShapeCurves {
   LatencyCurve of_others_;
 };
 
-// Step 6 of a request's life: the requests that wait for a lane, as a scheduler sees them. Owned by
-// a Batcher. Thread-compatible: guarded by the pool's mutex. It knows nothing of rows and ends no
-// request.
+// Step 6 of a request. Owned by a Batcher. Thread-compatible: the pool's mutex guards it. It knows
+// nothing of rows and ends no request.
 //
-// A line is named by its index in views(), or SchedulerDecision::kSuspects. Requests with one shape
-// key share a line, because they can share a batch. A suspect (a request that has seen a worker
-// die) runs alone, so all suspects share one line. Tenants share the lane time of all lines in
-// equal parts: see TenantShares.
+// A line is named by its index in views(), or SchedulerDecision::kSuspects: a suspect runs alone,
+// so all suspects share one line. Tenants share the lane time of all lines.
 //
-// Invariants, checked by CheckInvariants():
+// Invariants:
 //  1. A queued request is in one line: its shape key's, or the suspects'.
 //  2. Each line is sorted by rank, and within a rank each tenant's requests by deadline. The views
 //     are up to date, except head_served_ns: that field is refreshed only when the line changes or
@@ -57,60 +52,56 @@ class RequestLines {
  public:
   explicit RequestLines(TokenBudget budget = {}) : budget_(budget) {}
 
-  // Adds the request to its line. REQUIRES: it is kQueued, and in no line.
+  // REQUIRES: the request is kQueued, and in no line.
   void Add(Request* request);
 
   // REQUIRES: the request is in a line.
   void Remove(Request* request);
 
-  // The request that the line serves first; null if the line is empty.
+  // Null if the line is empty.
   Request* first(uint32_t line) const { return RanksOf(line).first(shares_); }
 
-  // Takes out first(line) and charges its tenant `row_ns` per row. REQUIRES: the line is not empty.
+  // Charges the tenant of first(line) `row_ns` per row. REQUIRES: the line is not empty.
   void Pop(uint32_t line, int64_t row_ns);
 
-  // Cancels the charge for a request that got no lane after all.
+  // The request got no lane after all.
   void Refund(const Request& request) { shares_.Refund(request.tenant, request.charged_ns); }
 
-  // Estimated lane time of a row in a batch of at most `most_rows` rows; 0 if there is only one
-  // tenant.
+  // Estimated lane time of a row; 0 if there is only one tenant.
   int64_t RowNs(uint32_t line, uint32_t most_rows) const;
 
-  // Updates head_served_ns in all views. Called after the Pops of a batch. Does nothing if there is
-  // only one tenant.
+  // Updates head_served_ns in all views, after the Pops of a batch.
   void ShowShares();
 
   // The most rows in a batch of the line, unless a single request has more.
   uint32_t shared_rows(uint32_t line) const { return by_index_[line]->shared_rows; }
-  // The same for the line that the request would join.
   uint32_t SharedRows(const Request& request) const { return budget_.RowsOf(request); }
 
-  // Latency of the line's batches; null for SchedulerDecision::kSuspects.
+  // Null for SchedulerDecision::kSuspects.
   LatencyCurve* curve(uint32_t line) const {
     return line == SchedulerDecision::kSuspects ? nullptr : by_index_[line]->curve;
   }
 
-  // Latency of batches of requests with that shape, with or without a line, and on any lane.
+  // The latency of batches of that shape on any lane. The shape needs no line.
   LatencyCurve* curve(const Request& request);
 
-  // The lines in no particular order, which changes only when Add() gets a request of a new key.
+  // The order changes only when Add() gets a request of a new key.
   absl::Span<const LineView> views() const { return views_; }
   LineView suspects() const { return ViewOf(suspects_, nullptr); }
 
-  // Take the requests whose deadline is not after `until_ns` out of one rank of one line, or out of
-  // all. Return how many were delayed instead: see RequestRanks.
+  // Take the requests whose deadline is not after `until_ns`. Return how many were delayed instead:
+  // see RequestRanks.
   uint32_t TakeExpiredOf(uint32_t line, uint32_t rank, int64_t until_ns,
                          std::vector<Request*>* expired);
   uint32_t TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
 
-  // Takes out the requests for which `equal` is true, among those with the shape key of `request`
-  // and the suspects.
+  // Looks at requests with the shape key of `request`, and at the suspects.
   void TakeEqual(const Request& request, absl::FunctionRef<bool(const Request&)> equal,
                  std::vector<Request*>* taken);
 
   void ForEach(absl::FunctionRef<void(const Request&)> visit) const;
 
-  // CHECKs the class's invariants. Slow: for tests.
+  // Slow: for tests.
   void CheckInvariants() const;
 
  private:
@@ -118,8 +109,8 @@ class RequestLines {
     RequestRanks waiting;
     LatencyCurve* curve = nullptr;
     uint32_t shared_rows = TokenBudget::kAnyRows;
-    uint32_t index = 0;  // index in views_
-    uint64_t pin = 0;    // lane of its requests (a part of their keys)
+    uint32_t index = 0;
+    uint64_t pin = 0;
     uint64_t last_used = 0;
   };
 
@@ -134,8 +125,8 @@ class RequestLines {
 
   const TokenBudget budget_;
   absl::flat_hash_map<ShapeKey, std::unique_ptr<Line>> lines_;
-  std::vector<LineView> views_;  // one per line
-  std::vector<Line*> by_index_;  // by index in views_
+  std::vector<LineView> views_;
+  std::vector<Line*> by_index_;
   RequestRanks suspects_;
   ShapeCurves curves_;
   TenantShares shares_;

@@ -9,13 +9,10 @@
 
 namespace mpsd {
 
-// Thread-compatible: guarded by the pool's mutex. It owns no request.
-//
-// A sorted ring of (deadline, request). Most requests arrive in the order of their deadlines and
-// leave at the head, in one step. Any other insertion costs a binary search and moves the entries
-// of the shorter side by one. Entries are contiguous, 16 bytes each: moving a thousand costs about
-// as much as a walk over ten linked requests. The ring grows by powers of two and keeps its memory;
-// the queue bounds its length.
+// Thread-compatible: the pool's mutex guards it. A sorted ring of (deadline, request), 16 bytes
+// each. Most requests arrive in the order of their deadlines and leave at the head, in one step.
+// Any other call costs a binary search and a move of the shorter side: moving a thousand costs as
+// much as a walk over ten linked requests. The ring keeps its memory; the queue bounds its length.
 //
 // Invariants:
 //   1. Deadlines ascend from head to tail; equal ones are in insertion order.
@@ -26,19 +23,18 @@ class RequestList {
   bool empty() const { return count_ == 0; }
   size_t size() const { return count_; }
 
-  // The request at index i. REQUIRES: i < size().
+  // REQUIRES: i < size().
   Request* at(size_t i) const { return entry(i).request; }
 
-  // The requests with the earliest and the latest deadline; null when the list is empty.
+  // The earliest and the latest deadline; null when the list is empty.
   Request* head() const { return empty() ? nullptr : at(0); }
   Request* tail() const { return empty() ? nullptr : at(count_ - 1); }
   uint32_t rows() const { return rows_; }
 
-  // Inserts the request after all with the same or an earlier deadline. REQUIRES: it is in no list.
+  // REQUIRES: the request is in no list.
   void InsertByDeadline(Request* request);
 
-  // Removing the head costs one step, any other request a search and a move of the shorter side.
-  // CHECKs what it REQUIRES: the request is in this list.
+  // CHECKs that the request is in this list.
   void Remove(Request* request);
 
  private:
@@ -47,7 +43,6 @@ class RequestList {
     Request* request = nullptr;
   };
 
-  // The ring's size is a power of two.
   Entry& entry(size_t i) { return ring_[(first_ + i) & (ring_.size() - 1)]; }
   const Entry& entry(size_t i) const { return ring_[(first_ + i) & (ring_.size() - 1)]; }
   size_t CountUntil(int64_t deadline_ns) const;

@@ -13,31 +13,28 @@
 
 namespace mpsd {
 
-// One TenantLists per rank (Request::rank()) ever used here. Thread-compatible: guarded by the
-// pool's mutex. It owns no request and ends none. Each call costs a step per rank; there is one
-// rank unless a model has priorities.
+// Thread-compatible: the pool's mutex guards it. Each call costs a step per rank ever used here;
+// one unless a model has priorities.
 //
 //   level      0                  1
 //   rank       0      1           2      3
 //              new    delayed     new    delayed        served from the left to the right
 //
 // A request that may be delayed does not expire while its answer can still be in time. TakeExpired
-// delays it instead, once: it moves to the next rank, with the deadline of its answer. Ranks are
-// strict: a rank is served only when all ranks before it are empty.
+// delays it instead, once: it moves to the next rank, with the deadline of its answer. A rank is
+// served only when all ranks before it are empty.
 //
-// Invariants: each request is in the lists of its rank, so nobody changes Request::level or
-// Request::delayed while the request is here. The invariants of TenantLists hold too.
+// Invariant: each request is in the lists of its rank, so nobody changes Request::level or
+// Request::delayed while the request is here.
 class RequestRanks {
  public:
   bool empty() const;
   uint32_t rows() const;
 
-  // In the first rank that has requests: the one with the earliest deadline, and the one that is
-  // served first. Null if there is none.
+  // Null if there is none.
   Request* earliest() const;
   Request* first(const TenantShares& shares) const;
 
-  // All ranks; ranks beyond these have no request.
   const absl::InlinedVector<TenantLists, 1>& ranks() const { return ranks_; }
 
   void Insert(Request* request);
@@ -45,16 +42,14 @@ class RequestRanks {
   // REQUIRES: the request is here.
   void Remove(Request* request) { ranks_[request->rank()].Remove(request); }
 
-  // Takes out the requests of one rank, or of all, whose deadline is not after `until_ns`, and
-  // appends them to `expired`. Returns how many were delayed instead. Costs a step for each request
-  // taken out or delayed. REQUIRES: a request of that rank was here before.
+  // Take out the requests whose deadline is not after `until_ns`. Return how many were delayed
+  // instead. REQUIRES: a request of that rank was here before.
   uint32_t TakeExpiredOf(uint32_t rank, int64_t until_ns, std::vector<Request*>* expired);
   uint32_t TakeExpired(int64_t until_ns, std::vector<Request*>* expired);
 
-  // Calls visit(Request*) for each request, rank by rank.
   void ForEach(absl::FunctionRef<void(Request*)> visit) const;
 
-  // CHECKs that each request is in its rank, and what TenantLists CHECKs. Slow: for tests.
+  // Slow: for tests.
   void CheckInvariants() const;
 
  private:

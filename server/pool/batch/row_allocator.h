@@ -14,53 +14,48 @@
 
 namespace mpsd {
 
-// Step 4 of a request's life. Owned by a Batcher. Thread-compatible: guarded by the pool's mutex.
-// It never blocks or moves a row: a row's address is the same from Reserve() until EndRows(). It
-// never touches a payload, except to compare two (HoldEqual).
+// Step 4 of a request. Owned by a Batcher. Thread-compatible: the pool's mutex guards it. A row's
+// address is the same from Reserve() until EndRows().
 //
 // Requests with one shape key share the key's open slab, whose rows are given out in order. So
 // requests that arrive in sequence are neighbours. A request gets an extent of its own, a slab that
-// is closed at once, in three cases. The request has a BYTES input, its rows are too large to share
-// a slab, or no whole slab is available for its key.
+// is closed at once, in three cases. It has a BYTES input, its rows are too large to share a slab,
+// or no whole slab is available for its key.
 //
-// Invariants, checked by CheckInvariants():
+// Invariants:
 //  1. A shape key has at most one open slab. No other slab is open.
 //  2. At most kMaxOpenSlabs keys are known: the least recently used is forgotten, its slab closed.
 //  3. The invariants of SlabTable.
 class RowAllocator {
  public:
-  // `spec` outlives the allocator. It may still change until the first Reserve().
+  // `spec` outlives the allocator, and may change until the first Reserve().
   explicit RowAllocator(const ModelSpec* spec) : spec_(spec) {}
 
-  // The caller adds and retires segments.
   SlabTable* slabs() { return &slabs_; }
   const SlabTable& slabs() const { return slabs_; }
 
-  // Reserves the rows of a new or waiting request, and says where they lie. RESOURCE_EXHAUSTED if
-  // no slab has room; the request is then unchanged.
+  // RESOURCE_EXHAUSTED if no slab has room; the request is then unchanged.
   absl::Status Reserve(Request* request, RowTargets* targets);
 
-  // Ends reserved rows. Frees their slab if it is closed and these rows were its last.
   void EndRows(const RowPlace& place, uint32_t rows) { slabs_.EndRows(place.slab, rows); }
 
-  // True when two requests hold equal rows of equal shapes. Compares no further than to the first
-  // difference. REQUIRES: the rows of both are live and filled.
+  // Whether both hold equal rows of equal shapes. REQUIRES: the rows of both are live and filled.
   bool HoldEqual(const Request& one, const Request& other) const;
 
   // The largest slab without room since the last call; 0: none.
   uint64_t TakeMissedBytes() { return std::exchange(missed_bytes_, 0); }
 
-  // Closes the open slabs without live rows. True if there was one.
+  // True if an open slab had no live rows.
   bool CloseIdleSlabs();
 
-  // CHECKs the class's invariants. Slow: for tests.
+  // Slow: for tests.
   void CheckInvariants() const;
 
  private:
   struct Key {
-    std::vector<uint64_t> row_bytes;  // per input
-    uint32_t row_capacity = 0;        // rows per slab
-    bool own_extents = false;         // its requests share no slab
+    std::vector<uint64_t> row_bytes;  // one for each input
+    uint32_t row_capacity = 0;
+    bool own_extents = false;
     bool has_slab = false;
     uint32_t slab = 0;  // the open slab, if has_slab
     uint64_t last_used = 0;

@@ -14,27 +14,26 @@
 
 namespace mpsd {
 
-// An arena of rows, handed out in order. It has one region per input, 64-byte aligned, of
-// `row_capacity` rows. A request's rows have the same indices in each region.
+// An arena of rows, handed out in order: one region per input, 64-byte aligned, of `row_capacity`
+// rows. A request's rows have the same indices in each region.
 struct Slab {
   uint32_t segment = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;  // 0: this table entry is unused
   uint32_t row_capacity = 0;
-  uint32_t next_row = 0;   // rows from here on were never reserved
-  uint32_t live_rows = 0;  // reserved and not yet ended
-  bool open = false;       // takes further rows
+  uint32_t next_row = 0;  // first row that was never reserved
+  uint32_t live_rows = 0;
+  bool open = false;  // takes further rows
 };
 
-// One segment as workers are told about it.
+// A segment as workers are told of it.
 struct SlabSegment {
   uint32_t number = 0;
   int fd = -1;  // owned by the table
   uint64_t bytes = 0;
 };
 
-// The slabs of one pool (step 4 of a request's life). Owned by its batcher. Thread-compatible:
-// guarded by the pool's mutex. It counts rows, and does not know their requests.
+// Owned by a pool's batcher. Thread-compatible: the pool's mutex guards it.
 //
 // Legal life of a slab:
 //   free → open (Lease) → closed (Close) → free, when its last row has ended;
@@ -42,42 +41,39 @@ struct SlabSegment {
 // Legal life of a segment:
 //   absent → serving (AddSegment) → retiring (RetireIdle) → absent (RemoveSegment).
 //
-// Invariants, checked by CheckInvariants():
+// Invariants:
 //  1. A slab's live rows are among its reserved ones: live_rows ≤ next_row ≤ row_capacity.
 //  2. A closed slab has a live row.
 //  3. Slabs are leased in serving segments only; a retiring one holds none.
 //  4. Slabs do not overlap, and lie within their segment, behind its header.
 class SlabTable {
  public:
-  // Takes a segment over. REQUIRES: the number is below kMaxSlabSegments and absent.
+  // REQUIRES: the number is below kMaxSlabSegments and absent.
   void AddSegment(OwnedSegment segment, uint32_t number);
 
-  // Retires the first segment, except number 0, that held no slab at this and the last `idle_calls`
-  // - 1 calls. Nothing if there is none.
+  // Retires the first segment that held no slab at this and the last `idle_calls` - 1 calls; never
+  // number 0.
   std::optional<uint32_t> RetireIdle(uint32_t idle_calls);
 
-  // Returns a segment; its number becomes absent. REQUIRES: the segment is retiring.
+  // REQUIRES: the segment is retiring.
   OwnedSegment RemoveSegment(uint32_t number);
 
-  // Leases and opens a slab of `row_capacity` rows whose regions take `bytes` in all.
-  // RESOURCE_EXHAUSTED if there is no room.
+  // The regions take `bytes` in all. RESOURCE_EXHAUSTED if there is no room.
   absl::StatusOr<uint32_t> Lease(uint64_t bytes, uint32_t row_capacity);
 
-  // Reserves `rows` rows at the end of a slab. False if they do not fit. REQUIRES: the slab is
-  // open.
+  // False if the rows do not fit. REQUIRES: the slab is open.
   bool Reserve(uint32_t slab, uint32_t rows, uint32_t* first_row);
 
-  // Ends reserved rows. Frees the slab if it is closed and these were its last. REQUIRES: at least
-  // `rows` rows are live.
+  // REQUIRES: at least `rows` rows are live.
   void EndRows(uint32_t slab, uint32_t rows);
 
-  // Lets the slab take no more rows. Frees it at once if no row is live. REQUIRES: it is open.
+  // The slab takes no more rows. REQUIRES: it is open.
   void Close(uint32_t slab);
 
-  // The address of row `row` of the input whose region begins `region_offset` bytes into the slab.
+  // `region_offset`: where the input's region begins in the slab.
   char* Address(uint32_t slab, uint64_t region_offset, uint32_t row, uint64_t row_bytes) const;
 
-  // Serving and retiring segments, by number.
+  // The list has retiring segments too, by number.
   std::vector<SlabSegment> Segments() const;
   uint64_t segment_bytes() const { return segment_bytes_; }
   uint32_t segment_count() const { return segment_count_; }
@@ -88,13 +84,12 @@ class SlabTable {
   uint32_t open_count() const;
   uint64_t live_rows() const;
 
-  // Size of a slab of `row_capacity` such rows, with each input's region rounded up.
+  // Each input's region is rounded up.
   static uint64_t Bytes(absl::Span<const uint64_t> row_bytes, uint32_t row_capacity);
 
-  // Size of the region for `rows` rows of an input.
   static uint64_t RegionBytes(const RequestInput& input, uint32_t rows);
 
-  // CHECKs the class's invariants, and that its counters are correct. Slow: for tests.
+  // Slow: for tests.
   void CheckInvariants() const;
 
  private:
@@ -113,7 +108,7 @@ class SlabTable {
   uint64_t segment_bytes_ = 0;
   uint32_t segment_count_ = 0;
   std::vector<Slab> slabs_;
-  std::vector<uint32_t> unused_;  // table entries
+  std::vector<uint32_t> unused_;
   uint32_t leased_count_ = 0;
 };
 

@@ -12,33 +12,32 @@
 
 namespace mpsd {
 
-// One rank of a line (RequestRanks). TenantShares, common to all lines of a pool, decides which
-// tenant is next. So first() may change after a batch of another line.
+// TenantShares, common to all lines of a pool, decides which tenant is next. So first() may change
+// after a batch of another line.
 //
 //   tenant 0   ─ r1 ─ r4 ─ r9      each by deadline
 //   tenant 1
 //   tenant 2   ─ r2 ─ r3           earliest(): r1 or r2; first(): r1 or r2, by the shares
 //
-// Invariants, which CheckInvariants() holds it to:
+// Invariants:
 //   1. A request is in the list of its tenant (Request::tenant, below kMaxTenants).
 //   2. Each list is sorted by deadline, and rows() is the sum of the requests' rows.
 //
-// Thread-compatible: guarded by the pool's mutex. It owns no request. Each call costs a step per
-// tenant number up to the highest ever used here; just one if no tenants are configured.
+// Thread-compatible: the pool's mutex guards it. Each call costs a step per tenant number up to the
+// highest ever used here.
 class TenantLists {
  public:
   bool empty() const { return rows_ == 0; }
   uint32_t rows() const { return rows_; }
 
-  // The request with the earliest deadline; null if there is none.
+  // Null if there is none.
   Request* earliest() const;
 
-  // The request that is served first: from the tenant that was served least; between equals, the
-  // earliest deadline. Null if there is none.
+  // Its tenant was served least; between equals, it has the earliest deadline. Null if there is
+  // none.
   Request* first(const TenantShares& shares) const;
 
-  // The latest deadline, and the rows of the largest request that may be served first. Both REQUIRE
-  // that there is a request.
+  // The rows are of the largest request that may be served first. REQUIRE that there is a request.
   int64_t latest_deadline_ns() const;
   uint32_t most_first_rows() const;
 
@@ -47,10 +46,9 @@ class TenantLists {
   // REQUIRES: the request is here.
   void Remove(Request* request);
 
-  // Calls visit(Request*) for each request, by tenant and then by deadline.
   void ForEach(absl::FunctionRef<void(Request*)> visit) const;
 
-  // CHECKs the class's invariants. Slow: for tests.
+  // Slow: for tests.
   void CheckInvariants() const;
 
  private:

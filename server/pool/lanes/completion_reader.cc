@@ -18,7 +18,6 @@ void CopyOnce(const T* source, size_t count, T* target) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// The record's fixed part, in private memory.
 struct RecordHead {
   uint64_t batch_id;
   BatchOutcome outcome;
@@ -60,8 +59,8 @@ absl::Status CheckOutput(const OutputRecord& output, const TensorSpec& tensor,
   return absl::OkStatus();
 }
 
-// Walks the elements of a BYTES output once and records where each row ends. The worker may change
-// the lengths at any time, so no later step reads them again.
+// Records where each row ends. The worker may change the lengths at any time, so no later step
+// reads them again.
 absl::Status WalkRows(absl::string_view bytes, uint64_t rows, uint64_t elements,
                       std::vector<uint64_t>* row_ends) {
   const uint64_t row_elements = elements / rows;
@@ -110,7 +109,6 @@ absl::Status ReadOutputs(const CompletionRecord& record, const RecordHead& head,
   return absl::OkStatus();
 }
 
-// The worker's text, bounded and made printable for a client.
 std::string ReadText(const CompletionRecord& record, uint32_t bytes) {
   std::string text(std::min<size_t>(bytes, kErrorTextBytes), '\0');
   CopyOnce(static_cast<const char*>(record.text), text.size(), text.data());

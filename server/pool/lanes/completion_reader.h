@@ -12,28 +12,23 @@
 
 namespace mpsd {
 
-// The front end's own facts about the batch: a completion that differs is a lie. A value.
+// The front end's own facts about the batch. A value.
 struct ExpectedCompletion {
   uint64_t batch_id = 0;
   uint32_t row_count = 0;
-  uint32_t answer_index = 0;         // for a decoupled model, below kMaxAnswers
-  uint64_t lease_bytes = 0;          // outputs must lie inside the lease
-  const char* lease_data = nullptr;  // the lease, mapped read-only
+  uint32_t answer_index = 0;  // below kMaxAnswers
+  uint64_t lease_bytes = 0;
+  const char* lease_data = nullptr;  // mapped read-only
   int64_t batched_ns = 0;            // earliest credible time from the worker
   int64_t now_ns = 0;                // latest credible time from the worker
 };
 
-// Step 11 of a request's life, worker → front end. A worker's memory is hostile and may change
-// between two looks. So each field is copied once, and only the copy is checked and used.
-// tests/fuzz changes the memory between any two loads to prove that.
+// Step 11 of a request, worker → front end. A worker's memory is hostile and may change between two
+// looks. So each field is copied once, and only the copy is checked and used. tests/fuzz changes
+// the memory between any two loads to prove that.
 //
-// The batch's id, row count and outcome are checked. There must be as many outputs as in the spec,
-// each with the spec's datatype and with allowed dims that multiply to its bytes. Each output lies
-// in the lease, aligned. A BYTES output is whole strings; the end of each row is recorded. Texts
-// are cut to kErrorTextBytes and made printable. Sizes are multiplied with overflow checks.
-//
-// CompletionIntake calls this under the pool's mutex; AnswerStep gets `batch` afterwards, without
-// it. The cost does not depend on the outputs' sizes, except for BYTES, whose elements are walked.
+// Each output has the spec's datatype, and allowed dims that multiply to its bytes. It lies in the
+// lease, aligned. A BYTES output is whole strings; the end of each row is recorded.
 //
 // Outcomes, and their effect on `batch`:
 //
@@ -46,13 +41,9 @@ struct ExpectedCompletion {
 //   kOutputTooLarge   needed_bytes, which is more than the lease has
 //   any other         a lie
 //
-// The worker's two times and its counts of tokens are clamped: a false one is no reason to kill the
-// worker.
-//
-// Fills outputs, row_failed, failure, part, tokens and times of `batch`. The outputs point into the
-// lease: no bytes are copied here. Sets `needed_bytes` to the lease size that the worker asks for,
-// or to 0. INVALID_ARGUMENT names the field that cannot be true. The caller must then have the
-// worker killed, and not use `batch`, which was checked only in part. Thread-safe.
+// Outputs of `batch` point into the lease. `needed_bytes` is 0 unless the worker asks for a larger
+// lease. INVALID_ARGUMENT names the field that cannot be true. The caller must then have the worker
+// killed, and not use `batch`, which was checked only in part. Thread-safe.
 absl::Status ReadCompletion(const CompletionRecord& record, const ExpectedCompletion& expected,
                             const ModelSpec& spec, CompletedBatch* batch, uint64_t* needed_bytes);
 

@@ -13,21 +13,17 @@ namespace mpsd {
 class LatencyCurve;
 struct ResourceClaim;
 
-// The front end's notes about a batch from its submission to its last reply (steps 7 to 13 of a
-// request's life). A value with the life of slot_state.h; thread-compatible. Owned by its slot of
-// the InflightTable, guarded by the pool's mutex. Then by the thread that gives its replies,
-// without the mutex. Then by the Dispatcher, which reuses it.
-//
-// The batch record in shared memory copies a part of this and is never read back: a worker cannot
-// write to it, but nothing here should depend on that.
+// The front end's notes about a batch from its submission to its last reply. A value with the life
+// of slot_state.h; thread-compatible. Owned by its slot of the InflightTable, under the pool's
+// mutex. Then by the thread that gives its replies, without the mutex.
 struct InflightBatch {
   SlotLife life;
   uint64_t id = 0;                 // BatchIdOf(); the completion must repeat it
   FormedBatch formed;              // its entries move to `completed` when the batch comes back
   OutputLease* lease = nullptr;    // holds one reference
   int64_t batched_ns = 0;          // when it left its line
-  LatencyCurve* curve = nullptr;   // latency curve of its line; null: its time is not recorded
-  ResourceClaim* claim = nullptr;  // holds resources for the batch; null: it needs none
+  LatencyCurve* curve = nullptr;   // null: its time is not recorded
+  ResourceClaim* claim = nullptr;  // null: it needs no resources
   CompletedBatch completed;        // filled when the batch comes back
 };
 

@@ -11,28 +11,18 @@ namespace mpsd {
 
 class WorkerLink;
 
-// Steps 7 to 13 of a request's life. Thread-safe. Reference-counted: one reference for the batch,
-// and one per answer slice that points into the extent. The last Unref(), on any thread, returns
-// the lease to its link. Until then the lease keeps its link, and so the mapping, alive.
-//
-//   WorkerLink::LeaseOutput()            one reference, the batch's; the worker writes the outputs
-//     each slice made of a large output  one more, if TryPin() allows it
-//
-//     the batch's slot is free again     the batch's reference goes
-//
-//     a reader releases its slice        the slice's reference goes; the client has read it
-//   WorkerLink::Released()               none: the extent is free at the pool's next look
+// Thread-safe. One reference for the batch, and one per answer slice that points into the extent.
+// The last Unref(), on any thread, returns the lease to its link. The lease keeps its link, and so
+// the mapping, alive.
 //
 // Invariants:
 //  1. While a reference is held, the extent is leased to no other batch.
 //  2. While a reference is held, `link_` is set.
-//  3. The lease is charged to its link at most once, even if several threads pin it.
-//
-// A pinned answer keeps the whole lease, even if other answers lie in it too. So the first TryPin()
-// charges all bytes of the lease to the link, and the last Unref() returns them.
+//  3. The lease is charged to its link at most once, even if several threads pin it. The charge is
+//     all of its bytes, since one answer keeps the whole lease.
 class OutputLease final : public AnswerMemory {
  public:
-  // Starts the lease with one reference. For WorkerLink only. REQUIRES: no reference is held.
+  // For WorkerLink only. REQUIRES: no reference is held.
   void Begin(std::shared_ptr<WorkerLink> link, uint64_t offset, uint64_t bytes);
 
   // REQUIRES: a reference is held.

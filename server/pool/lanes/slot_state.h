@@ -3,10 +3,9 @@
 //   free → leased → running ─┬───────────────┬→ completed ─┬→ replying → free
 //                            └→ abandoned ───┴→ dead ──────┘
 //
-// The table below lists all legal transitions; SlotLife::Go() is the only place that makes one. A
-// batch leaves running and abandoned in only two ways: its completion record was consumed, or
+// A batch leaves running and abandoned in only two ways: its completion record was consumed, or
 // waitpid reported that the worker is gone (PoolWorkers::Detach). No deadline, cancellation or lie
-// frees the rows and the lease of a batch that a living worker may still read or write.
+// frees memory that a living worker may still touch.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +16,8 @@
 namespace mpsd {
 
 enum class SlotState : uint8_t {
-  kFree,       // holds nothing; the object waits for its next batch
-  kLeased,     // requests left the line, output extent leased; no lane knows of it
+  kFree,       // waits for its next batch
+  kLeased,     // requests left the line; no lane knows of it
   kRunning,    // record published: the lane reads the rows and writes the lease
   kAbandoned,  // all its requests have ended; the lane may still read and write
   kCompleted,  // the lane is done: the rows have ended, the outputs are checked
@@ -46,17 +45,15 @@ constexpr bool MayGo(SlotState from, SlotState to) {
   return false;
 }
 
-// Memory that a lane may still touch never becomes free in one step.
 static_assert(!MayGo(SlotState::kRunning, SlotState::kFree));
 static_assert(!MayGo(SlotState::kAbandoned, SlotState::kFree));
 static_assert(!MayGo(SlotState::kAbandoned, SlotState::kRunning), "an ended request stays ended");
 
-// Thread-compatible: guarded by the pool's mutex; while replying, owned by the replying thread.
+// Thread-compatible: the pool's mutex guards it, or the replying thread owns it.
 class SlotLife {
  public:
   SlotState state() const { return state_; }
 
-  // True while a lane may read the rows and write the lease.
   bool with_lane() const {
     return state_ == SlotState::kRunning || state_ == SlotState::kAbandoned;
   }
@@ -72,8 +69,7 @@ class SlotLife {
 };
 
 // A batch's id includes its worker's epoch, so that an earlier incarnation's record is never taken
-// for a later one's. The lower bits are the epoch's; the upper ones count up for the life of a
-// pool.
+// for a later one's.
 inline constexpr uint32_t kEpochBits = 16;
 constexpr uint64_t BatchIdOf(uint64_t sequence, uint32_t epoch) {
   return sequence << kEpochBits | (epoch & ((1U << kEpochBits) - 1));
@@ -83,8 +79,7 @@ constexpr bool IsOfEpoch(uint64_t batch_id, uint32_t epoch) {
 }
 static_assert(IsOfEpoch(BatchIdOf(1ULL << 40, 0x1'0007), 7));
 
-// Credits. A lane has at most kMaxLaneDepth batches. Each has one entry in the submit ring, then
-// one in the completion ring. So neither ring holds more than kMaxLaneDepth entries, fewer than
-// kRingEntries (limits.h). Push() finds room unless the peer's index is a lie.
+// A lane has at most kMaxLaneDepth batches, fewer than kRingEntries. So Push() finds room unless
+// the peer's index is a lie.
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// WorkerLink: the front end's side of one worker incarnation: its mailbox, its segment, its lanes.
+// WorkerLink: the front end's side of one worker incarnation.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,7 @@
 
 namespace mpsd {
 
-// One lane as the front end drives it. Thread-compatible: guarded by the pool's mutex, except
-// LaneBell::Wake() of `bell`.
+// Thread-compatible: the pool's mutex guards it, except LaneBell::Wake() of `bell`.
 struct LanePort {
   LanePort(LaneMailbox* mailbox_words, const LaneReport* report_words)
       : mailbox(mailbox_words),
@@ -37,28 +36,27 @@ struct LanePort {
   RingProducer submit;
   RingConsumer completions;
   LaneBell bell;
-  uint64_t completed = 0;  // batches that came back
+  uint64_t completed = 0;
   uint32_t announced = 0;  // value at the last NoteAnnounced()
 
-  // Records how many completions the lane has announced by now.
   void NoteAnnounced() { announced = report->announced.load(std::memory_order_acquire); }
 
-  // A lane announces a completion after it has rung for it. True if the next completion to take was
-  // already announced at NoteAnnounced(): its bell should have been heard.
+  // A lane rings before it announces a completion. True if the next completion to take was
+  // announced at NoteAnnounced(): its bell should have been heard.
   bool WasAnnounced() const {
     return static_cast<int32_t>(announced - static_cast<uint32_t>(completed)) > 0;
   }
 };
 
 struct LaneCounts {
-  uint64_t timeout_wakeups = 0;  // sleeps ended by time-out, not by the bell, with work there
+  uint64_t timeout_wakeups = 0;  // sleeps ended by time-out, with work there
   uint64_t keep_warm_runs = 0;
   uint64_t memory_trims = 0;
 };
 
-// Made by supervise/ when a worker has loaded its model. Shared with the pool while the worker
-// serves, and with every answer whose bytes lie in the worker's segment. The last owner unmaps the
-// segments. Thread-safe where the sections below say so; the rest is guarded by the pool's mutex.
+// Made by supervise/. Shared with the pool while the worker serves, and with every answer whose
+// bytes lie in the worker's segment; the last owner unmaps the segments. Thread-safe where the
+// sections below say so; the pool's mutex guards the rest.
 //
 // Invariants:
 //  1. Each lease that is out holds a reference on its link, so that its bytes stay mapped.
@@ -73,10 +71,10 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
     uint32_t epoch = 0;
     uint32_t lanes = 1;
     OutputArea outputs;
-    std::string device = "cpu";  // device of the worker's process, as placed
+    std::string device = "cpu";
   };
 
-  // Shared memory of such a worker, without slabs.
+  // The slabs are not counted.
   static uint64_t SharedBytes(const Options& options);
 
   static absl::StatusOr<std::shared_ptr<WorkerLink>> Create(const Options& options);
@@ -91,8 +89,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   uint32_t lanes() const { return options_.lanes; }
   const std::string& device() const { return options_.device; }
 
-  // The pins of its lanes, in order. They are unique among all workers of the pool and all their
-  // incarnations; none is 0.
+  // One per lane. Unique among all workers of the pool and their incarnations; none is 0.
   std::vector<uint64_t> Pins() const;
 
   // Keeps `token` until the last owner unmaps the segments, perhaps long after the worker's death.
@@ -102,48 +99,40 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // ---- for the pool, under its mutex ----
   std::deque<LanePort>& ports() { return ports_; }
 
-  // Leases `bytes` of the output area. The caller gets the one reference; the last Unref() calls
-  // Released(). Null if the area is full; the pool then tries again at its next drain or tick. A
-  // release wakes nobody: it may come from any thread, and a write to a descriptor that a worker
-  // shares could block.
+  // The caller gets one reference. Null if the area is full; the pool then tries again at its next
+  // drain or tick. A release wakes nobody: a write to a descriptor that a worker shares could
+  // block.
   OutputLease* LeaseOutput(uint64_t bytes);
   const OutputArea& outputs() const { return options_.outputs; }
   const char* OutputData(uint64_t offset) const { return worker_.data() + offset; }
 
   void ReapReleased();
 
-  // True: the front end is about to sleep, so the worker must ring after each completion. False:
-  // the worker need not ring.
+  // True: the front end is about to sleep, so the worker must ring after each completion.
   void SetParked(bool parked);
 
-  // Whether the lanes may look for work a little before they sleep.
   void SetCoresAreLeft(bool cores_are_left);
 
-  // Ends leasing because the worker is gone: leases returned from now on are deleted.
+  // The worker is gone: leases returned from now on are deleted.
   void Detach();
 
-  // The lanes' counts since the last call. The worker's own word: for people only, nothing depends
-  // on it.
+  // The worker's own word: nothing depends on it.
   LaneCounts TakeCounts();
 
   // ---- any thread ----
 
-  // Tells the worker how short of memory the host is.
   void SetMemoryPressure(MemoryPressure pressure);
 
-  // Takes back a lease without references.
+  // REQUIRES: the lease has no reference.
   void Released(OutputLease* lease);
 
-  // Counts `bytes` of a lease as pinned by an unread answer. False beyond the limit: the caller
-  // then copies the answer and releases the lease. Each success is followed by one Unpin(), also
-  // after Detach().
+  // False if unread answers pin too much. Each success is followed by one Unpin(), also after
+  // Detach().
   bool TryPin(uint64_t bytes);
   void Unpin(uint64_t bytes);
 
-  // The size of all leases with an answer that its client has not read yet.
   uint64_t pinned_bytes() const { return pinned_bytes_.load(std::memory_order_relaxed); }
 
-  // Leases with a reference.
   uint32_t leases_out() const { return leases_out_.load(std::memory_order_relaxed); }
 
  private:

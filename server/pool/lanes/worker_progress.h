@@ -6,38 +6,35 @@
 
 namespace mpsd {
 
-// The front end's own counts, so that a worker cannot lie about them. Only the heartbeat
-// comes from the worker.
+// The front end's own counts, so that a worker cannot lie about them.
 struct LaneProgress {
-  uint32_t inflight = 0;   // batches that the lane has
-  uint64_t completed = 0;  // batches that it has returned
+  uint32_t inflight = 0;
+  uint64_t completed = 0;
   uint32_t heartbeat = 0;  // written by the worker; moves whenever the lane is about to sleep
 };
 
-// The supervisor gets it from PoolWorkers::Progress(), twice, and compares. A lane that has a batch
-// and returns none for run_timeout hangs, and the worker is killed. A value.
+// The supervisor compares two of them. A lane that has a batch and returns none for run_timeout
+// hangs, and the worker is killed. A value.
 struct WorkerProgress {
   std::vector<LaneProgress> lanes;  // empty: the worker is not attached
-  uint64_t requests = 0;            // answered requests
-  uint32_t inflight = 0;            // batches on all lanes
-  bool can_move = false;            // it has requests, and all would run again if it were killed
-  double slowness = 1;              // how many times as long as usual its batches take
+  uint64_t requests = 0;
+  uint32_t inflight = 0;  // batches on all lanes
+  bool can_move = false;  // it has requests, and all would run again if it were killed
+  double slowness = 1;    // multiple of the usual time
 };
 
-// How a worker ended, told by the supervisor to the pool once the death is confirmed
-// (PoolWorkers::Detach). It decides what happens to the worker's requests: see loss_policy.h.
-// ExitReason (supervise/process) has the full cause, for operators.
+// Decides what happens to the worker's requests. ExitReason (supervise/process) has the full cause.
 enum class WorkerEnd {
   kKilled,   // from outside or by the front end: its requests are not to blame
   kCrashed,  // by itself: its requests are suspects
 };
 
-// The cause that a pool finds for a worker's death.
+// The cause of a worker's death.
 enum class Conviction : uint8_t {
   kNone,       // nothing in particular
-  kSuspicion,  // to the one request inside, which is tried again, or something from outside
-  kRequest,    // to one request, which has ended; its content had been answered before
-  kContent,    // likewise, and its content is refused from now on
+  kSuspicion,  // the one request inside, which is tried again, or something from outside
+  kRequest,    // one request, which has ended; its content had been answered before
+  kContent,    // the same, and its content is refused from now on
 };
 
 }  // namespace mpsd

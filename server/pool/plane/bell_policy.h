@@ -8,9 +8,9 @@
 
 namespace mpsd {
 
-// The rings of one worker incarnation. An honest worker rings at most once per completion, but the
-// completion may be taken before or after the ring is seen. So each completion pays for one ring,
-// and a rate limit bounds unpaid rings. Owned by the completion thread. Thread-compatible.
+// An honest worker rings at most once per completion, but the completion may be taken before the
+// ring is seen. So each completion pays for one ring, and a rate limit bounds unpaid rings. One per
+// incarnation; owned by Bells. Thread-compatible.
 class BellWatch {
  public:
   static constexpr uint32_t kEmptyRingsPerSecond = 1000;

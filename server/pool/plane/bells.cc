@@ -9,8 +9,7 @@ namespace {
 // An ear has no other token of this value.
 constexpr uint64_t kBellsToken = UINT64_MAX;
 
-// The worker's completions taken so far. The front end itself writes these words, and they are
-// atomic.
+// The worker's completions taken so far: the front end's own words, and atomic.
 uint32_t Consumed(WorkerLink& link) {
   uint32_t count = 0;
   for (const LanePort& port : link.ports()) {

@@ -19,31 +19,28 @@
 
 namespace mpsd {
 
-// A worker rings its bell while every thread of the front end sleeps. A thread sleeps in a set of
-// descriptors of its own, its ear. One ear hears the bells of all workers, so one ring wakes one
-// thread. Owned by the plane. Thread-safe.
+// A thread sleeps in a set of descriptors of its own, its ear. One ear hears the bells of all
+// workers, so one ring wakes one thread. Owned by the plane. Thread-safe.
 class Bells final : public WorkerBells {
  public:
   explicit Bells(const Clock* clock);
 
-  // The error of the operating system that left no bell to be heard.
+  // The error that left no bell to be heard.
   absl::Status status() const { return rung_.status(); }
 
-  // From now on `ear` is readable while a bell rings, and no other ear is. The ear outlives its
-  // hearing. An ear that hears already costs nothing.
+  // Only `ear` hears the bells from now on. It outlives its hearing.
   void HearBy(platform::Poller* ear);
 
-  // `ear` hears no bell from now on. The ear that heard first, which stays, hears in its place.
+  // The ear that heard first, which stays, hears in its place.
   void Leave(platform::Poller* ear);
 
   // Whether a bell rings that nobody has cleared.
   bool Ring() const { return !rung_->Wait(0).empty(); }
 
-  // Clears the bells that ring. A bell that rings for nothing too often (see BellWatch) is not
-  // heard any more.
+  // A bell that rings for nothing too often (BellWatch) is not heard any more.
   void Clear();
 
-  // WorkerBells. `give_up` must only take note: it runs under this object's mutex.
+  // `give_up` must only take note: it runs under this object's mutex.
   absl::Status Watch(std::shared_ptr<WorkerLink> link, std::function<void()> give_up) override;
   void Unwatch(const WorkerLink& link) override;
 
@@ -58,7 +55,7 @@ class Bells final : public WorkerBells {
   void MoveTo(platform::Poller* ear) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Clock* const clock_;
-  // Its descriptor is readable while a bell rings. The kernel guards the set.
+  // Readable while a bell rings. The kernel guards the set.
   absl::StatusOr<platform::Poller> rung_;
 
   absl::Mutex mu_;

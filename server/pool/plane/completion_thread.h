@@ -12,13 +12,11 @@
 
 namespace mpsd {
 
-// Ticks the plane from time to time. Until a door's thread hears the bells of the workers, this
-// thread does, and takes step 11 of a request's life. Owned by the daemon. It never starts, ends or
-// waits for a worker, so no answer waits for the supervisor. Start() is called once, and its caller
-// alone calls Stop(). WakeBy() is thread-safe.
+// Owned by the daemon. It never waits for a worker, so no answer waits for the supervisor. Start()
+// is called once, and its caller alone calls Stop(). WakeBy() is thread-safe.
 class CompletionThread final : public Plane::Alarm {
  public:
-  // The longest time between two ticks of the plane, with and without requests inside.
+  // The longest time between two ticks, with and without requests inside.
   struct Ticks {
     int64_t busy_ns = 20 * kNsPerMs;
     int64_t idle_ns = 200 * kNsPerMs;
@@ -33,10 +31,9 @@ class CompletionThread final : public Plane::Alarm {
 
   absl::Status Start();
 
-  // Ends the thread and joins it. Idempotent.
+  // Idempotent.
   void Stop();
 
-  // Ticks the plane at this time at the latest.
   void WakeBy(int64_t when_ns) override;
 
  private:
@@ -48,7 +45,7 @@ class CompletionThread final : public Plane::Alarm {
   const Clock* const clock_;
   const Ticks ticks_;
 
-  // Constant after Start(). The kernel guards the poller's set of descriptors.
+  // Constant after Start(). The kernel guards the poller's set.
   platform::Bell wake_;
   platform::Poller poller_;
   std::thread thread_;

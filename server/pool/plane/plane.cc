@@ -21,10 +21,9 @@ size_t Plane::DrainAll(bool after_timeout) {
   return count;
 }
 
-// While another thread is awake, no worker needs to ring. That thread takes the completions noted
-// here before it sleeps. Wake() tells whether there is such a thread.
-// A lane rings before it announces. So what is announced now still rings, unless a thread that is
-// awake has cleared the bell.
+// An awake thread takes the completions noted here before it sleeps; Wake() tells whether there is
+// one. A lane rings before it announces. So what is announced now still rings, unless an awake
+// thread has cleared the bell.
 void Plane::WakeByTimeOut() {
   NoteAnnounced();
   const bool rings = bells_.Ring();
@@ -33,8 +32,7 @@ void Plane::WakeByTimeOut() {
 
 bool Plane::Wake() {
   const bool first = awake_.fetch_add(1, std::memory_order_seq_cst) == 0;
-  // A thread that is parking is seen as awake or as parking, or it has already looked for the last
-  // time.
+  // A parking thread is seen here, or has already looked for the last time.
   const bool alone = first && parking_.load(std::memory_order_seq_cst) == 0;
   if (first) SetParked(false);
   return alone;

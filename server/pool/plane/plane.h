@@ -14,28 +14,23 @@
 
 namespace mpsd {
 
-// Owned by the daemon. Thread-safe.
-//
-// Completions are found by the door's threads while they are awake, otherwise by the thread that a
-// bell wakes. Each calls Wake() when it begins to work and Park() before it sleeps. The last thread
-// to park asks the workers to ring their bells, and hears them if it is a door's; while a thread is
-// awake, no worker rings.
+// Owned by the daemon. Thread-safe. A thread calls Wake() when it begins to work and Park() before
+// it sleeps. The last thread to park asks the workers to ring, and hears them if it is a door's.
 //
 // Invariants:
 //  1. While every thread sleeps, every worker that completes a batch rings.
 //  2. A completion is found by an awake thread, by the last look of a parking thread, or by a ring.
 //     Any other completion is counted as a wake-up by time-out.
 //  3. While every thread sleeps, the alarm is set to when the next batch is due. While a thread is
-//     awake, nobody is woken for such a batch: that thread drains after its present event, unless
-//     the next tick comes first.
+//     awake, that thread drains after its present event, unless the next tick comes first.
 class Plane {
  public:
-  // Wakes a thread at a given time while every thread sleeps. Thread-safe.
+  // Thread-safe.
   class Alarm {
    public:
     virtual ~Alarm() = default;
 
-    // Makes a thread tick the plane at this time at the latest. Does not block.
+    // Has the plane ticked at this time at the latest, while every thread sleeps. Does not block.
     virtual void WakeBy(int64_t when_ns) = 0;
   };
 
@@ -54,29 +49,26 @@ class Plane {
   // After the return no thread uses `pool`. Blocks while a thread drains or ticks.
   void Remove(Pool* pool);
 
-  // Drains all pools with work. Returns how many batches completed.
+  // Returns how many batches completed.
   size_t Drain() { return DrainAll(false); }
 
-  // Wake() and Drain() for a thread whose sleep ended by time-out. Counts the completions that a
-  // bell should have announced.
+  // The caller's sleep ended by time-out. Counts the completions that a bell should have announced.
   void WakeByTimeOut();
 
-  // The caller looks for completions from now on, so no worker needs to ring. True if no other
-  // thread was looking: then everything complete before should have rung.
+  // True if no other thread was looking: then everything complete before should have rung.
   bool Wake();
 
-  // The caller is about to sleep. False if completions were found meanwhile: the caller stays
-  // awake, and drains again.
+  // False if completions were found meanwhile: the caller stays awake.
   bool Park();
 
-  // Park() for a thread that sleeps in `ear`. While every thread sleeps, it hears the bells.
+  // While every thread sleeps, `ear` hears the bells.
   bool ParkAndHear(platform::Poller* ear);
 
-  // Tells that a batch is due at this time: see invariant 3. Any thread calls this, awake or not.
+  // A batch is due at this time (invariant 3). Any thread calls this.
   void DrainBy(int64_t when_ns);
 
-  // Whether threads may look for work a little before they sleep, the workers' lanes too. A worker
-  // that comes later is told at the next call.
+  // Whether threads and lanes may look for work a little before they sleep. A worker that comes
+  // later is told at the next call.
   void SetCoresAreLeft(bool cores_are_left);
   bool cores_are_left() const { return cores_are_left_.load(std::memory_order_relaxed); }
 

@@ -13,7 +13,7 @@
 namespace mpsd {
 namespace {
 
-// The rows of `entry` in an output of the batch, not copied.
+// The rows are views, not copies.
 AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32_t output) {
   const BatchOutput& source = batch.outputs[output];
   AnswerOutput answer;
@@ -35,7 +35,7 @@ AnswerOutput RowsOf(const CompletedBatch& batch, const BatchEntry& entry, uint32
   return answer;
 }
 
-// The original length of the request's padded input; -1 if the input was left out.
+// The length before padding; -1 if the input was left out.
 int64_t OwnLength(const ModelSpec& spec, const PadRule& rule, const Request& request) {
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const bool is_it = spec.inputs[i].name == rule.input && !request.inputs[i].is_left_out();
@@ -49,7 +49,6 @@ bool AnyRowFailed(const CompletedBatch& batch, const BatchEntry& entry) {
   return std::any_of(first, first + entry.row_count, [](uint8_t failed) { return failed != 0; });
 }
 
-// One request's answer, and the memory of its cut outputs.
 struct AnswerAndCuts {
   Answer answer;
   std::vector<std::unique_ptr<char[]>> cuts;
@@ -111,9 +110,9 @@ void AddTo(StageSums* sums, const ExecutedBatch& executed) {
   sums->output_ns += executed.output_ns;
 }
 
-// Called before any answer is sent, so that a client with an answer finds it counted. For a
-// decoupled model, all answers to a request count as one execution, when the first comes, and as
-// one answer, after the last.
+// Called before any answer is sent, so that a client with an answer finds it counted. All answers
+// of a decoupled model to a request count as one execution, when the first comes, and as one
+// answer, after the last.
 void CountExecution(const CompletedBatch& batch, int64_t now_ns) {
   if (!WasExecuted(batch)) return;
   ExecutedBatch executed;
@@ -197,7 +196,7 @@ void AnswerStep::Complete(const CompletedBatch& batch) {
 
 std::unique_ptr<char[]> CutRows(const BatchOutput& output, uint32_t first_row, uint32_t rows,
                                 uint32_t dim, int64_t length, uint64_t* bytes) {
-  // [rows][outer][dim][inner] with dim cut: each (row, outer) keeps its first `length * inner`.
+  // Each (row, outer) keeps its first `length * inner`.
   const size_t cut_dim = dim + 1;
   MPSD_CHECK(cut_dim < output.dims.size() && length <= output.dims[cut_dim]);
   uint64_t inner = ElementBytes(output.datatype);

@@ -18,25 +18,22 @@
 
 namespace mpsd {
 
-// The needs of one pool's lanes on one device, per batch. Made and owned by the table.
+// One pool's needs on one device, per batch. Owned by the table.
 struct ResourceClaim;
 
-// The only way in which pools wait for each other. Owned by the daemon, outlives all pools; each
-// pool asks through its PoolClaims. Thread-safe: its mutex is a leaf, taken under a pool's, and
-// held no longer than a walk over the claims. It wakes nobody: the caller has the other pools ask
-// again (PoolKeeper::WakePools).
+// The only way in which pools wait for each other. Owned by the daemon, outlives all pools.
+// Thread-safe: its mutex is a leaf, taken under a pool's, and held no longer than a walk over the
+// claims. It wakes nobody: the caller has the other pools ask again (PoolKeeper::WakePools).
 //
 //   pool a ─ TryTake ─▶ held 2 of 3 ─▶ runs ─▶ GiveBack ─▶ "others wait": their pools ask again
 //   pool b ─ TryTake ─▶ needs 2: waits, in its turn
 //
 //   pool c ─ TryTake ─▶ needs 1, which is free; but b waits for it and is earlier: waits
 //
-// A claim takes all that it needs at once, or nothing. So no batch holds a resource while it waits
-// for another. Turns follow TenantShares: among waiting claims, the one served least is first;
-// between equals, the one that has waited longest. A claim may not take a resource that an earlier
-// claim is waiting for. Otherwise small claims would starve a large one.
-//
-// There are two kinds of claims. They share no resources, and a batch costs differently:
+// A claim takes all that it needs at once, or nothing: no batch holds a resource while it waits for
+// another. Turns follow TenantShares; between equals, the claim that has waited longest is first. A
+// claim may not take a resource that an earlier claim is waiting for. Otherwise small claims would
+// starve a large one. Two kinds of claims share no resources, and a batch costs differently:
 //
 //   named resources  the claim's priority: turns are counted
 //   by weight        lane time divided by the weight: a claim takes one of the device's
@@ -56,32 +53,30 @@ class ResourceTable {
   explicit ResourceTable(ResourceLimits limits = {}, DeviceLimits devices = {});
   ~ResourceTable();
 
-  // Sets the limits. A resource that is held already stays held.
+  // A resource that is held already stays held.
   void SetLimits(ResourceLimits limits, DeviceLimits devices) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The claim of one pool's `lanes` on one device. REQUIRES: `needs` are not empty.
+  // REQUIRES: `needs` are not empty.
   ResourceClaim* Enter(const LaneNeeds& needs, const std::string& device, uint32_t lanes)
       ABSL_LOCKS_EXCLUDED(mu_);
 
   // REQUIRES: the claim holds nothing.
   void Leave(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Takes the resources for one batch. False: nothing was taken, and the claim now waits.
+  // False: nothing was taken, and the claim now waits.
   bool TryTake(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Frees the resources of one batch after `lane_ns`. REQUIRES: the claim holds them.
+  // One batch ends, after `lane_ns`. REQUIRES: the claim holds its resources.
   void GiveBack(ResourceClaim* claim, int64_t lane_ns) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Frees the resources of one batch that does not start after all; it does not count as a turn.
-  // True: a claim has begun to wait meanwhile, so others may have to ask again. REQUIRES: the claim
-  // holds them.
+  // A batch does not start after all, which counts as no turn. True: a claim has begun to wait
+  // meanwhile, so others may have to ask again. REQUIRES: the claim holds its resources.
   bool PutBack(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The claim has nothing to run any more, and blocks nobody.
+  // The claim has nothing to run any more.
   void StopWaiting(ResourceClaim* claim) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // True while a claim waits. Ask after each success of the calls above: another claim may have
-  // waited for the resources that changed.
+  // Ask after each success of the calls above: another claim may have waited for what changed.
   bool has_waiting() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
   std::vector<ResourceSample> Samples() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -105,12 +100,12 @@ class ResourceTable {
   void FitLimits() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   uint32_t FreeNumber() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 
-  std::atomic<uint32_t> waiting_{0};  // number of waiting claims
+  std::atomic<uint32_t> waiting_{0};
 
   mutable absl::Mutex mu_;
   ResourceLimits limits_ ABSL_GUARDED_BY(mu_);
   DeviceLimits devices_ ABSL_GUARDED_BY(mu_);
-  std::map<Key, Resource> resources_ ABSL_GUARDED_BY(mu_);  // resources that any claim needs
+  std::map<Key, Resource> resources_ ABSL_GUARDED_BY(mu_);
   std::vector<std::unique_ptr<ResourceClaim>> claims_ ABSL_GUARDED_BY(mu_);
   // By ResourceClaim::number: one for named resources, and one per device for claims by weight.
   TenantShares turns_ ABSL_GUARDED_BY(mu_);

@@ -42,7 +42,7 @@ Lanes LanesOf(const SchedulerSnapshot& snapshot, int64_t now_ns) {
 }
 
 // When the batch behind `batches` others starts. Each takes `batch_ns`, and each round of the lanes
-// a turn. Lanes are taken to become free in equal steps; one that hangs is not waited for.
+// a turn. Lanes become free in equal steps; one that hangs is not waited for.
 int64_t StartNs(const Lanes& lanes, uint64_t batches, int64_t batch_ns) {
   const double rounds = static_cast<double>(batches) / lanes.speed;
   const double whole_rounds = std::floor(rounds);

@@ -8,7 +8,6 @@
 
 namespace mpsd {
 
-// A request that asks for admission.
 struct Arrival {
   const LatencyCurve* curve = nullptr;  // for batches of its shape; null: nothing is known
   uint32_t rows = 1;
@@ -19,7 +18,6 @@ struct Arrival {
   int64_t answer_deadline_ns = 0;  // when its batch must be back
 };
 
-// The forecast for it.
 struct Foreseen {
   int64_t late_ns = 0;    // how late its batch would be back; 0: in time
   bool is_tried = false;  // admitted even if it would be late
@@ -27,18 +25,17 @@ struct Foreseen {
   bool is_let_in() const { return late_ns == 0 || is_tried; }
 };
 
-// Foretells a request that is admitted at `now_ns`. It waits for a lane, and for the batches ahead,
-// whose rows are limited by deadlines like its own. Beside other models it also waits for a turn in
-// each round of its lanes. If nobody can tell, it counts as in time.
+// The request waits for a lane, and for the batches ahead. Beside other models it also waits for a
+// turn in each round of its lanes. If nobody can tell, it counts as in time.
 //
 // A request that finds a free lane and nobody ahead is tried whatever the curve says. Otherwise a
-// curve that is too high would never come down. A request is late, too, if the last rows of its
-// call would be. Then it is not tried: the call would fail after much work. A lane that may hang
-// (MayHang) does not count, unless all lanes may hang. Pure; it walks the lanes.
+// curve that is too high would never come down. If the last rows of its call would be late, the
+// request is late too, and is not tried: the call would fail after much work. A lane that may hang
+// does not count, unless all may. Pure.
 Foreseen Foresee(const Arrival& arrival, const SchedulerSnapshot& snapshot, int64_t now_ns);
 
-// The same for a request that only the lane of that pin may run: only that lane counts, and only
-// the rows ahead that are bound to it. In time if the lane is gone: its loss ends the request.
+// Only the lane of that pin may run the request. In time if the lane is gone: its loss ends the
+// request.
 Foreseen ForeseePinned(Arrival arrival, uint64_t pin, const SchedulerSnapshot& snapshot,
                        int64_t now_ns);
 

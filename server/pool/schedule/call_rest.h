@@ -15,8 +15,7 @@ struct CallRest {
   int64_t deadline_ns = 0;
 };
 
-// By how much the last rows miss the deadline, though all lanes work for this call alone from now
-// on; 0: perhaps not at all. Pure.
+// By how much the last rows miss the deadline even if all lanes work for this call alone. Pure.
 inline int64_t LeastLatenessNs(const CallRest& rest, int64_t now_ns) {
   const uint64_t rounds = rest.rows / (uint64_t{rest.batch_rows} * rest.lanes);
   const double end_ns = static_cast<double>(now_ns) +

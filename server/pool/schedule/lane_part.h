@@ -7,12 +7,11 @@
 
 namespace mpsd {
 
-// For requests with a pin, which only one lane may run: a snapshot of that lane and its worker,
-// both with index 0, and all lines. A slow worker is as good as any, since the requests have no
-// other. Lives on the deciding function's stack. Pure.
+// For requests with a pin: a snapshot of their lane and its worker, both with index 0, and all
+// lines. A slow worker is as good as any, since the requests have no other. Lives on the stack.
 class LanePart {
  public:
-  // The part for the lane with that index. The whole outlives the part.
+  // The whole outlives the part.
   LanePart(const SchedulerSnapshot& whole, uint32_t lane)
       : whole_(whole), lane_(whole.lanes[lane]), worker_(whole.workers[lane_.worker]) {
     lane_.worker = 0;
@@ -22,7 +21,7 @@ class LanePart {
   LanePart(const LanePart&) = delete;
   LanePart& operator=(const LanePart&) = delete;
 
-  // Points into this.
+  // Points into the part.
   SchedulerSnapshot Snapshot() const {
     SchedulerSnapshot part = whole_;
     part.lanes = {&lane_, 1};

@@ -16,10 +16,9 @@ constexpr double kMostJump = 4;
 constexpr double kSpreadShare = 1.0 / 16;
 // Each batch fades what is known of all sizes, and what is nearly nothing is forgotten. So a size
 // that was often slow is tried again some thousand batches later, and one that was slow once after
-// a hundred: its one batch may have been unlucky. If batches take twice or half their former time,
-// all sizes are tried again some ten batches later. A size that serves more rows a second than all
-// smaller ones is kept. Otherwise admission would go by the smaller sizes, and no batch would show
-// it again.
+// a hundred. If batches take twice or half their former time, all sizes are tried again some ten
+// batches later. A size that serves more rows a second than all smaller ones is kept. Otherwise
+// admission would go by the smaller sizes, and no batch would show it again.
 constexpr double kFading = 1.0 / 256;
 constexpr double kFadingInSurprise = 0.7;
 constexpr double kSurprise = 2;
@@ -47,7 +46,7 @@ void LatencyCurve::Note(uint32_t rows, int64_t took_ns) {
   Size& size = sizes_[SizeOf(rows)];
   Fade(&size, static_cast<double>(took_ns));
   if (size.weight < kLeastWeight) {
-    // The first batch of a size prepares what later ones use, so it does not count.
+    // The first batch of a size prepares what later ones use.
     const bool is_first = !std::exchange(size.is_prepared, true);
     size.weight = 0;
     if (is_first && known()) return;
@@ -81,8 +80,7 @@ void LatencyCurve::NoteSpread(double took_ns, double mean_ns) {
   spread_ += (std::min(distance, 1.0) - spread_) * kSpreadShare;
 }
 
-// The nearest curve that never falls: neighbours that would make it fall become one point. The size
-// just noted has weight enough for a point.
+// The nearest curve that never falls: neighbours that would make it fall become one point.
 void LatencyCurve::Fit() {
   std::array<Size, kSizes> fitted;
   size_t count = 0;

@@ -8,9 +8,7 @@
 
 namespace mpsd {
 
-// Learns from completed batches of one shape; schedulers and admission read it. Each batch is noted
-// once, beside the request's path. Owned by ShapeCurves. Thread-compatible: guarded by the pool's
-// mutex. It reads no clock.
+// Owned by ShapeCurves. Thread-compatible: its pool's mutex guards it.
 //
 //   ns │                     ╭── beyond the largest batch seen: the slope of all that is known
 //      │               ●─────
@@ -20,41 +18,35 @@ namespace mpsd {
 //      └──┴────┴──────┴──── rows
 //
 // The curve never falls: if a larger batch took less time than a smaller one, both get their mean.
-// It follows changes within some sixteen batches of a size. It forgets sizes that do not run,
-// except those that serve more rows a second than all smaller ones. One batch that hangs moves it
-// little; a model that has become ten times slower is known after ten batches. The first batch of a
-// size counts only if nothing else is known.
+// It follows changes within some sixteen batches of a size. One batch that hangs moves it little.
+// The first batch of a size counts only if nothing else is known.
 class LatencyCurve {
  public:
-  // A batch of `rows` rows took `took_ns`. REQUIRES: 1 <= rows <= kMaxBatchRows, took_ns >= 0.
+  // REQUIRES: 1 <= rows <= kMaxBatchRows, took_ns >= 0.
   void Note(uint32_t rows, int64_t took_ns);
 
-  // False until a batch was noted. All that follow REQUIRE it.
+  // All that follow REQUIRE it.
   bool known() const { return !points_.empty(); }
 
-  // How long a batch of `rows` rows takes: the mean, and a time seldom exceeded. REQUIRES: rows >=
-  // 1.
+  // The mean, and a time seldom exceeded. REQUIRES: rows >= 1.
   int64_t MeanNs(uint32_t rows) const;
   int64_t LateNs(uint32_t rows) const { return Late(MeanNs(rows)); }
 
-  // The least time of a batch of `rows` rows. For a size beyond all that were seen, the time of the
-  // largest of them, since the curve never falls; else the mean.
+  // The mean; for a size beyond all that were seen, the time of the largest of them.
   int64_t LeastNs(uint32_t rows) const;
 
-  // The most rows that were seen in one batch.
   uint32_t MostRows() const { return static_cast<uint32_t>(points_.back().rows); }
 
-  // The most rows, up to `max_rows`, whose batch seldom takes longer than `within_ns`; 0 if one row
-  // does.
+  // The most rows whose batch seldom takes longer than `within_ns`; 0 if one row does.
   uint32_t RowsWithin(int64_t within_ns, uint32_t max_rows) const;
 
  private:
-  // Groups of about equal sizes: exact up to 8 rows, then a quarter of an octave each.
+  // Exact up to 8 rows, then a quarter of an octave each.
   static constexpr size_t kSizes = 36;
 
   struct Size {
     bool is_prepared = false;  // a batch was noted before
-    double weight = 0;         // weight of the batches noted: the larger, the slower the mean moves
+    double weight = 0;         // the larger, the slower the mean moves
     double rows = 0;           // the mean
     double ns = 0;             // the mean
   };
@@ -72,10 +64,9 @@ class LatencyCurve {
   std::array<Size, kSizes> sizes_;
   std::vector<Point> points_;  // by rows; neither rows nor ns fall
   double slope_ = 0;           // from the first point to the last, in ns a row
-  double spread_ = 0;          // mean distance of a batch from its size's mean, as a share
+  double spread_ = 0;          // mean distance of batches from their size's mean, as a share
 };
 
-// Whether there is a curve with a batch in it. Pure.
 inline bool IsKnown(const LatencyCurve* curve) { return curve != nullptr && curve->known(); }
 
 }  // namespace mpsd

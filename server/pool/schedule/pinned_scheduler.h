@@ -10,16 +10,13 @@
 
 namespace mpsd {
 
-// For a pool whose requests each have a pin (sequences). A PredictiveScheduler decides for each
-// lane and each of its lines as if there were no others. If several lines may run on a lane, the
-// one that it would prefer goes first. A free lane never waits for clients that are expected back,
-// because their requests may be bound to other lanes.
+// For a pool of sequences. A PredictiveScheduler decides for each lane and each of its lines as if
+// there were no others; then the line that it would prefer goes first. A free lane never waits for
+// clients that are expected back: their requests may be bound to other lanes.
 //
-// REQUIRES: there are no suspects, because a request with a pin runs nowhere else. Thread-safe: it
-// has no state.
+// REQUIRES: there are no suspects. Thread-safe: it has no state.
 class PinnedScheduler final : public Scheduler {
  public:
-  // Parameters as of PredictiveScheduler.
   PinnedScheduler(uint32_t lane_depth, int64_t max_delay_ns, std::vector<uint32_t> preferred_rows)
       : one_(lane_depth, max_delay_ns, std::move(preferred_rows)) {}
 

@@ -10,8 +10,8 @@
 namespace mpsd {
 namespace {
 
-// The worker that is kept for suspects, else the one with the fewest batches. One that cannot hold
-// the head's answer is chosen only if none can.
+// The worker kept for suspects, else the one with the fewest batches. One that cannot hold the
+// head's answer is chosen only if none can.
 std::optional<uint32_t> WorkerForSuspects(absl::Span<const WorkerView> workers,
                                           uint64_t output_bytes) {
   const auto can_hold = [output_bytes](const WorkerView& worker) {
@@ -27,7 +27,6 @@ std::optional<uint32_t> WorkerForSuspects(absl::Span<const WorkerView> workers,
   return idlest;
 }
 
-// Whether a kept worker has a suspect.
 bool SuspectRuns(absl::Span<const WorkerView> workers) {
   return std::any_of(workers.begin(), workers.end(), [](const WorkerView& worker) {
     return worker.takes_batches && worker.kept && worker.batches > 0;
@@ -44,14 +43,13 @@ bool IsOnlyLine(const SchedulerSnapshot& snapshot, const LineView& line) {
 // A wait must bring this multiple of its cost, because forecasts err.
 constexpr double kLeastGain = 1.05;
 
-// Whether `after` requests in `after_ns` are more a second than `before` in `before_ns`.
 bool IsFaster(uint32_t after, double after_ns, uint32_t before, double before_ns) {
   return after * before_ns > kLeastGain * before * after_ns;
 }
 
 // Whether `more` requests together, after a wait, are answered faster than `rows` at once, and
 // faster than in two halves that take turns. One half runs while the clients of the other come
-// back; all together wait for all clients every time.
+// back. A size that was never seen counts with its least time, so that it is tried.
 bool PaysToGrow(const LineView& line, uint32_t rows, uint32_t more, double wait_ns,
                 const ExpectedReturns& returns) {
   const auto more_ns = static_cast<double>(line.curve->LeastNs(more));
@@ -63,8 +61,8 @@ bool PaysToGrow(const LineView& line, uint32_t rows, uint32_t more, double wait_
   return IsFaster(more, round_ns + more_ns, half, half_ns);
 }
 
-// The latest start for the head: before its wait ends, and in time for its answer even if the
-// forecast errs by a tenth of the head's whole time.
+// The latest start for the head: in time for its answer even if the forecast errs by a tenth of the
+// head's whole time.
 int64_t LastStartNs(const LineView& line, uint32_t most_rows) {
   const int64_t wait_ns = line.head_deadline_ns - line.head_arrival_ns;
   const int64_t by_wait_ns = line.head_deadline_ns - wait_ns / 10;

@@ -15,24 +15,20 @@ namespace mpsd {
 //  1. While suspects wait, the worker with the fewest batches is kept for them. Once it has no
 //     batch, the first suspect runs there, alone.
 //  2. A batch goes to the lane with the least to do (ChooseLane), at most `lane_depth` to a lane. A
-//     busy lane gets only a full batch: until the lane is free more requests may join a smaller
-//     one. An idle lane of a slow worker gets a batch only if no other lane is idle, or expected to
-//     be soon enough (UseSlowLaneAtNs).
-//  3. Among the lines that are due, the one whose head is served first gets the batch: the lowest
-//     rank, then the earliest deadline. A line is due once its head has waited for `max_delay_ns`,
-//     or its rows fill a batch or a preferred size.
-//  4. A request whose deadline has passed is dropped before its line is compared again. So is a
-//     head whose answer would be too late by the line's curve, unless nobody waits behind it.
-//  5. A batch has no more rows than the curve lets be answered by the head's deadline. It has no
-//     more than pay (PayingRows), unless the user has set `max_delay_ns` or sizes.
-//  6. A free lane waits for clients that are expected back if waiting pays. By the line's curve the
-//     lane must then answer kLeastGain times as many requests a second as at once, and as in two
-//     halves that take turns. A size that was never seen counts with its least time, so that it is
-//     tried. The lane never waits if the user has set `max_delay_ns`, for lines of other shapes, or
-//     while another lane is free.
-//  7. A free lane waits until it would become free some way behind the last of the others
-//     (NextStepNs), so that lanes do not start together. Rule 6's exceptions apply here too, except
-//     the last one. The rule is off if the user has set sizes.
+//     busy lane gets only a full batch, since more requests may join a smaller one. An idle lane of
+//     a slow worker gets a batch only if no other lane is idle, or will be soon (UseSlowLaneAtNs).
+//  3. Among the lines that are due, the one whose head is served first gets the batch
+//     (IsServedBefore). A line is due once its head has waited for `max_delay_ns`, or its rows fill
+//     a batch or a preferred size.
+//  4. A request whose deadline has passed is dropped first. So is a head whose answer would be too
+//     late by the line's curve, unless nobody waits behind it.
+//  5. A batch has no more rows than can be answered by the head's deadline. It has no more than pay
+//     (PayingRows), unless the user has set `max_delay_ns` or sizes.
+//  6. A free lane waits for clients that are expected back if waiting pays (PaysToGrow). It never
+//     waits if the user has set `max_delay_ns`, for lines of other shapes, or while another lane is
+//     free.
+//  7. A free lane waits so that lanes do not start together (NextStepNs). Rule 6's exceptions
+//     apply, except the last one. The rule is off if the user has set sizes.
 //  8. If the line's head has not waited for `max_delay_ns`, or need not, a batch has the largest
 //     preferred size that its rows fill, if any.
 // Without a known curve, rules 5 to 7 do not apply, and a free lane never waits.

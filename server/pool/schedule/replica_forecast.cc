@@ -15,8 +15,7 @@ constexpr double kBatchVariation = 0.05;
 constexpr double kMostBusy = 0.95;
 
 // The share of their time that lanes may be busy with batches of `rows` rows. A request waits for
-// the requests in front of it (Kingman's formula). If batches have several rows, it then waits for
-// the next start of a lane. At last its own batch runs.
+// those in front (Kingman's formula), then for the next start of a lane, then for its own batch.
 double MostBusyShare(int64_t slo_ns, const LatencyCurve& curve, double request_rows, uint32_t rows,
                      uint32_t lanes) {
   const double interval_ns = static_cast<double>(curve.MeanNs(rows)) / lanes;

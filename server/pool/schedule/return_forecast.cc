@@ -45,9 +45,8 @@ void ReturnForecast::Arrived(int64_t now_ns) {
   while (count_ > 0 && group(0).owed == 0) ForgetFirst();
 }
 
-// The batch whose answer is nearest to the mean delay ago. If the oldest debt were paid first, a
-// client that left would pass one debt from batch to batch for ever, and each would seem late. The
-// candidates are the oldest batch within the mean delay, and the one before it.
+// The batch answered nearest to the mean delay ago. If the oldest debt were paid first, a client
+// that left would pass one debt from batch to batch for ever, and each would seem late.
 ReturnForecast::Group* ReturnForecast::GroupPaidAt(int64_t now_ns) {
   Group* older = nullptr;
   for (size_t i = 0; i < count_; ++i) {

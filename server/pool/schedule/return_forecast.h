@@ -7,7 +7,7 @@
 
 namespace mpsd {
 
-// Requests that are expected to arrive; none if `requests` is 0.
+// None if `requests` is 0.
 struct ExpectedReturns {
   uint32_t requests = 0;
   int64_t by_ns = 0;  // seldom later
@@ -18,23 +18,19 @@ struct ExpectedReturns {
   int64_t round_ns = 0;
   int64_t spread_ns = 0;
 
-  // The time for a batch of so many requests. One client and one front end may handle all of them,
-  // so twice as many requests take twice as long to come.
+  // For twice as many requests the clients may spread over twice the time.
   int64_t RoundNs(uint32_t of_requests) const {
     const double more = static_cast<double>(of_requests) / answered - 1;
     return round_ns + static_cast<int64_t>(static_cast<double>(spread_ns) * more);
   }
 };
 
-// In a closed loop, clients send their next request when they have the last answer. So they come
-// back together, a moment after their batch, and a scheduler can wait that moment and run all in
-// one batch. Owned by a pool. Thread-compatible: guarded by the pool's mutex. It reads no clock and
-// knows no client: it learns from times alone.
+// In a closed loop clients come back together, a moment after their batch. A scheduler can wait
+// that moment and run all in one batch. Thread-compatible: its pool's mutex guards it.
 //
 // Each answer leaves a debt, and each arrival pays one: of the batch that was answered about the
-// mean delay ago. The forecast averages the time between the two, and the share of debts that are
-// paid in time. Arrivals unrelated to answers pay debts too, but so far apart that the forecast is
-// late and nobody waits. A client that is away for more than 50 ms is never waited for.
+// mean delay ago. Arrivals unrelated to answers pay debts too, but so far apart that nobody waits.
+// A client that is away for more than 50 ms is never waited for.
 //
 //   CompletionIntake ── Answered(4) ─▶ 4 debts
 //   the pool ── Arrived() ─▶ 3 debts        ── Expect() ─▶ a snapshot: 3 more, by 12 ms from now
@@ -42,15 +38,13 @@ class ReturnForecast {
  public:
   void Answered(uint32_t requests, int64_t now_ns);
 
-  // A request has arrived. Refused requests count: their clients are back all the same.
+  // Refused requests count: their clients are back all the same.
   void Arrived(int64_t now_ns);
 
-  // How many debts will be paid, and by when almost all are. Takes a step for each batch with open
-  // debts, at most kGroups.
+  // How many debts will be paid, and by when almost all are.
   ExpectedReturns Expect(int64_t now_ns) const;
 
  private:
-  // The debts of one batch.
   struct Group {
     int64_t answered_ns = 0;
     uint32_t owed = 0;
@@ -58,7 +52,6 @@ class ReturnForecast {
   };
   static constexpr size_t kGroups = 64;  // beyond these the oldest is forgotten
 
-  // The batch whose debt a request pays that arrives now; null: none.
   Group* GroupPaidAt(int64_t now_ns);
 
   Group& group(size_t i) { return groups_[(first_ + i) % kGroups]; }
@@ -70,9 +63,9 @@ class ReturnForecast {
   std::array<Group, kGroups> groups_;  // a ring in the order of answers
   size_t first_ = 0;
   size_t count_ = 0;
-  double returned_ = 0;      // share of debts that were paid, 0 to 1
+  double returned_ = 0;      // share of debts that were paid
   double delay_ns_ = 0;      // mean delay of paid debts
-  double deviation_ns_ = 0;  // mean deviation from it
+  double deviation_ns_ = 0;  // mean distance from it
   bool measured_ = false;
 };
 

@@ -14,8 +14,7 @@ namespace mpsd {
 //   one is refused     1: the queue is full, or no lane would be free in time
 //   one has expired    1
 //
-// A share counts for half of itself after kHalfNs, so that a look every 15 s finds a burst. Owned
-// by a pool. Thread-compatible: guarded by the pool's mutex. It reads no clock.
+// A share counts for half of itself after kHalfNs. Thread-compatible: its pool's mutex guards it.
 class Saturation {
  public:
   static constexpr int64_t kHalfNs = 5'000'000'000;
@@ -26,7 +25,6 @@ class Saturation {
     since_ns_ = now_ns;
   }
 
-  // The share of a request that arrived and must be answered then, and has waited until now.
   static double OfWait(int64_t arrival_ns, int64_t deadline_ns, int64_t now_ns) {
     const auto whole_ns = static_cast<double>(std::max<int64_t>(deadline_ns - arrival_ns, 1));
     return static_cast<double>(now_ns - arrival_ns) / whole_ns;

@@ -7,12 +7,10 @@
 
 namespace mpsd {
 
-// For requests without a deadline of their own: only the number of waiting requests bounds their
-// wait. A burst drains, so it is let in. A queue stands once its waits stay above the target for a
-// whole interval: everybody waits, and nobody is served sooner. From then on a request is refused
-// if it would wait longer than the target, until waits are half of the target. (The idea is CoDel,
-// RFC 8289, moved from the queue's head to its end: a client that must be refused should not wait
-// first.)
+// For requests without a deadline of their own. A burst drains, so it is let in. A queue stands
+// once its waits stay above the target for a whole interval. From then on a request is refused if
+// it would wait longer than the target, until waits are half of the target. (The idea is CoDel, RFC
+// 8289, moved to the queue's end: a client that must be refused should not wait first.)
 //
 //   wait │       ╭────────╮          interval over: it stands
 //        │    ╭──╯        ╰╮
@@ -20,7 +18,7 @@ namespace mpsd {
 //   half │╌╌╱╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╰──    the load has fallen: it does not stand
 //        └──┴──────┴─────────────────────────── time
 //
-// Owned by a pool. Thread-compatible: guarded by the pool's mutex. It reads no clock.
+// Thread-compatible: its pool's mutex guards it.
 class StandingQueue {
  public:
   static constexpr int64_t kAnyNs = std::numeric_limits<int64_t>::max() / 4;
@@ -29,8 +27,7 @@ class StandingQueue {
   // With `target_ns` 0 no queue ever stands.
   explicit StandingQueue(int64_t target_ns) : target_ns_(target_ns) {}
 
-  // A batch's first such request has got its lane after that wait. `now_ns` never falls. Only the
-  // start of a batch updates this verdict.
+  // The wait of a batch's first such request. `now_ns` never falls.
   void NoteWait(int64_t wait_ns, int64_t now_ns) {
     if (target_ns_ == 0) return;
     if (wait_ns < (stands_ ? target_ns_ / 2 : target_ns_)) {
@@ -45,7 +42,6 @@ class StandingQueue {
 
   bool stands() const { return stands_; }
 
-  // The longest wait of an admitted request.
   int64_t LongestWaitNs() const { return stands_ ? target_ns_ : kAnyNs; }
 
  private:

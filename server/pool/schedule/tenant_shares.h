@@ -8,21 +8,15 @@
 
 namespace mpsd {
 
-// Tenants share a model's lane time equally: among waiting tenants the one that has had the least
-// is served first. A tenant that sends a hundred times as much waits only for itself. (Fair
-// queueing by start times: a deficit round robin with a quantum of one request.)
+// Among waiting tenants the one that has had the least lane time is served first. (Fair queueing by
+// start times: a deficit round robin with a quantum of one request.)
 //
 //   served      A ████████████╎          ╎ now: the count of the tenant that was served last
 //               B ████████████╎██        ← waits until A has had as much
 //               C ███         ╎          ← was away: enters at `now`, and has saved nothing up
 //
-// Lane time is predicted when a request leaves its line: the batch's time by its rows. Owned by a
-// pool's lines. Thread-compatible: guarded by the pool's mutex. It reads no clock, knows no
-// request, and never tells a tenant to wait: no lane is idle for fairness.
-//
-// Tenants are the numbers that the gate gives callers (Grant::tenant), from 0 and below
-// kMaxTenants. A generation starts with nothing served, and shares nothing with other models.
-// (ResourceTable uses the same rule for claims: turns by priority, or lane time by weight.)
+// Thread-compatible: its owner's mutex guards it. No lane is idle for fairness. Tenants are
+// Grant::tenant, below kMaxTenants.
 //
 // Invariants:
 //   1. `now` only grows.
@@ -30,7 +24,7 @@ namespace mpsd {
 //   3. Charged time that a request did not get is given back, once.
 class TenantShares {
  public:
-  // The tenant has a request in a line. Its time away counts as if it had been served.
+  // The tenant has a request in a line.
   void Enter(uint32_t tenant) {
     if (tenant >= served_ns_.size()) served_ns_.resize(tenant + 1, now_ns_);
     served_ns_[tenant] = std::max(served_ns_[tenant], now_ns_);
@@ -42,20 +36,19 @@ class TenantShares {
     served_ns_[tenant] = now_ns_;
   }
 
-  // A request of the tenant gets so much lane time, by the forecast. REQUIRES: the tenant has
-  // entered.
+  // `lane_ns` is predicted. REQUIRES: the tenant has entered.
   void Charge(uint32_t tenant, int64_t lane_ns) {
     now_ns_ = std::max(now_ns_, served_ns_[tenant]);
     served_ns_[tenant] += lane_ns;
   }
 
-  // It got that much less; below 0: more. REQUIRES: Charge() was called before.
+  // The request got that much less; below 0: more. REQUIRES: Charge() was called before.
   void Refund(uint32_t tenant, int64_t lane_ns) { served_ns_[tenant] -= lane_ns; }
 
-  // The tenant's lane time, for comparison. REQUIRES: the tenant has entered.
+  // REQUIRES: the tenant has entered.
   int64_t served_ns(uint32_t tenant) const { return served_ns_[tenant]; }
 
-  // Whether there are several tenants. One alone need not be charged.
+  // One tenant alone need not be charged.
   bool is_shared() const { return served_ns_.size() > 1; }
 
  private:

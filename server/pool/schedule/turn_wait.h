@@ -5,19 +5,15 @@
 
 namespace mpsd {
 
-// A free lane is not enough if a batch needs what other models hold: a turn on the device, or a
-// named resource. An admitted request waits for these turns too, one for each batch of a lane
-// ahead. So the pool learns how long they take, from the first failed attempt until the claim. A
-// turn that was free at once took no time.
+// A batch may need what other models hold: a turn on the device, or a named resource. Admission
+// counts one such wait for each batch of a lane ahead. A turn that was free at once took no time.
 //
 //   lanes     █████████▏      ·waits·      ▕█████████▏      ·waits·      ▕█████████
 //   turns              ╰───────Note()──────╯
 //
-// A fading mean: the last eight turns count most. Owned by PoolClaims. Thread-compatible: guarded
-// by the pool's mutex. It reads no clock.
+// A fading mean of the last eight turns. Thread-compatible: its pool's mutex guards it.
 class TurnWait {
  public:
-  // A batch has got what it needs after this wait.
   void Note(int64_t wait_ns) {
     mean_ns_ += static_cast<int64_t>(kWeight * static_cast<double>(wait_ns - mean_ns_));
   }

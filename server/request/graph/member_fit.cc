@@ -24,7 +24,7 @@ const TensorSpec* Find(const std::vector<TensorSpec>& tensors, const std::string
   return found == tensors.end() ? nullptr : &*found;
 }
 
-// How one side describes a tensor.
+// A tensor, by one side.
 struct TensorType {
   DataType datatype = DataType::kInvalid;
   std::optional<Dims> dims;  // with the batch dim; nothing: unknown whether there is one
@@ -44,7 +44,7 @@ bool DimsFit(const Dims& a, const Dims& b) {
                     [](int64_t x, int64_t y) { return x == y || x == -1 || y == -1; });
 }
 
-// The rest of a sentence that begins with the tensor; empty if the two fit.
+// Follows the tensor's name; empty if the two fit.
 std::string Mismatch(const TensorType& made, const TensorType& read) {
   if (made.datatype != read.datatype) {
     return absl::StrCat("is made as ", DataTypeName(made.datatype), " and read as ",
@@ -55,7 +55,7 @@ std::string Mismatch(const TensorType& made, const TensorType& read) {
   return absl::StrCat("is made as ", ShapeText(*made.dims), " and read as ", ShapeText(*read.dims));
 }
 
-// One comparison of all members of a graph. Thread-compatible.
+// One comparison. Thread-compatible.
 class Fitting {
  public:
   Fitting(const StepGraph& graph, const ModelSpec& whole, absl::Span<const Member> members)

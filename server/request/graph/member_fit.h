@@ -1,5 +1,4 @@
-// MemberFaults: whether the models of a graph have the tensors that it names, and whether these
-// fit.
+// MemberFaults: whether a graph's models have the tensors that it names.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +10,20 @@
 
 namespace mpsd {
 
-// The known facts about a step's model. A config may give only a part, and the model's file the
-// rest at load. Unknown facts are not compared.
+// A step's model. A config may give a part of the spec, and the model's file the rest at load;
+// unknown facts are not compared.
 struct Member {
-  const ModelSpec* spec = nullptr;  // null: nothing is known
+  const ModelSpec* spec = nullptr;  // null: unknown
   bool is_complete = true;
-  uint32_t most_rows = 0;  // most rows per request, if that may exceed a batch
+  uint32_t most_rows = 0;  // limit of a request's rows, if that may exceed a batch
 };
 
-// Compares the steps of a model, whose spec is `whole`, with the specs of their models, one per
-// step. Checked are names of inputs and outputs, required inputs without a tensor, datatypes,
-// shapes with the batch dim, and batches. Two shapes fit if each dim is the same or open on one
-// side; each request's step checks the length of an open dim. REQUIRES: the graph was made without
-// a fault. Pure.
+// Compares the graph and its model's spec `whole` with the specs of its members, one a step: names,
+// required inputs, datatypes, shapes with the batch dim, batches. Dims fit if they are equal or one
+// is open; each request's step checks an open one. REQUIRES: the graph has no fault. Pure.
 //
-// If the model's requests are batched, its steps' models must take at least as many rows. A model
-// that does not batch may also have batching steps: its tensors then include the batch dim.
+// If the model batches, its members must take as many rows. If not, its tensors include a batching
+// member's batch dim.
 std::vector<StepFault> MemberFaults(const StepGraph& graph, const ModelSpec& whole,
                                     absl::Span<const Member> members);
 

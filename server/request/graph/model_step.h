@@ -1,4 +1,4 @@
-// ModelStep: a model that a model of steps runs, and the tensors that it reads and makes.
+// ModelStep: a member of a model of steps, and its tensors.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace mpsd {
 
-// As the config says it; StepGraph derives the order of the steps. A value.
+// As the config says it. A value.
 struct ModelStep {
   std::string model;
-  std::string version;  // a plain decimal number; empty: the highest ready one
-  // From the names of that model's inputs and outputs to tensors of the whole model.
+  std::string version;  // empty: the highest ready one
+  // From that model's names to tensors of the whole model.
   std::map<std::string, std::string> inputs;
   std::map<std::string, std::string> outputs;
 

@@ -91,7 +91,7 @@ void StepGraph::TakeEnds(const ModelSpec& spec, std::vector<StepFault>* faults) 
   }
 }
 
-// Removes the steps that can run, repeatedly: the rest wait for each other.
+// Removes steps that can run, repeatedly: the rest is a cycle.
 void StepGraph::FindCycle(std::vector<StepFault>* faults) const {
   const StepSet all = steps_.empty() ? 0 : ~StepSet{0} >> (64 - steps_.size());
   StepSet done = 0;

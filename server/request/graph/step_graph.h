@@ -12,33 +12,31 @@
 
 namespace mpsd {
 
-// A set of a model's steps: bit i stands for step i.
+// Bit i stands for step i.
 using StepSet = uint64_t;
 static_assert(kMaxSteps <= 64);
 
 constexpr StepSet OneStep(size_t step) { return StepSet{1} << step; }
 
-// A mistake in a model's steps. `path` is the place in the model's config, such as
-// "steps[1].inputs.x". `what` is the rest of a sentence that begins with it. A value.
+// `path` is the place in the model's config, "steps[1].inputs.x"; `what` continues a sentence that
+// begins with it. A value.
 struct StepFault {
   std::string path;
   std::string what;
 };
 
-// The steps of a model, and the tensors between them, by number:
+// A model's steps and the tensors between them, by number:
 //
 //   tensors  0 "x"   1 "tokens"   2 "vector"      the model's inputs come first
 //   steps    0 "split": 0 ─▶ 1    1 "encode": 1 ─▶ 2
 //   outputs  0 "vector": tensor 2, for which steps 0 and 1 must run
 //
-// A step may run once all steps that make its tensors have ended. Made from a config once, then
-// constant; each generation of the model has one. Knows names but no models: MemberFaults() checks
-// whether the members have such tensors. Thread-safe.
+// Each generation has one, made from the config and then constant. Knows names but no models:
+// MemberFaults() compares them. Thread-safe.
 class StepGraph {
  public:
   static constexpr uint32_t kNoStep = UINT32_MAX;
 
-  // An input or output of a step's model, and the tensor that it reads or makes.
   struct Link {
     std::string name;
     uint32_t tensor = 0;
@@ -48,17 +46,16 @@ class StepGraph {
     std::string version;
     std::vector<Link> inputs;
     std::vector<Link> outputs;
-    StepSet after = 0;  // the steps whose tensors it reads
+    StepSet after = 0;  // steps whose tensors it reads
   };
   struct Tensor {
     std::string name;
-    uint32_t maker = kNoStep;  // the step that makes it; kNoStep: an input of the model
+    uint32_t maker = kNoStep;  // kNoStep: an input of the model
   };
 
-  // Reads the steps of the model `name`, whose inputs and outputs are in `spec`. Adds mistakes to
-  // `faults`: a tensor that no step makes, or that two make; a cycle; a step that runs the model
-  // itself. Also an input that no step reads, and a step that leads to no output. The graph is
-  // usable only if there was no mistake.
+  // Adds to `faults`: a tensor that no step or two make; a cycle; the model itself as a step. Also
+  // an input that no step reads, and a step that leads to no output. Without faults the graph is
+  // usable.
   static StepGraph Of(const std::string& name, const ModelSpec& spec,
                       absl::Span<const ModelStep> steps, std::vector<StepFault>* faults);
 
@@ -69,8 +66,7 @@ class StepGraph {
 
   StepSet NeededFor(absl::Span<const uint32_t> outputs) const;
 
-  // The steps of `wanted`, except those in `done`, whose tensors are all there once the steps in
-  // `done` have ended.
+  // Steps of `wanted` but not of `done` that can run once `done` have ended.
   StepSet ReadyAfter(StepSet done, StepSet wanted) const;
 
  private:
@@ -87,8 +83,8 @@ class StepGraph {
   std::vector<uint32_t> outputs_;  // tensor of each output of the model
 };
 
-// "in ensemble 'm', steps[1] (model 'b'): ": the start of each text about a step, for clients.
-// Triton's clients know the first words.
+// The start of each text about a step, which Triton's clients know: "in ensemble 'm', steps[1]
+// (model 'b'): ".
 std::string StepPrefix(const std::string& name, size_t step, const std::string& member);
 
 }  // namespace mpsd

@@ -1,18 +1,4 @@
 // Circuit: pauses a model whose workers keep dying. Pure.
-//
-// A model that kills its workers kills the next one too. Endless restarts would cost the host as
-// much as service, and fill the log. So after too many deaths within a period no worker starts for
-// a while; then a single one does, as a probe:
-//
-//              limits.deaths within limits.period
-//   kClosed ───────────────────────────────────▶ kOpen ◀──────────────┐
-//      ▲                                           │ the rest ends    │ the probe dies
-//      │             a worker serves               ▼                  │
-//      └─────────────────────────────────────── kProbing ─────────────┘
-//
-// This concerns a model's workers on one device. BackoffNs() (proto/base/backoff_policy.h) says how
-// long a single worker waits after its deaths; a worker starts only if both allow it. While the
-// model rests its requests are refused, or wait if their deadline lies after the rest.
 #pragma once
 
 #include <algorithm>
@@ -24,29 +10,38 @@
 
 namespace mpsd {
 
-// A rest lasts twice as long as the one before.
+// Each rest is twice as long as the last.
 inline constexpr int64_t kFirstRestNs = kNsPerSecond;
 inline constexpr int64_t kLastRestNs = 30 * kNsPerSecond;
 
 enum class CircuitState {
-  kClosed,   // workers start without limit        → kOpen, by too many deaths
-  kOpen,     // none starts                         → kProbing, after a rest
-  kProbing,  // one starts; the others wait for it  → kClosed, when it serves; kOpen, when it dies
+  kClosed,   // workers start       → kOpen, by too many deaths
+  kOpen,     // none starts         → kProbing, after a rest
+  kProbing,  // one starts          → kClosed, when it serves; kOpen, when it dies
 };
 
-// One for each device of a generation. Its WorkerGroup owns it, tells it what happens to workers,
-// and asks it before each start. Time and randomness come from the caller. Keeps at most
-// limits.deaths times. Thread-compatible: used on the supervisor's thread.
+// For a model's workers on one device. After too many deaths no worker starts for a while; then a
+// single one does, as a probe:
 //
-// It is not told of deaths that say nothing about the model (ExitReason::counts): a worker was
-// asked to go, or killed from outside. Nor of deaths put down to one request (see Conviction).
+//              limits.deaths within limits.period
+//   kClosed ───────────────────────────────────▶ kOpen ◀──────────────┐
+//      ▲                                           │ the rest ends    │ the probe dies
+//      │             a worker serves               ▼                  │
+//      └─────────────────────────────────────── kProbing ─────────────┘
+//
+// While the model rests, requests are refused, or wait if their deadline lies after the rest. A
+// single worker also waits by BackoffNs() (proto/base/backoff_policy.h). Deaths that say nothing
+// about the model (ExitReason::counts) are not reported here, nor deaths put down to one request
+// (Conviction).
+//
+// Owned by the WorkerGroup. Keeps at most limits.deaths times. Thread-compatible: used on the
+// supervisor's thread.
 class Circuit {
  public:
   // With limits.deaths 0 it never opens.
   explicit Circuit(const CircuitLimits& limits) : limits_(limits) {}
 
-  // A death that counts. With each opening the rest doubles, from one second to half a minute, less
-  // up to a quarter by `jitter` in [0, 1).
+  // A death that counts. The rest is shortened by up to a quarter, by `jitter` in [0, 1).
   void OnDeath(int64_t now_ns, double jitter) {
     if (limits_.deaths == 0) return;
     deaths_.push_back(now_ns);
@@ -62,8 +57,8 @@ class Circuit {
         now_ns + rest_ns - static_cast<int64_t>(static_cast<double>(rest_ns) * jitter / 4);
   }
 
-  // A death was put down to one request, so it says nothing about the model. Neither does the death
-  // before it, which counted because the suspect had neighbours then.
+  // A death was put down to one request. The death before it says nothing either: it counted
+  // because the suspect had neighbours.
   void OnStrike() {
     if (!deaths_.empty()) deaths_.pop_back();
   }
@@ -73,22 +68,21 @@ class Circuit {
     if (state_ == CircuitState::kProbing) state_ = CircuitState::kClosed;
   }
 
-  // A worker has served well for a while: the next rest is as short as the first.
+  // The next rest is as short as the first.
   void OnGoodService() { openings_ = 0; }
 
-  // Whether a worker may start now; after a rest it is the probe. `others_starting` counts the
-  // model's workers that are already starting on the device.
+  // Whether a worker may start now. `others_starting`: workers of the model that already start on
+  // the device.
   bool MayStart(int64_t now_ns, uint32_t others_starting) {
     if (state_ == CircuitState::kOpen && now_ns >= open_until_ns_) state_ = CircuitState::kProbing;
     if (state_ == CircuitState::kProbing) return others_starting == 0;
     return state_ == CircuitState::kClosed;
   }
 
-  // Opens only in OnDeath(), leaves kOpen only in MayStart(): a rest that is over is still kOpen
-  // until a caller asks.
+  // A rest that is over is still kOpen until MayStart() is asked.
   CircuitState state() const { return state_; }
 
-  // When the last counted death was; INT64_MIN: none counts.
+  // The last counted death; INT64_MIN: none.
   int64_t last_death_ns() const { return deaths_.empty() ? INT64_MIN : deaths_.back(); }
 
   // No worker starts before this time; 0: no rest.
@@ -97,12 +91,12 @@ class Circuit {
  private:
   const CircuitLimits limits_;
   CircuitState state_ = CircuitState::kClosed;
-  std::deque<int64_t> deaths_;  // within the period; fewer than limits_.deaths
+  std::deque<int64_t> deaths_;  // within the period
   uint32_t openings_ = 0;       // since the last good service
   int64_t open_until_ns_ = 0;
 };
 
-// The name in `mpsd ps`, the log and clients' tools.
+// For `mpsd ps`, the log and clients' tools.
 constexpr const char* CircuitStateName(CircuitState state) {
   constexpr const char* kNames[] = {"closed", "open", "probing"};
   return kNames[static_cast<int>(state)];

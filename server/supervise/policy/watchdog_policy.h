@@ -1,12 +1,8 @@
 // Watchdog: when a worker that makes no progress is killed. Pure.
 //
-// A front end that was stopped, or whose host slept, must not mistake its own absence for silent
-// workers. So all budgets count OwnTime, which advances only while the front end looks. The worker
-// writes a heartbeat for each lane, which counts only while the lane is idle. A busy lane must
-// return batches, which no worker can fake.
-//
-// Loading and warming up have budgets instead of a heartbeat. A thread that beats says nothing
-// about another one that is stuck in a library.
+// A lane's heartbeat, written by the worker, counts only while the lane is idle; a busy lane must
+// return batches. Loading and warming up have budgets: a beating thread says nothing about one that
+// is stuck in a library.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +18,20 @@ namespace mpsd {
 
 // How often the supervisor looks at every worker.
 inline constexpr int64_t kWatchdogTickNs = 250 * kNsPerMs;
-// An idle lane wakes up every second for its heartbeat.
+// An idle lane's heart beats every second.
 inline constexpr int64_t kIdleBudgetNs = 15 * kNsPerSecond;
-// A worker that gives no sign for so long is silent: see IsSilent().
+// Then a worker is silent: see IsSilent().
 inline constexpr int64_t kStoppedNs = 2 * kNsPerSecond;
 inline constexpr int64_t kUnheardNs = 5 * kNsPerSecond;
-// See RunBudgetNs().
 inline constexpr int64_t kLeastRunBudgetNs = 30 * kNsPerSecond;
 inline constexpr int64_t kRunBudgetFactor = 10;
 inline constexpr uint64_t kLeastRunsMeasured = 20;
 
-// A clock that stops while the front end does: the time during which it has looked at its workers.
-// One for all workers, in SuperviseServices. Thread-compatible: used on the supervisor's thread.
+// A clock that stops while the front end does, which must not take its own absence for silent
+// workers. In SuperviseServices. Thread-compatible: used on the supervisor's thread.
 class OwnTime {
  public:
-  // Call it every tick or more often; a longer gap counts as two ticks.
+  // Called every tick or more often; a longer gap counts as two ticks.
   void Advance(int64_t clock_ns) {
     if (last_clock_ns_ != 0) {
       now_ns_ += std::clamp<int64_t>(clock_ns - last_clock_ns_, 0, 2 * kWatchdogTickNs);
@@ -51,14 +46,12 @@ class OwnTime {
   int64_t last_clock_ns_ = 0;
 };
 
-// Measures how long one lane has shown no progress. Owned by the Incarnation, one for each lane,
-// from the start of its service. The caller compares the result with kIdleBudgetNs or
-// RunBudgetNs(). Thread-compatible.
+// How long one lane has shown no progress. Owned by the Incarnation. Thread-compatible.
 class LaneWatch {
  public:
   explicit LaneWatch(int64_t own_ns) : since_ns_(own_ns) {}
 
-  // Takes the lane's current progress; returns how long there was none.
+  // Takes the lane's progress; returns how long there was none.
   int64_t SilentNs(const LaneProgress& sight, int64_t own_ns) {
     const bool idle = sight.inflight == 0;
     const bool progress = sight.completed != last_.completed || idle != (last_.inflight == 0) ||
@@ -73,17 +66,16 @@ class LaneWatch {
   LaneProgress last_;
 };
 
-// Whether nobody should wait for a worker with such a lane, though it may go on: a SIGSTOP holds
-// the worker, or the heartbeat of an idle lane stands still. A lane that has a batch may take long.
-// `stopped` is asked only after kStoppedNs.
+// Whether nobody should wait for a worker with such a lane: a SIGSTOP holds it, or an idle lane's
+// heartbeat stands still. `stopped` is asked only after kStoppedNs.
 template <typename Stopped>
 bool IsSilent(int64_t silent_ns, bool is_idle, const Stopped& stopped) {
   if (is_idle && silent_ns > kUnheardNs) return true;
   return silent_ns > kStoppedNs && stopped();
 }
 
-// An upper bound of the 99th percentile: the bound of its bucket, or the last bound if it lies
-// above all. 0 with fewer than kLeastRunsMeasured observations.
+// An upper bound: the bucket's bound, or the last one if it lies above all. 0 with fewer than
+// kLeastRunsMeasured observations.
 template <size_t kBounds>
 double Percentile99(const std::array<double, kBounds>& bounds,
                     const typename AtomicHistogram<kBounds>::Snapshot& snapshot) {
@@ -98,9 +90,9 @@ double Percentile99(const std::array<double, kBounds>& bounds,
   return bounds[kBounds - 1];
 }
 
-// How long a batch may take from the last sign of progress. `execute` counts batches of all the
-// model's generations. With `configured_ns` 0: ten times the 99th percentile, and at least half a
-// minute, since the first call of a shape may be a thousand times slower.
+// A batch's longest time from the last progress. `execute` counts all generations of the model.
+// With `configured_ns` 0: ten times the 99th percentile, and at least half a minute, since a
+// shape's first call may be a thousand times slower.
 inline int64_t RunBudgetNs(int64_t configured_ns, const StageHistogram& execute) {
   if (configured_ns > 0) return configured_ns;
   const double seconds = Percentile99(execute.bounds(), execute.ReadSeconds());

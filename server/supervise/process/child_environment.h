@@ -9,8 +9,8 @@
 
 namespace mpsd {
 
-// This process's variables, as "NAME=value", except those that begin with one of the prefixes.
-// Thread-safe as long as no thread sets a variable.
+// This process's variables as "NAME=value", without the ones with a prefix. Thread-safe as long as
+// no thread sets a variable.
 std::vector<std::string> EnvironmentWithout(absl::Span<const absl::string_view> prefixes);
 
 }  // namespace mpsd

@@ -32,7 +32,7 @@ constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
 std::string PipeFolder(const std::string& folder) { return folder + "/pipe"; }
 std::string LogFolder(const std::string& folder) { return folder + "/log"; }
 
-// The program's path; empty if there is none.
+// Empty if there is none.
 std::string FindProgram(const std::string& name) {
   if (absl::StrContains(name, "/")) return access(name.c_str(), X_OK) == 0 ? name : "";
   const char* path = std::getenv("PATH");
@@ -49,8 +49,8 @@ std::string PipeVariable(const std::string& folder) {
 
 std::string PidFile(const std::string& folder) { return folder + "/pid"; }
 
-// Ends the service of a killed daemon, which outlives that daemon. The pid in the folder may be
-// another process's by now, so the process must name the folder in its environment.
+// It outlives its daemon. The pid in the folder may be another process's by now, so the process
+// must name the folder in its environment.
 void EndWhatWasLeftBehind(const std::string& folder) {
   pid_t pid = 0;
   if (!(std::ifstream(PidFile(folder)) >> pid) || pid <= 1) return;
@@ -157,8 +157,7 @@ absl::Status CudaService::WaitUntilItListens() {
 int CudaService::Reap() {
   const pid_t pid = this->pid();
   siginfo_t info;
-  // Reaps the process under the lock, so that no signal is sent to another process with the same
-  // pid.
+  // Under the lock, so that no signal is sent to another process with the same pid.
   while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }
   absl::MutexLock lock(&mu_);

@@ -24,33 +24,32 @@ struct CudaServiceOptions {
   int64_t start_timeout_ns = 10 * kNsPerSecond;
 };
 
-// With the service, the workers of one GPU run at the same time. The price: a fault of one worker
-// ends all workers on that GPU. They start again, and no request is blamed.
+// With this service, the workers of one GPU run at the same time. The price: a fault of one ends
+// all there; they start again, and no request is blamed.
 //
-// Runs the service's control program in the foreground, in its own process group and folder. Never
-// changes a setting of the device, and never touches another service. First ends a service that a
-// killed daemon left in this folder. A service that dies is started again; its clients, the
-// workers, end by themselves.
+// Runs the control program in its own process group and folder, and starts it again if it dies.
+// Never changes a setting of the device, never touches another service, but ends one that a killed
+// daemon left in this folder.
 //
-// Owned by the daemon, made before the first worker and destroyed after the last; the logger
-// outlives it. Beside the request's path, never on it. Thread-safe.
+// Owned by the daemon, made before the first worker, destroyed after the last; the logger outlives
+// it. Thread-safe.
 class CudaService {
  public:
-  // Sets variables in this process's environment that tell workers where the service is. REQUIRES:
-  // this process has no other thread yet.
+  // Tells workers by this process's environment where the service is. REQUIRES: this process has no
+  // other thread yet.
   static void SetEnvironment(const std::string& folder);
 
-  // Blocks until clients can connect. FAILED_PRECONDITION, with advice for the operator, if the
-  // program is missing, ends at once or does not listen in time.
+  // Blocks until clients can connect. FAILED_PRECONDITION, with advice, if the program is missing,
+  // ends at once or does not listen in time.
   static absl::StatusOr<std::unique_ptr<CudaService>> Start(CudaServiceOptions options,
                                                             Logger* logger);
 
-  // Ends the service and blocks until all its processes are gone.
+  // Blocks until all its processes are gone.
   ~CudaService();
   CudaService(const CudaService&) = delete;
   CudaService& operator=(const CudaService&) = delete;
 
-  // The control program's pid; -1 if there is none.
+  // The control program's; -1: none.
   pid_t pid() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -59,21 +58,21 @@ class CudaService {
 
   absl::Status Spawn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status WaitUntilItListens() ABSL_LOCKS_EXCLUDED(mu_);
-  // Blocks until the program has ended; returns its wait status.
+  // Blocks; returns the wait status.
   int Reap() ABSL_LOCKS_EXCLUDED(mu_);
   // The thread: restarts the service until the destructor ends it.
   void KeepAlive() ABSL_LOCKS_EXCLUDED(mu_);
-  // Waits before the next start. False if the destructor ended the wait.
+  // False if the destructor ended the wait.
   bool Rest(uint32_t failures) ABSL_LOCKS_EXCLUDED(mu_);
 
   const CudaServiceOptions options_;
   Logger* const logger_;
 
   mutable absl::Mutex mu_;
-  pid_t pid_ ABSL_GUARDED_BY(mu_) = -1;  // not reaped, so still this process's child
+  pid_t pid_ ABSL_GUARDED_BY(mu_) = -1;  // not reaped
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
 
-  std::thread thread_;  // runs KeepAlive()
+  std::thread thread_;
 };
 
 }  // namespace mpsd

@@ -15,7 +15,7 @@ struct KnownSignal {
   bool is_outside;  // no process sends it to itself by a fault of its own
 };
 
-// The limit of processor time counts a process's whole life, so it says nothing about the last
+// SIGXCPU is outside: its limit counts a process's whole life, and says nothing of the last
 // request.
 constexpr KnownSignal kKnownSignals[] = {
     {SIGABRT, "SIGABRT", false}, {SIGBUS, "SIGBUS", false},   {SIGFPE, "SIGFPE", false},

@@ -1,4 +1,4 @@
-// ExitReason: how a worker process ended, by its wait status and the front end's facts. Pure.
+// ExitReason: how a worker process ended. Pure.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace mpsd {
 
-// Why the front end killed the worker, or asked it to go.
+// Why the front end ended the worker.
 struct ExitVerdict {
   WorkerExit exit = WorkerExit::kAsked;  // kHang, kProtocol or kAsked
   std::string text;                      // "no progress for 30 s"
@@ -18,9 +18,9 @@ struct ExitVerdict {
 struct ExitFacts {
   int wait_status = 0;
   std::optional<ExitVerdict> verdict;
-  bool said_failure = false;      // it sent a Failure
-  bool was_stopped = false;       // stopped from outside when it was killed for its silence
-  bool memory_was_short = false;  // the kernel killed it for lack of memory
+  bool said_failure = false;
+  bool was_stopped = false;       // from outside, when it was killed for its silence
+  bool memory_was_short = false;  // the kernel killed it for that
 };
 
 struct ExitReason {
@@ -31,9 +31,8 @@ struct ExitReason {
   bool counts = true;  // says something about the model, or what it runs on
 };
 
-// Crashes are a signal of the process's own doing, an exit while it served, and a hang: the
-// requests in it are suspects. SIGKILL, SIGTERM, SIGSTOP and their like come from outside and say
-// nothing about requests. So does SIGXCPU, the end of the processor time of a worker's whole life.
+// Crashes are a signal of the process's own doing, an exit while it served, and a hang: requests in
+// it are suspects. Signals from outside say nothing about requests.
 ExitReason DescribeExit(const ExitFacts& facts);
 
 }  // namespace mpsd

@@ -25,7 +25,7 @@ struct CloseFolder {
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-// Gives the owner all rights to its folder; never through a link.
+// Gives the owner all rights; never through a link.
 Folder OpenFolder(int parent, const char* name) {
   fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW);
   const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -44,8 +44,7 @@ class TreeRemover {
  public:
   TreeRemover(Folder top, int max_steps) : top_(std::move(top)), steps_left_(max_steps) {}
 
-  // Empties the top. A pass leaves behind the folders that it has moved there; the next pass takes
-  // them.
+  // A pass leaves the folders that it has moved to the top to the next pass.
   absl::Status Empty() {
     bool is_empty = false;
     while (!is_empty && status_.ok()) {
@@ -62,7 +61,7 @@ class TreeRemover {
  private:
   int fd() const { return dirfd(top_.get()); }
 
-  // Calls `act` for each entry, until something failed or all steps are used.
+  // Calls `act` until something failed or all steps are used.
   template <typename Act>
   void ForEach(DIR* folder, const Act& act) {
     while (status_.ok()) {
@@ -78,7 +77,7 @@ class TreeRemover {
     }
   }
 
-  // Removes a folder of the top after moving its own folders to the top.
+  // Removes a folder of the top after moving its own folders there.
   void RemoveFolder(const char* name) {
     if (!IsFolder(fd(), name)) return Note("cannot remove a file");
     const Folder folder = OpenFolder(fd(), name);
@@ -88,7 +87,7 @@ class TreeRemover {
       if (unlinkat(from, inner, 0) == 0) return;
       if (!IsFolder(from, inner)) return Note("cannot remove a file");
       fchmodat(from, inner, 0700, AT_SYMLINK_NOFOLLOW);
-      // If the worker uses that name already, the next number follows.
+      // If the worker uses that name, the next number follows.
       const std::string moved = absl::StrCat(".moved-", next_name_++);
       if (renameat(from, inner, fd(), moved.c_str()) != 0 && errno != ENOTEMPTY &&
           errno != EEXIST && errno != ENOTDIR) {

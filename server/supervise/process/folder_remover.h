@@ -1,4 +1,4 @@
-// FolderRemover: removes the folders of dead workers on a thread of its own.
+// FolderRemover: removes the folders of dead workers, on a thread of its own.
 #pragma once
 
 #include <functional>
@@ -14,22 +14,21 @@
 
 namespace mpsd {
 
-// Limit on entries that one call removes or moves.
+// Limit of the entries that one call removes or moves.
 inline constexpr int kMaxTreeSteps = 4'000'000;
 
-// Removes the folder and its contents, whatever their depth and modes: a model's code has written
-// them. Removes symbolic links, does not follow them. Moves inner folders to the top first, so it
-// holds two descriptors and a constant stack. OK if nothing is left or was there. Otherwise returns
-// the first reason, and the rest stays. Blocks for at most `max_steps` steps. Thread-safe.
+// Removes the folder, whatever depth and modes a model's code gave it, and follows no links. Moves
+// inner folders to the top first, so it needs two descriptors and a constant stack. After an error
+// the rest stays. Blocks for at most `max_steps` steps. Thread-safe.
 absl::Status RemoveTree(const std::string& folder, int max_steps = kMaxTreeSteps);
 
-// A folder may hold gigabytes, and a dying worker may still write to it. Neither may delay the
-// supervisor. Owned by the LocalWorkerHost. Thread-safe.
+// The supervisor must not wait for gigabytes, nor for a dying worker that still writes. Owned by
+// the LocalWorkerHost. Thread-safe.
 class FolderRemover {
  public:
   // Removes a folder and its contents; after an error some may be left.
   using RemoveAll = std::function<absl::Status(const std::string&)>;
-  // Called on the remover's thread for a folder that stays, with the reason.
+  // On the remover's thread, for a folder that stays.
   using GivenUp = std::function<void(const std::string& folder, const absl::Status& why)>;
 
   // kTries times `try_every` is twice as long as a worker outlives a killed front end.
@@ -42,13 +41,11 @@ class FolderRemover {
   // Blocks until all folders are gone or given up.
   ~FolderRemover();
 
-  // Starts the thread. Called once, before the first Remove(): a worker's death must not depend on
-  // whether the host still has a thread.
+  // Called once, before the first Remove(): a worker's death must not depend on a thread that the
+  // host cannot give.
   void Start();
 
-  // Removes the folder and its contents later. Removes symbolic links, does not follow them. If
-  // something is left, because descriptors are short or a process still writes there, the thread
-  // tries again, kTries times in all. REQUIRES: Start() was called.
+  // Removes the folder later, in up to kTries tries. REQUIRES: Start() was called.
   void Remove(std::string folder);
 
   static constexpr int kTries = 40;

@@ -52,8 +52,8 @@ absl::Status LocalWorkerHost::Open() {
   return absl::OkStatus();
 }
 
-// The former daemon's workers may still run. Their folders get another name, under which the
-// remover tries until nobody writes to them.
+// The former daemon's workers may still run. Their folders get another name until nobody writes to
+// them.
 absl::Status LocalWorkerHost::RemoveLeftovers() {
   const std::string left = temporary_folder_ + ".left";
   RemoveTree(left).IgnoreError();

@@ -16,23 +16,19 @@
 
 namespace mpsd {
 
-// Which program runs the workers of a model.
+// Knows the program for a model's format.
 //
 //   mpsd-worker            models of all formats; links libtorch where the build has it
-//   mpsd-worker-synthetic  synthetic models only; a build without libtorch has no need of it
+//   mpsd-worker-synthetic  synthetic models only; libtorch would cost 0.2 s and 55 MB a process
 //
-// Both are made of the same sources. Linking libtorch costs a process 0.2 s of a processor and 55
-// MB before it reads a model: libtorch registers its operators in the process's own heap, where
-// processes cannot share them. A synthetic model uses none of that.
-//
-// Looks for the programs once, in the constructor. Owned by the LocalWorkerHost, which asks at each
-// spawn. Immutable, so thread-safe. Without the second program the first one runs all models.
+// Looks for them once, in the constructor; without the second the first runs all. Owned by the
+// LocalWorkerHost. Immutable, so thread-safe.
 class WorkerBinaries {
  public:
   // Suffix of the second program's name.
   static constexpr char kSyntheticSuffix[] = "-synthetic";
 
-  // `worker` is the path of mpsd-worker; the other program lies beside it.
+  // The other program lies beside it.
   explicit WorkerBinaries(std::string worker);
 
   const std::string& For(ModelFormat format) const {
@@ -49,17 +45,14 @@ class WorkerBinaries {
 //        ╰── Wait ◀── poller ◀── control socket, output pipe, exit
 //                        ╰◀───── bell ◀── Wake, from any thread
 //
-// Every worker gets a folder with a number that no other worker of this daemon has. So a respawned
-// worker never meets its predecessor's files.
+// No two workers of this daemon get the same folder, so none meets its predecessor's files.
 //
-// Made by the daemon, owned by its supervisor. Lives on the supervisor's thread except Open() and
-// Wake(), as WorkerHost. The destructor blocks until the folders of all dead workers are removed or
-// given up.
+// Owned by the supervisor. Lives on the supervisor's thread except Open() and Wake(). The
+// destructor blocks until the folders of dead workers are removed or given up.
 class LocalWorkerHost final : public WorkerHost {
  public:
-  // `temporary_folder` belongs to this daemon alone; each worker gets a folder in it. Open() has
-  // folders of a killed daemon removed. The logger outlives the host and is told of folders that
-  // stay.
+  // `temporary_folder` is this daemon's alone; Open() has a killed daemon's folders removed. The
+  // logger outlives the host and is told of folders that stay.
   LocalWorkerHost(std::string worker_binary, std::string temporary_folder, Logger* logger);
 
   absl::Status Open() override;
@@ -77,9 +70,8 @@ class LocalWorkerHost final : public WorkerHost {
   const std::string temporary_folder_;
   FolderRemover remover_;
 
-  // Used on the supervisor's thread.
   platform::Poller poller_;
-  uint64_t next_folder_ = 1;  // an old folder may still be being removed, so none is used twice
+  uint64_t next_folder_ = 1;  // never used twice: an old folder may still be there
 
   absl::Mutex mu_;
   platform::Bell wake_ ABSL_GUARDED_BY(mu_);

@@ -20,10 +20,9 @@ namespace mpsd {
 namespace {
 
 // This process's environment with the worker's own settings:
-// - Thread counts. Otherwise each library would start one thread for each core, and compiled
-//   packages bring a count of their own.
-// - No binding of threads to processors. The threads of several workers would be bound to the same
-//   ones, and the sandbox denies binding another thread.
+// - Thread counts. Otherwise each library would start a thread for each core.
+// - No binding of threads to processors. All workers would get the same ones, and the sandbox
+//   denies it.
 // - A temporary folder that is removed with everything in it.
 std::vector<std::string> Environment(const SpawnedWorkerOptions& options) {
   const std::string threads = absl::StrCat(options.threads);
@@ -124,7 +123,7 @@ SpawnedWorkerProcess::~SpawnedWorkerProcess() {
 
 absl::Status SpawnedWorkerProcess::Send(const Message& message, absl::Span<const int> fds) {
   if (absl::Status status = writer_.Queue(message, fds); !status.ok()) return status;
-  // A failure now recurs at the next tick, or is over by then.
+  // A failure recurs at the next tick, or is over by then.
   Flush().IgnoreError();
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// SpawnedWorkerProcess: a WorkerProcess that is a child process of this one.
+// SpawnedWorkerProcess: a WorkerProcess that is a child of this one.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@ namespace mpsd {
 struct SpawnedWorkerOptions {
   std::string binary;
   std::string model;             // for failpoints that spare a model
-  std::string temporary_folder;  // this incarnation's alone, removed after its end
+  std::string temporary_folder;  // this incarnation's, removed after its end
   uint32_t threads = 1;          // BLAS and OpenMP threads for each lane
 };
 
-// Lives on the supervisor's thread, like the poller that reports its events.
+// Lives on the supervisor's thread, as the poller does.
 class SpawnedWorkerProcess final : public WorkerProcess {
  public:
-  // Makes the temporary folder (mode 0700) and spawns the binary. After an error the remover gets
-  // the folder, and nothing else is left. The poller and the remover outlive the process.
+  // The folder's mode is 0700. After an error the remover gets it, and nothing else is left. Poller
+  // and remover outlive the process.
   static absl::StatusOr<std::unique_ptr<SpawnedWorkerProcess>> Spawn(
       const SpawnedWorkerOptions& options, platform::Poller* poller, uint64_t first_token,
       FolderRemover* remover);

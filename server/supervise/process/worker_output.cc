@@ -12,7 +12,7 @@ namespace mpsd {
 
 namespace {
 
-// Both ranges of control characters: a terminal may obey the second one too.
+// A terminal may obey the second range too.
 bool IsControl(absl::string_view character) {
   if (character.size() == 1) return !absl::ascii_isprint(character[0]);
   return character[0] == '\xC2' && static_cast<uint8_t>(character[1]) < 0xA0;

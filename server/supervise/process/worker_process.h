@@ -1,4 +1,4 @@
-// WorkerProcess: one incarnation of a worker: a process with its control socket and output.
+// WorkerProcess: one incarnation of a worker.
 #pragma once
 
 #include <sys/types.h>
@@ -13,16 +13,16 @@
 
 namespace mpsd {
 
-// Events of a worker; their tokens follow the one that it was spawned with.
+// Their tokens begin with the one that the worker was spawned with.
 enum class WorkerEvent {
-  kControl,  // the control socket holds something, or has ended
-  kOutput,   // the output pipe holds something, or has ended
-  kExit,     // the process has exited; Reap() may still say -1 for a moment
+  kControl,  // something to read, or the end
+  kOutput,   // something to read, or the end
+  kExit,     // Reap() may still say -1 for a moment
 };
 inline constexpr uint64_t kTokensPerWorker = 3;
 
-// Made by WorkerHost::Spawn(), owned by its SupervisedWorker. Beside the request's path, never on
-// it. Lives on the supervisor's thread. Only Reap(true) blocks.
+// Made by WorkerHost::Spawn(), owned by its SupervisedWorker. Lives on the supervisor's thread.
+// Only Reap(true) blocks.
 //
 // Invariants:
 //   1. The process is gone only when Reap() has returned its wait status. Until then it may write
@@ -37,25 +37,23 @@ class WorkerProcess {
 
   virtual pid_t pid() const = 0;
 
-  // Queues a message with copies of the descriptors. The rest that the socket does not take at once
-  // leaves with Flush(), which the caller calls at each tick. RESOURCE_EXHAUSTED if the worker has
-  // left too much unread. A worker that is gone is no error here: its exit tells.
+  // Copies the descriptors. The rest that the socket does not take leaves with Flush(), called at
+  // each tick. RESOURCE_EXHAUSTED if the worker has left too much unread. A worker that is gone is
+  // no error: its exit tells.
   virtual absl::Status Send(const Message& message, absl::Span<const int> fds) = 0;
 
-  // Sends what is queued. An error says why the kernel takes nothing for a living worker, such as
-  // too many descriptors in flight; the next call tries again.
+  // An error says why the kernel takes nothing for a living worker; the next call tries again.
   virtual absl::Status Flush() = 0;
 
-  // The next message, once the control token was reported. OUT_OF_RANGE if no whole message is
-  // there, UNAVAILABLE at end of file; any other error means that the worker broke the protocol.
+  // Called once the control token was reported. OUT_OF_RANGE: no whole message; UNAVAILABLE: end of
+  // file; any other error: the worker broke the protocol.
   virtual absl::StatusOr<MessageReader::Received> Receive() = 0;
 
-  // A piece of the output, once the output token was reported; may be empty.
+  // Called once the output token was reported; the text may be empty.
   virtual std::string ReadOutput() = 0;
   virtual bool output_ended() const = 0;
 
-  // While paused, the output token is not reported and nobody reads. The worker waits once its pipe
-  // is full.
+  // While paused the output token is not reported, and the worker waits once its pipe is full.
   virtual void PauseOutput(bool paused) = 0;
 
   // Closes the control socket; a healthy worker then exits. Idempotent.
@@ -67,11 +65,11 @@ class WorkerProcess {
   // Sends SIGKILL, unless the process was reaped.
   virtual void Kill() = 0;
 
-  // The wait status, once the exit token was reported or Kill() was called; -1 while the process
-  // lives. With `wait`, blocks until the process is gone. REQUIRES: it was not reaped before.
+  // Called once the exit token was reported or Kill() was called. -1 while the process lives; with
+  // `wait` it blocks until the end. REQUIRES: it was not reaped before.
   virtual int Reap(bool wait) = 0;
 
-  // The process's resident bytes; 0 if unknown.
+  // 0: unknown.
   virtual uint64_t ResidentBytes() const = 0;
 };
 

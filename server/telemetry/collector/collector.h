@@ -1,4 +1,4 @@
-// Collector: a program, such as OpenTelemetry's, that takes messages with spans or with figures.
+// Collector: a program that takes spans or figures.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@ class Collector {
  public:
   virtual ~Collector() = default;
 
-  // Hands one message over (OtlpMessage()). UNAVAILABLE: the same message may be taken later. Any
-  // other error: never. Waits for at most `timeout_ns`, and about a second once `cut` is true.
+  // `message` is OtlpMessage()'s. UNAVAILABLE: the same message may be taken later. Any other
+  // error: never. Waits for at most `timeout_ns`, and about a second once `cut` is true.
   virtual absl::Status Take(const std::string& message, int64_t timeout_ns,
                             const std::atomic<bool>& cut) = 0;
 };

@@ -1,4 +1,4 @@
-// CollectorCall: hands spans or figures to a collector by OTLP, over HTTP or gRPC.
+// CollectorCall: hands messages to a collector by OTLP, over HTTP or gRPC.
 #pragma once
 
 #include <curl/curl.h>
@@ -18,11 +18,10 @@ enum class OtlpSignal { kTraces, kMetrics };
 //   grpc://HOST:PORT           a unary call of TraceService, or MetricsService
 //
 // The schemes https and grpcs have TLS, which trusts what the system trusts. No proxy and no
-// redirect is followed. Whatever the collector sends is read and thrown away, except its status.
-// Owned by the daemon. Thread-compatible.
+// redirect is followed. Owned by the daemon. Thread-compatible.
 class CollectorCall final : public Collector {
  public:
-  // REQUIRES: CollectorFault() (server/config) finds nothing wrong with the address.
+  // REQUIRES: CollectorFault() finds nothing wrong with the address.
   CollectorCall(absl::string_view address, OtlpSignal signal);
   CollectorCall(const CollectorCall&) = delete;
   ~CollectorCall() override;

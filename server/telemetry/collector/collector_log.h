@@ -11,10 +11,9 @@ namespace mpsd {
 // Owned by an exporter. Thread-compatible.
 class CollectorLog {
  public:
-  // `what` is sent: "spans". Both outlive it.
+  // `what` is sent: "spans".
   CollectorLog(Logger* logger, const char* what) : logger_(logger), what_(what) {}
 
-  // The outcome of a delivery.
   void Note(const absl::Status& outcome) {
     if (fails_ == !outcome.ok()) return;
     fails_ = !outcome.ok();

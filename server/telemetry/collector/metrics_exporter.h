@@ -1,4 +1,4 @@
-// MetricsExporter: takes the figures of /metrics to a collector, again and again.
+// MetricsExporter: takes the figures of /metrics to a collector.
 #pragma once
 
 #include <atomic>
@@ -15,22 +15,20 @@
 namespace mpsd {
 
 struct MetricsExporterOptions {
-  OtlpAttributes resource;  // the sender
+  OtlpAttributes resource;
   int64_t interval_ns = 0;  // between two messages
   int64_t timeout_ns = 10 * kNsPerSecond;
 };
 
-// A message that the collector does not take is not sent again: the next one has the same sums, and
-// newer. The log tells once that the collector fails, and once that it works again. Owned by the
-// daemon. Thread-compatible.
+// A message that the collector does not take is not sent again: the next one has newer sums. Owned
+// by the daemon. Thread-compatible.
 class MetricsExporter {
  public:
-  // Starts the thread "mpsd-metrics". The page takes no further limit or source. The pointers
-  // outlive the exporter.
+  // Starts the thread "mpsd-metrics". The page takes no further limit or source.
   MetricsExporter(const MetricsPage* page, Collector* collector, MetricsExporterOptions options,
                   Logger* logger);
 
-  // Joins the thread; cuts a call that waits for the collector.
+  // Cuts a call that waits for the collector.
   ~MetricsExporter();
 
  private:

@@ -15,7 +15,7 @@ constexpr uint64_t kCumulative = 2;  // AggregationTemporality
 
 uint64_t Bits(double value) { return absl::bit_cast<uint64_t>(value); }
 
-// The fields that NumberDataPoint and HistogramDataPoint share. The labels' number differs.
+// Fields that NumberDataPoint and HistogramDataPoint share.
 std::string PointOf(const ClientMetric& metric, uint32_t labels_field, int64_t start_ns,
                     int64_t now_ns) {
   std::string point;

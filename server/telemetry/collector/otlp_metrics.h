@@ -1,4 +1,4 @@
-// OtlpMetrics: the figures of /metrics in OTLP, OpenTelemetry's protocol.
+// OtlpMetrics: the figures of /metrics in OTLP.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace mpsd {
 
-// The families with series as fields of the protobuf message ScopeMetrics: a part of OtlpMessage().
-// Counters and histograms are sums since `start_ns`. Both times are since the Unix epoch. Pure.
+// Fields of the protobuf message ScopeMetrics: a part of OtlpMessage(). Sums are since `start_ns`.
+// Both times are since the Unix epoch. Pure.
 std::string OtlpMetrics(const std::vector<prometheus::MetricFamily>& families, int64_t start_ns,
                         int64_t now_ns);
 

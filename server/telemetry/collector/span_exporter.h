@@ -25,26 +25,25 @@
 namespace mpsd {
 
 struct SpanExporterOptions {
-  OtlpAttributes resource;           // the sender
+  OtlpAttributes resource;
   size_t queued_traces = 2048;       // requests whose spans may wait
   size_t message_traces = 512;       // requests in a message
   int64_t gather_ns = kNsPerSecond;  // a message waits so long for further requests
   int64_t timeout_ns = 10 * kNsPerSecond;
-  int tries = 4;                          // each message has so many
-  int64_t first_retry_ns = kNsPerSecond;  // doubles with each further one
-  int64_t last_call_ns = kNsPerSecond;    // the daemon's end waits so long for the collector
+  int tries = 4;                          // for each message
+  int64_t first_retry_ns = kNsPerSecond;  // doubles each time
+  int64_t last_call_ns = kNsPerSecond;    // at the daemon's end
 };
 
-// Owned by the daemon. Lossy: what the collector does not take counts in lost_traces, a request
-// each. The log tells once that the collector fails, and once that it works again. Thread-safe.
+// Owned by the daemon. Lossy: a request that the collector does not take counts in lost_traces.
+// Thread-safe.
 class SpanExporter final : public SpanSink {
  public:
-  // Starts the thread "mpsd-spans". The pointers outlive the exporter.
+  // Starts the thread "mpsd-spans".
   SpanExporter(Collector* collector, SpanExporterOptions options, Logger* logger,
                ServerMetrics* metrics);
 
-  // Sends what waits in one message, and joins the thread. A collector that does not answer costs
-  // about two seconds.
+  // Sends what waits in one message. A collector that does not answer costs about two seconds.
   ~SpanExporter() override;
 
   // Waits only for others of this queue.
@@ -52,7 +51,7 @@ class SpanExporter final : public SpanSink {
 
  private:
   void Run();
-  // The next requests' spans; none at the end.
+  // None at the end.
   std::vector<std::string> NextBatch() ABSL_LOCKS_EXCLUDED(mu_);
   absl::Status Deliver(const std::string& message);
   // Returns once the time is over, or at the end.

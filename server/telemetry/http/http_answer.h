@@ -9,17 +9,16 @@
 
 namespace mpsd {
 
-// A value. The type is a constant.
+// A value.
 struct HttpAnswer {
   int code = 200;
   const char* content_type = "text/plain; charset=utf-8";
   std::string body;
 };
 
-// The answer to a GET that the gate has let in. /metrics gives the page. Its form is OpenMetrics'
-// if the header Accept names that form. /livez and /readyz give the state of `health`. Their names
-// under /v2/health give the state as {"live":true} or {"ready":true}. Other paths are 404.
-// Thread-safe.
+// The answer to a GET that the gate has let in. /metrics gives the page, as OpenMetrics if `accept`
+// names that form. /livez and /readyz give the state as text. Under /v2/health the state is JSON.
+// Other paths are 404. Thread-safe.
 HttpAnswer AnswerTo(absl::string_view path, absl::string_view accept, const MetricsPage& page,
                     HealthSource* health);
 

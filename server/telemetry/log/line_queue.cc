@@ -14,7 +14,7 @@
 namespace mpsd {
 namespace {
 
-// The end of spdlog's queue: writes each formatted line to the file. Lives on spdlog's thread.
+// The end of spdlog's queue. Lives on spdlog's thread.
 class FileSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   FileSink(LogFile* file, std::atomic<uint64_t>* lost_lines)
@@ -44,7 +44,6 @@ struct LineQueue::Impl {
             thread_name, std::make_shared<FileSink>(file.get(), lost_lines), pool,
             spdlog::async_overflow_policy::overrun_oldest)) {}
 
-  // Adds the lines that spdlog's queue has dropped since the last call.
   void CountOverruns() {
     absl::MutexLock lock(&mu);
     const size_t overruns = pool->overrun_counter();

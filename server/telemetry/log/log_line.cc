@@ -28,7 +28,7 @@ Json ToJson(const LogField::Value& value) {
       value);
 }
 
-// A plain word stays as it is; anything else is quoted, so that the text is one line.
+// Quotes anything but a plain word, so that the text is one line.
 std::string Readable(const LogField::Value& value) {
   const auto* text = std::get_if<std::string_view>(&value);
   const bool plain = text != nullptr && !text->empty() && text->size() <= kTextBytes &&

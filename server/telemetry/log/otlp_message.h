@@ -10,15 +10,14 @@
 
 namespace mpsd {
 
-// Names and texts that describe the sender ("service.name" and the like), a span, or a figure.
+// Describe the sender ("service.name" and the like), a span, or a figure.
 using OtlpAttributes = std::vector<std::pair<std::string, std::string>>;
 
-// Writes each as a field of that number. Pure.
+// Pure.
 void PutOtlpAttributes(uint32_t field, const OtlpAttributes& attributes, std::string* out);
 
-// The message that hands parts to a collector. OtlpSpans() makes the parts of an
-// ExportTraceServiceRequest, and OtlpMetrics() makes the parts of an ExportMetricsServiceRequest.
-// The fields of both have the same numbers. Pure.
+// The parts are OtlpSpans() of an ExportTraceServiceRequest, or OtlpMetrics() of an
+// ExportMetricsServiceRequest: their fields have the same numbers. Pure.
 std::string OtlpMessage(const OtlpAttributes& resource, absl::Span<const std::string> parts);
 
 }  // namespace mpsd

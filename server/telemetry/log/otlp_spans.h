@@ -1,5 +1,4 @@
-// OtlpSpans: spans in OTLP, OpenTelemetry's protocol, as JSON for files or as protobuf for
-// collectors.
+// OtlpSpans: spans in OTLP, as JSON for files or as protobuf for collectors.
 #pragma once
 
 #include <string>
@@ -10,10 +9,10 @@
 
 namespace mpsd {
 
-// A request's spans as a line of JSON, which is a message by itself. Pure.
+// The request's spans as a line of JSON, which is a message by itself. Pure.
 std::string OtlpLine(const EndedRequest& request, const std::vector<TraceSpan>& spans);
 
-// A request's spans as fields of the protobuf message ScopeSpans. Pure.
+// The same as fields of the protobuf message ScopeSpans. Pure.
 std::string OtlpSpans(const EndedRequest& request, const std::vector<TraceSpan>& spans);
 
 }  // namespace mpsd

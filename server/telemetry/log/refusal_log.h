@@ -1,9 +1,5 @@
 // RefusalLog: counts and logs the calls that the gate refused.
 //
-// A refused client may try again without end, with a line for each try. So counters tell an
-// operator how many there were (mpsd_unauthenticated_calls_total, mpsd_denied_calls_total), and a
-// few lines tell the peer and the method, as the event "call_refused":
-//
 //   {"time":…,"level":"warn","event":"call_refused","reason":"denied",
 //    "method":"/inference.GRPCInferenceService/RepositoryModelLoad","peer":"ipv4:10.0.0.7:52114"}
 //
@@ -23,24 +19,18 @@
 
 namespace mpsd {
 
-// The counters count every refusal; the log gets kLinesPerSecond lines a second. That is far fewer
-// than the log itself allows, so that refusals cannot crowd out other warnings. All callers share
-// it.
-//
-// Stands beside the Gate: a caller with a verdict other than kAllowed calls Tell() once. Never
-// decides, and never sees a credential. Owned by the daemon. Thread-safe; holds its mutex only to
-// check the rate.
+// A refused client may try again without end. So counters count every refusal, and the log gets
+// kLinesPerSecond lines a second, which cannot crowd out other warnings. Never sees a credential.
+// Owned by the daemon. Thread-safe.
 class RefusalLog {
  public:
-  // The referents outlive the refusal log.
   RefusalLog(AccessMetrics* metrics, Logger* logger, const Clock* clock)
       : metrics_(metrics),
         logger_(logger),
         clock_(clock),
         lines_(kLinesPerSecond, clock->NowNs()) {}
 
-  // Records that `peer`, an address, was refused `method`. Counts first, so that a refusal without
-  // a line counts too. Does not wait. REQUIRES: verdict != Verdict::kAllowed.
+  // `peer` is an address. Does not wait. REQUIRES: verdict != Verdict::kAllowed.
   void Tell(Verdict verdict, std::string_view method, std::string_view peer)
       ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -1,4 +1,4 @@
-// TraceSpans: the spans of a traced request that has ended, and their lines in a file.
+// TraceSpans: the spans of a traced request that has ended.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace mpsd {
 
-// Clients choose names and ids of any length; a span has so many bytes of each.
+// The limit of names and ids, which clients choose.
 inline constexpr size_t kSpanTextBytes = 512;
 
-// One span, in nanoseconds since the Unix epoch. A value.
+// Times are in nanoseconds since the Unix epoch. A value.
 struct TraceSpan {
   std::string name;
   std::string id;
@@ -23,14 +23,13 @@ struct TraceSpan {
   int64_t end_ns;
 };
 
-// The text as spans have it: cut, and with U+FFFD for bytes that are not UTF-8. Pure.
+// Cut, and with U+FFFD for bytes that are not UTF-8. Pure.
 std::string SpanText(absl::string_view text);
 
-// The request's own span, and the spans of its stages, which get ids. REQUIRES: the request has a
-// span. Pure.
+// `ids` are for the stages. REQUIRES: the request has a span. Pure.
 std::vector<TraceSpan> SpansOf(const EndedRequest& request, const std::string ids[4]);
 
-// A JSON object for each span, each a line. Pure.
+// A line of JSON for each span. Pure.
 std::string SpanLines(const EndedRequest& request, const std::vector<TraceSpan>& spans);
 
 }  // namespace mpsd

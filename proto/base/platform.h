@@ -43,8 +43,8 @@ absl::StatusOr<void*> MapSharedMemory(int fd, uint64_t bytes, bool writable);
 void UnmapSharedMemory(void* data, uint64_t bytes);
 uint64_t PageBytes();
 
-// A client's, opened but not mapped. Its owner may change content at any time, and size if the
-// system allows.
+// A client's object, opened but not mapped. Its owner may change the content at any time, and the
+// size if the system allows.
 struct NamedMemory {
   UniqueFd fd;
   uint64_t bytes = 0;
@@ -64,7 +64,7 @@ absl::Status WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> so
 // `expected`. The mapping may be read-only. False only if the time-out ended the sleep.
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns);
 
-// One sleeper, in any process.
+// Wakes one sleeper, in any process.
 void WakeWord(const std::atomic<uint32_t>* word);
 
 // `poll_fd` is readable from a ring until a clear. A peer may ring through `ring_fd`. Several rings
@@ -126,7 +126,7 @@ absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
 absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
                                        absl::Span<const int> fds);
 
-// When the thread that spawned this process ends, where the system can.
+// The kernel kills this process when the thread that spawned it ends, where the system can.
 void DieWithParent();
 
 // Hides it from other processes of this user and from core files, where the system can, for the
@@ -140,16 +140,16 @@ void DieFirstOfMemory();
 // if the system does not tell.
 uint64_t OutOfMemoryKills();
 
-// The calling thread; keeps 15 bytes.
+// Names the calling thread; keeps 15 bytes.
 void NameThread(const char* name);
 
 // ---- the host ----
 
-// Within its cgroup (v1 or v2) and on the host.
+// The memory left to this process, in its cgroup (v1 or v2) and on the host.
 uint64_t AvailableMemoryBytes();
 uint64_t ResidentMemoryBytes(pid_t pid);
 
-// All threads, since the start; 0: not known.
+// Counts all threads since the start; 0: not known.
 double CpuSeconds(pid_t pid);
 
 // The part that affinity and cgroup quota leave; at least 1.
@@ -171,8 +171,8 @@ absl::StatusOr<std::string> ExecutablePath();
 // Leaves the program out. Empty if the system does not tell.
 std::vector<std::string> Arguments();
 
-// Reopens the file even if it was renamed or removed. Empty if the system has no path that a
-// sandbox can allow.
+// A path that reopens the file even if it was renamed or removed. Empty if the system has no path
+// that a sandbox can allow.
 std::string PathOfOpenFile(int fd);
 
 }  // namespace mpsd::platform

@@ -22,10 +22,10 @@ namespace mpsd::client {
 namespace {
 
 constexpr int kMaxReplyBytes = 1 << 30;
-// A call on a channel that has failed ends at once; this is for one that connects after all.
+// A call on a failed channel ends at once; this is for a channel that connects after all.
 constexpr absl::Duration kFaultWait = absl::Seconds(1);
 
-// "unix:/path" and the hosts of StaysOnThisHost(), with a port.
+// The address has a port.
 bool IsLocal(absl::string_view address) {
   if (absl::StartsWith(address, "unix:")) return true;
   absl::string_view host = address.substr(0, address.rfind(':'));
@@ -40,7 +40,7 @@ grpc::ChannelArguments ChannelArguments() {
   return arguments;
 }
 
-// Why a channel that has failed does, in gRPC's words: a call on it fails at once with them.
+// A call on a failed channel fails at once, with gRPC's words.
 std::string FaultOf(const std::shared_ptr<grpc::Channel>& channel) {
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + kFaultWait));
@@ -50,8 +50,8 @@ std::string FaultOf(const std::shared_ptr<grpc::Channel>& channel) {
       .error_message();
 }
 
-// Blocks until the channel is connected or has failed, or `deadline` has passed. The error is for
-// the caller of Connect().
+// Waits until the channel is connected or has failed, or until `deadline`. The error is
+// Connect()'s.
 absl::Status WaitConnected(const std::shared_ptr<grpc::Channel>& channel,
                            const std::string& address, bool tls, absl::Time deadline) {
   const auto until = absl::ToChronoTime(deadline);

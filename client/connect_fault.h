@@ -7,8 +7,7 @@
 
 namespace mpsd::client {
 
-// The text of Client::Connect() for a connection that failed. It looks in `fault`, gRPC's text, for
-// words that tell the case; `tls` is whether the client speaks TLS.
+// Looks in gRPC's text `fault` for words that tell the case; `tls`: the client speaks TLS.
 //
 //   nobody listens                   no server is reachable at A: Connection refused
 //   the authority is another one     the certificate of the server at A is not trusted
@@ -17,7 +16,7 @@ namespace mpsd::client {
 //   only the server does             the server at A hangs up; it may want TLS
 //   a client certificate is missing  the server at A hangs up during the TLS handshake; …
 //
-// If no case fits, it passes on the last part of gRPC's text. Thread-safe.
+// Otherwise the last part of gRPC's text. Thread-safe.
 std::string ConnectFaultText(absl::string_view address, bool tls, absl::string_view fault);
 
 }  // namespace mpsd::client

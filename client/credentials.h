@@ -1,4 +1,4 @@
-// ChannelCredentials: what a connection of this folder and of client/traffic shows to the server.
+// ChannelCredentials: the TLS that a connection shows to the server, or none.
 #pragma once
 
 #include <grpcpp/security/credentials.h>
@@ -9,8 +9,7 @@
 
 namespace mpsd::client {
 
-// TLS with the certificates of `options`, or none of it. The token is no part of them: each call
-// carries it. Thread-safe.
+// Each call carries the token instead. Thread-safe.
 std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const ConnectOptions& options);
 
 }  // namespace mpsd::client

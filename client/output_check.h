@@ -1,4 +1,4 @@
-// OutputCheck: whether an output of an answer fits itself. For the sources that read answers.
+// OutputCheck: whether an output of an answer fits itself.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,10 +7,9 @@
 
 namespace mpsd::client {
 
-// INTERNAL names an output of an unknown datatype. It also names one whose bytes, in the answer or
-// in a region, are not as many as its datatype and shape say. The argument `datatype` is the name
-// as the server sent it.
-// The lengths inside BYTES are left to UnpackBytes(). Pure, thread-safe.
+// INTERNAL names an output of an unknown datatype, or whose bytes do not fit datatype and shape.
+// `datatype` is the name that the server sent. UnpackBytes() checks lengths inside BYTES. Pure,
+// thread-safe.
 absl::Status CheckOutput(const InferOutput& output, absl::string_view datatype);
 
 }  // namespace mpsd::client

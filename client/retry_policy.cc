@@ -12,7 +12,7 @@ constexpr char kRetryInfoUrl[] = "type.googleapis.com/google.rpc.RetryInfo";
 constexpr uint32_t kDetailsField = 3;  // google.rpc.Status: Any {type_url:1 value:2}
 constexpr uint32_t kDelayField = 1;    // google.rpc.RetryInfo: Duration {seconds:1 nanos:2}
 
-// The bytes of the first field of that number; empty where there is none.
+// The first field of that number; empty: none.
 absl::string_view TextOf(absl::string_view message, uint32_t field) {
   ProtobufReader reader(message);
   while (reader.Next()) {

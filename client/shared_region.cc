@@ -56,8 +56,7 @@ absl::Status SharedRegion::Map(uint64_t bytes) {
 }
 
 SharedRegion::~SharedRegion() {
-  // The error does not matter: a server that has lost the connection has dropped the region
-  // already.
+  // A server that has lost the connection has dropped the region already.
   if (registered_) client_->UnregisterRegion(name_, absl::Now() + kFarewell).IgnoreError();
   if (data_ != nullptr) munmap(data_, bytes_);
   if (!key_.empty()) shm_unlink(key_.c_str());

@@ -6,8 +6,7 @@
 //   request.outputs = {"output"};
 //   request.output_ranges["output"] = (*region)->Range(kBytes, kBytes);
 //
-// Tensors that lie in a region do not travel through the connection: the server reads inputs from
-// it and writes outputs to it. Worth it for large tensors; small ones go faster inside the message.
+// Worth it for large tensors; small ones go faster inside the message.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +19,13 @@
 
 namespace mpsd::client {
 
-// Create() makes and registers the memory; the destructor unregisters, unmaps and removes it. No
-// call may use it by then. The server knows the region by the client's connection: after a lost
-// connection it must be created again. The client outlives it.
-//
-// Thread-compatible. Blocks in Create() and the destructor, for one call to the server.
+// The destructor unregisters and removes the memory; no call may use it by then. After a lost
+// connection it must be created again. The client outlives it. Create() and the destructor block
+// for one call. Thread-compatible.
 class SharedRegion {
  public:
-  // Makes a region of that name, filled with zeros, which no other user may open. UNIMPLEMENTED
-  // when the server accepts none; other errors are the server's, or the system's. After an error
-  // nothing is left behind.
+  // Zeros, which no other user may open. UNIMPLEMENTED: the server accepts none; other errors are
+  // the server's or the system's, and leave nothing behind.
   static absl::StatusOr<std::unique_ptr<SharedRegion>> Create(Client* client,
                                                               const std::string& name,
                                                               uint64_t bytes, absl::Time deadline);
@@ -39,11 +35,11 @@ class SharedRegion {
 
   const std::string& name() const { return name_; }
 
-  // The memory that both sides see. Not to be written while a call reads it; outputs are complete
-  // when the call has been answered. Valid as long as the region.
+  // Valid as long as the region. Not to be written while a call reads; outputs are complete once
+  // the call is answered.
   absl::Span<char> bytes() { return {data_, bytes_}; }
 
-  // Names a part of the region in an input or output. REQUIRES: the part lies in the region.
+  // REQUIRES: the part lies in the region.
   RegionRange Range(uint64_t offset, uint64_t bytes) const;
 
  private:
@@ -53,7 +49,7 @@ class SharedRegion {
 
   Client* const client_;
   const std::string name_;
-  std::string key_;  // empty: there is no object yet
+  std::string key_;  // empty: no object yet
   char* data_ = nullptr;
   uint64_t bytes_ = 0;
   bool registered_ = false;

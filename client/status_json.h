@@ -1,4 +1,4 @@
-// ReadDaemonStatus: the state of a daemon, as its HTTP route /mpsd/status answers it.
+// ReadDaemonStatus: the state of a daemon, from its HTTP route /mpsd/status.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,8 +7,7 @@
 
 namespace mpsd::client {
 
-// The same as Client::GetDaemonStatus() tells. Fields that a newer daemon has besides are ignored.
-// INTERNAL where the text is no such answer. Pure, thread-safe.
+// Ignores unknown fields. INTERNAL if the text is no such answer. Pure, thread-safe.
 absl::StatusOr<DaemonStatus> ReadDaemonStatus(absl::string_view json);
 
 }  // namespace mpsd::client

@@ -7,9 +7,8 @@
 //   const std::string packed = PackBytes({"first", "second"});
 //   InferInput texts{"TEXT", DataType::kBytes, {2}, packed};              borrows `packed`
 //
-// Bytes are little endian, row-major, without padding. Shapes include the batch dim. A tensor lies
-// either in its bytes or in a shared-memory region (shared_region.h), never in both. FP16 and BF16
-// have no type in C++: set datatype and bytes by hand. All functions are pure and thread-safe.
+// Bytes are little endian, row-major, without padding. Shapes include the batch dim. C++ has no
+// FP16 and BF16: set datatype and bytes by hand. All functions are pure and thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -29,16 +28,15 @@
 
 namespace mpsd::client {
 
-// A part of a shared-memory region that the server knows by name.
+// A part of shared memory that the server knows by name.
 struct RegionRange {
   std::string region;  // empty: no region
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
 
-// An input to send. Borrows its bytes, which must outlive the call; elements of BYTES as
-// PackBytes() writes them. Whether bytes, datatype and shape fit each other and the model is for
-// the server to say.
+// Borrows its bytes, which must outlive the call; BYTES as PackBytes() writes them. The server
+// checks that bytes, datatype and shape fit.
 struct InferInput {
   std::string name;
   DataType datatype = DataType::kInvalid;
@@ -47,8 +45,7 @@ struct InferInput {
   RegionRange range{};  // where the bytes lie instead of `bytes`
 };
 
-// An output that arrived. Owns its bytes. For datatypes of fixed size their number fits the shape;
-// UnpackBytes() checks the lengths inside BYTES.
+// Owns its bytes, which fit the shape; UnpackBytes() checks the lengths inside BYTES.
 struct InferOutput {
   std::string name;
   DataType datatype = DataType::kInvalid;
@@ -57,7 +54,7 @@ struct InferOutput {
   RegionRange range{};  // where the bytes lie instead, if the request asked for it
 };
 
-// The datatype of a C++ type. BOOL is `bool`; FP16, BF16 and BYTES have none.
+// FP16, BF16 and BYTES have none.
 template <class T>
 struct DataTypeOf;
 template <>
@@ -105,8 +102,7 @@ struct DataTypeOf<double> {
   static constexpr DataType value = DataType::kFp64;
 };
 
-// An input that borrows `values`, of T's datatype. The caller ensures that their number fits the
-// shape.
+// Borrows `values`. The caller ensures that their number fits the shape.
 template <class T>
 InferInput MakeInput(std::string name, Dims shape, absl::Span<const T> values) {
   return {std::move(name),
@@ -116,11 +112,11 @@ InferInput MakeInput(std::string name, Dims shape, absl::Span<const T> values) {
           {}};
 }
 
-// For example "output 'y' is FP32, not INT64".
+// "output 'y' is FP32, not INT64".
 absl::Status WrongDataType(const InferOutput& output, DataType wanted);
 
-// The elements of `output`, copied; INVALID_ARGUMENT when its datatype is not T's. None for an
-// output that lies in a region.
+// Copies the values. INVALID_ARGUMENT for another datatype than T's. An output in a region has
+// none.
 template <class T>
 absl::StatusOr<std::vector<T>> Values(const InferOutput& output) {
   static_assert(!std::is_same_v<T, bool>, "a vector of bool has no bytes: read BOOL as it lies");
@@ -130,7 +126,6 @@ absl::StatusOr<std::vector<T>> Values(const InferOutput& output) {
   return values;
 }
 
-// Puts a number's bytes behind the others of its tensor.
 template <class T>
 void AppendNumber(T value, std::string* bytes) {
   const size_t end = bytes->size();
@@ -138,10 +133,10 @@ void AppendNumber(T value, std::string* bytes) {
   std::memcpy(bytes->data() + end, &value, sizeof(T));
 }
 
-// The bytes of a BYTES tensor: before each element its length, four bytes, little endian.
+// Each element has its length in front, four bytes, little endian.
 std::string PackBytes(absl::Span<const std::string> elements);
 
-// The elements of a BYTES tensor; INVALID_ARGUMENT when a length reaches beyond the end.
+// INVALID_ARGUMENT when a length reaches beyond the end.
 absl::StatusOr<std::vector<std::string>> UnpackBytes(absl::string_view bytes);
 
 }  // namespace mpsd::client

@@ -5,9 +5,8 @@
 
 namespace mpsd::client {
 
-// Whether nobody outside this host can listen at this host name or address, written without a port
-// and without brackets: "127.0.0.1", "::1", "localhost". So a token may go there without TLS. A
-// name that only begins like an address of loopback may be anybody's. Pure.
+// Whether only this host can listen at this name or address: "127.0.0.1", "::1", "localhost",
+// without port and brackets. Then a token may go there without TLS. Pure.
 bool StaysOnThisHost(absl::string_view host);
 
 }  // namespace mpsd::client

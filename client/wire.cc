@@ -18,7 +18,7 @@ void SetRange(const RegionRange& range, Parameters* parameters) {
   (*parameters)["shared_memory_offset"].set_int64_param(static_cast<int64_t>(range.offset));
 }
 
-// 0 where there is no such parameter.
+// 0 if there is no such parameter.
 uint64_t NumberOf(const char* name, const Parameters& parameters) {
   const auto found = parameters.find(name);
   return found == parameters.end() ? 0 : static_cast<uint64_t>(found->second.int64_param());
@@ -64,7 +64,7 @@ WorkerStatus WorkerFromWire(const control::v1::WorkerStatus& wire) {
   worker.runtime_path = wire.runtime_path();
   worker.driver_guard = wire.driver_guard();
   worker.input_memory = wire.input_memory();
-  worker.slowness = std::max(1.0, wire.slowness());  // 0: of a daemon that says nothing of it
+  worker.slowness = std::max(1.0, wire.slowness());  // 0: the daemon does not say
   worker.resident_bytes = wire.resident_bytes();
   worker.restarts = wire.restarts();
   worker.uptime_ms = wire.uptime_ms();

@@ -1,12 +1,12 @@
-// wire: the client's structs as messages of the protocol, and back. For client.cc alone: programs
-// that use the client see no generated code. Pure functions, all thread-safe.
+// wire: the client's structs as messages of the protocol, and back. Programs see no generated code.
+// All pure and thread-safe.
 //
 //   InferRequest    ──ToWire──▶     ModelInferRequest    raw contents, or a region's name and range
 //   InferReply      ◀──FromWire──   ModelInferResponse   the same; typed contents are not read
 //   ModelMetadata   ◀──FromWire──   ModelMetadataResponse
 //   DaemonStatus    ◀──FromWire──   StatusReply
 //
-// A server may be anybody's, so an answer is checked before it is believed.
+// A server may be anybody's, so answers are checked.
 #pragma once
 
 #include "absl/status/status.h"
@@ -17,18 +17,16 @@
 
 namespace mpsd::client {
 
-// Copies the tensors' bytes, so the request may go once this returns. INVALID_ARGUMENT when an
-// input has no valid datatype; everything else is for the server to refuse.
+// Copies the tensors. INVALID_ARGUMENT when an input has no valid datatype.
 absl::StatusOr<inference::ModelInferRequest> ToWire(const InferRequest& request);
 
-// Moves the tensors' bytes out of `response`. INTERNAL as of CheckOutput(), or where names and
-// contents differ in number.
+// Moves the tensors. INTERNAL as CheckOutput(), or if names and contents differ in number.
 absl::StatusOr<InferReply> FromWire(inference::ModelInferResponse&& response);
 
-// Cannot fail: a datatype that this client does not know is kInvalid.
+// An unknown datatype is kInvalid.
 ModelMetadata FromWire(const inference::ModelMetadataResponse& response);
 
-// Cannot fail: a field that an older daemon does not send keeps its default.
+// A field that an older daemon does not send keeps its default.
 DaemonStatus FromWire(const control::v1::StatusReply& reply);
 
 }  // namespace mpsd::client

@@ -57,7 +57,7 @@ void SetDefaultRange(InputPlan* plan) {
   }
 }
 
-// The input's dims with the rows filled in. A dim of -1 stays for lengths.
+// Rows are filled in; -1 stays for lengths.
 absl::StatusOr<Dims> DimsOf(const TensorMetadata& input, const InputWish& wish, int64_t rows) {
   if (!wish.shape.empty()) return wish.shape;
   Dims dims = input.shape;
@@ -90,8 +90,7 @@ absl::StatusOr<InputPlan> PlanInput(const ModelMetadata& metadata, const InputWi
   return plan;
 }
 
-// The most bytes of contents that an input may have, with 8 bytes for each word of a text. Empty if
-// they exceed the bound.
+// Counts at most 8 bytes for a word. Empty beyond the bound.
 std::optional<uint64_t> BytesOf(const InputPlan& input, int64_t length) {
   if (!input.contents.empty()) return input.contents.size();
   Dims dims = input.dims;
@@ -102,8 +101,7 @@ std::optional<uint64_t> BytesOf(const InputPlan& input, int64_t length) {
   return *count * (text ? static_cast<uint64_t>(input.high) * 8 : ElementBytes(input.datatype));
 }
 
-// How many requests of each length fit into the bound, from 1 to kVariants. Empty if one alone is
-// too large.
+// The bound allows so many for each length, from 1 to kVariants. Empty if one alone is too large.
 std::optional<uint32_t> VariantCount(const traffic::RequestPlan& plan) {
   uint64_t largest = 0;
   const int64_t longest = *std::max_element(plan.lengths.begin(), plan.lengths.end());

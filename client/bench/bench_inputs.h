@@ -4,8 +4,7 @@
 //   metadata  x:FP32[-1,1024]                rows 8         ──▶  x:FP32[8,1024]
 //   metadata  ids:INT64[-1,-1]               lengths 16,64  ──▶  ids:INT64[1,-1], half with 16
 //
-// If a model takes texts, only the input `text` is sent: the server makes the other inputs from it.
-// Otherwise all inputs are sent, or those that the user names.
+// If a model takes texts, the server makes the other inputs from `text`.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@
 
 namespace mpsd::bench {
 
-// The user's wishes for one input.
+// The user's, for one input.
 struct InputWish {
   std::string name;
   std::string range{};     // "3" or "0..1000"; for texts the number of words; empty: the default
@@ -29,21 +28,20 @@ struct InputWish {
   DataType datatype = DataType::kInvalid;  // datatype of `contents`
 };
 
-// The user's wishes for all requests.
+// The user's, for all requests.
 struct RequestWishes {
   std::vector<InputWish> inputs;  // empty: as above
-  int64_t rows = 0;               // 0: 1 where the model batches
+  int64_t rows = 0;               // 0: 1 if the model batches
   std::vector<int64_t> lengths;   // for open dims; empty: kDefaultLength
   uint64_t seed = 1;
 };
 
 inline constexpr int64_t kDefaultLength = 16;
 
-// Makes the plan of the requests: without contents from the user, several different ones of each
-// length. Whole numbers are from 0 to 99, which most tables of ids have; an `attention_mask` has 1;
-// other elements are from 0 to 1. INVALID_ARGUMENT names an input that the model does not have,
-// whose dim 0 is not open for `rows`, or whose range is wrong; or says that one request exceeds 64
-// MiB. Pure.
+// Several requests of each length, without contents from the user. Whole numbers are from 0 to 99,
+// which most tables of ids have; an `attention_mask` has 1; other elements are from 0 to 1.
+// INVALID_ARGUMENT names an input that is unknown, whose dim 0 is not open for `rows`, or whose
+// range is wrong, or says that a request exceeds 64 MiB. Pure.
 absl::StatusOr<traffic::RequestPlan> MakeRequestPlan(const client::ModelMetadata& metadata,
                                                      const RequestWishes& wishes);
 

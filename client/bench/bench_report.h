@@ -15,29 +15,27 @@
 
 namespace mpsd::bench {
 
-// All results of a run of the verb.
 struct BenchReport {
   std::string address;
   std::string model;
-  double seconds = 0;             // length of each load
-  std::vector<LoadPoint> points;  // in the order of their measurement
+  double seconds = 0;  // length of each load
+  std::vector<LoadPoint> points;
   std::optional<Slo> slo;
   std::optional<LoadPoint> knee;
 };
 
-// The titles of the columns, and a line for a point. With `slo` a column says whether the SLO is
-// met; it is empty for a point without requests. Pure.
+// With `slo` a column says whether it is met; empty for a point without requests. Pure.
 std::string BenchTitles(bool slo);
 std::string BenchLine(const LoadPoint& point, bool slo);
 
-// The result for the SLO. REQUIRES: the report has one. Pure.
+// REQUIRES: the report has an SLO. Pure.
 std::string KneeText(const BenchReport& report);
 
 // {"clients" or "rate", "offered", "answered", "p50_ms", "p95_ms", "p99_ms", "mean_batch",
-// "errors"}. Latencies that never came, and batches that the server does not tell, are null. Pure.
+// "errors"}. Latencies that never came, and unknown batches, are null. Pure.
 nlohmann::ordered_json PointJson(const LoadPoint& point);
 
-// {"address", "model", "seconds", "points": a list of PointJson(), "slo", "knee"}. Pure.
+// {"address", "model", "seconds", "points": PointJson()s, "slo", "knee"}. Pure.
 std::string BenchJson(const BenchReport& report);
 
 }  // namespace mpsd::bench

@@ -8,7 +8,7 @@
 namespace mpsd::bench {
 namespace {
 
-constexpr double kFarthest = 1024;  // largest factor between the first load and any other
+constexpr double kFarthest = 1024;  // factor between the first load and any other
 
 }  // namespace
 

@@ -3,8 +3,6 @@
 //   first ─▶ doubled while it is met ─┐
 //         └▶ halved until it is met ──┴▶ the middle of met and not met, until they are close
 //
-// It measures nothing itself:
-//
 //   KneeSearch search({.first = 1000});
 //   while (const auto rate = search.Next()) search.Add(*rate, Meets(*rate));
 //   Use(search.knee());
@@ -15,31 +13,31 @@
 
 namespace mpsd::bench {
 
-// Bisects by ratio: the middle of two loads is their geometric mean. Thread-compatible.
+// The middle is the geometric mean. Thread-compatible.
 class KneeSearch {
  public:
   struct Options {
     double first = 1;         // more than 0
-    double tolerance = 0.05;  // ends when met and not met differ by this part of the higher
+    double tolerance = 0.05;  // ends when met and not met differ by this part
     uint32_t loads_max = 16;  // ends after this many
   };
 
   explicit KneeSearch(const Options& options);
 
-  // The load to try now. None when the knee is known, when no load was met down to 1/1024 of the
-  // first, or when all were met up to 1024 times it.
+  // None when the knee is known, no load was met down to 1/1024 of the first, or all up to 1024
+  // times it.
   std::optional<double> Next() const;
 
-  // Adds the result of a load, also of one that Next() did not name.
+  // The load need not be Next()'s.
   void Add(double load, bool met);
 
-  // The highest load that was met, below all loads that were not; 0: none.
+  // The highest load that was met, below all that were not; 0: none.
   double knee() const { return met_; }
 
  private:
   const Options options_;
   double met_ = 0;
-  std::optional<double> missed_;  // the lowest load that was not met
+  std::optional<double> missed_;  // the lowest that was not met
   uint32_t tried_ = 0;
 };
 

@@ -16,7 +16,7 @@ constexpr int64_t kDrainNs = 10 * kNsPerSecond;
 constexpr double kFewestRequests = 20;
 constexpr absl::Duration kLongestWindow = absl::Seconds(10);
 
-// The part of a plan that does not depend on the load.
+// The load sets the other fields.
 traffic::LoadPlan PlanOf(const MeterOptions& options, absl::Duration duration) {
   traffic::LoadPlan plan;
   plan.target = options.address;

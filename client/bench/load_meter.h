@@ -23,35 +23,33 @@
 
 namespace mpsd::bench {
 
-// How to reach the model, and the requests to send.
 struct MeterOptions {
   std::string address;
   client::ConnectOptions connection;
   std::string model;
   RequestWishes requests;
-  absl::Duration timeout = absl::Seconds(30);  // for the metadata, and for each call for counts
+  absl::Duration timeout = absl::Seconds(30);  // for metadata, and each call for counts
 };
 
-// How long a search measures a rate: `duration`, or the time in which 20 requests are due if that
-// is longer. The limit is ten seconds, or `duration` if longer. FAILED_PRECONDITION if 20 requests
-// need more. Pure.
+// `duration`, or the time in which 20 requests are due if that is longer, at most ten seconds or
+// `duration`. FAILED_PRECONDITION if 20 requests need more. Pure.
 absl::StatusOr<absl::Duration> KneeWindow(double rate, absl::Duration duration);
 
-// Owned by a verb. Lives on one thread. A run has threads of its own, which end before it returns.
+// Lives on one thread. A run has threads of its own, which end before it returns.
 class LoadMeter {
  public:
-  // Connects, asks for the model's inputs and encodes the requests. UNAVAILABLE if no server is
-  // reachable, INVALID_ARGUMENT if the wishes do not fit the model, else the server's error.
+  // Asks for the model's inputs and encodes the requests. UNAVAILABLE: no server is reachable.
+  // INVALID_ARGUMENT: the wishes do not fit the model. Else the server's error.
   static absl::StatusOr<std::unique_ptr<LoadMeter>> Connect(const MeterOptions& options);
 
-  // Loads the server for `duration`, after a warm-up of a fifth of that, which does not count.
-  // Waits up to ten seconds for the last answers. `slo` may be null. UNAVAILABLE if it cannot
-  // connect. Failed requests are figures of the point and no error.
+  // A warm-up of a fifth of `duration` comes first and does not count. Waits up to ten seconds for
+  // the last answers. `slo` may be null. UNAVAILABLE if it cannot connect. Failed requests are
+  // figures.
   absl::StatusOr<LoadPoint> Measure(const Load& load, absl::Duration duration, const Slo* slo);
 
-  // Tries the rates of `search`, each for its KneeWindow(), until the search is over or `go_on`
-  // returns false. Calls `seen` with every point. Returns the point of the knee, or none if no rate
-  // meets the SLO. FAILED_PRECONDITION if a rate has too few requests to tell.
+  // Tries each rate for its KneeWindow(), until the search is over or `go_on` returns false, and
+  // calls `seen` with every point. None: no rate meets the SLO. FAILED_PRECONDITION: a rate has too
+  // few requests.
   absl::StatusOr<std::optional<LoadPoint>> FindKnee(
       const Slo& slo, KneeSearch* search, absl::Duration duration,
       const std::function<bool()>& go_on, const std::function<void(const LoadPoint&)>& seen);
@@ -60,7 +58,7 @@ class LoadMeter {
   LoadMeter(MeterOptions options, std::unique_ptr<LoadTarget> target,
             std::vector<traffic::PreparedRequest> requests);
 
-  // The model's counts; always equal if the server does not tell.
+  // Always equal if the server does not tell.
   client::ModelRuns Runs();
 
   const MeterOptions options_;

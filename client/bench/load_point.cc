@@ -10,8 +10,7 @@
 namespace mpsd::bench {
 namespace {
 
-// The latency that `quantile` of all `due` requests did not exceed. `latency` has only the right
-// answers.
+// `latency` has only right answers.
 int64_t QuantileOfAllNs(const traffic::LatencyHistogram& latency, uint64_t due, double quantile) {
   const double wanted = quantile * static_cast<double>(due);
   const auto answered = static_cast<double>(latency.count());
@@ -30,8 +29,7 @@ std::map<std::string, uint64_t> ErrorsByName(const traffic::LoadCounts& counts) 
   return errors;
 }
 
-// The number of requests behind the latencies. A closed loop counts errors whenever they come, so
-// its number may be too high.
+// A closed loop counts errors whenever they come, so its number may be too high.
 uint64_t DueCount(const Load& load, const traffic::LoadCounts& counts) {
   if (load.clients == 0) return counts.intended;
   uint64_t failed = counts.wrong;

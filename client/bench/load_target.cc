@@ -14,12 +14,12 @@
 namespace mpsd::bench {
 namespace {
 
-constexpr uint32_t kClientsAChannel = 64;  // a connection has room for twice as many calls
+constexpr uint32_t kClientsAChannel = 64;  // a connection has room for twice as many
 constexpr uint32_t kOpenChannels = 8;
 constexpr uint32_t kOpenWebConnections = 64;
 constexpr uint32_t kThreadsMax = 8;
 
-// A quarter of the cores: the server may be on the same host.
+// A quarter of the cores: the server may be on this host.
 uint32_t ThreadCount() {
   return std::clamp<uint32_t>(std::thread::hardware_concurrency() / 4, 1, kThreadsMax);
 }

@@ -17,7 +17,7 @@
 
 namespace mpsd::bench {
 
-// Clients of HTTP have a thread and a connection each.
+// Each has a thread and a connection.
 inline constexpr uint32_t kMostWebClients = 1024;
 
 // Owned by a LoadMeter. Lives on one thread.
@@ -30,14 +30,14 @@ class LoadTarget {
   virtual absl::StatusOr<client::ModelRuns> GetModelRuns(const std::string& model,
                                                          absl::Time deadline) = 0;
 
-  // Does `load` with the requests, as RunLoad() does the plan. `plan` says all but the threads, the
-  // connections, the clients and the rate. INVALID_ARGUMENT: more clients than the protocol's.
+  // Runs as RunLoad(). The `plan` says all but threads, connections, clients and rate.
+  // INVALID_ARGUMENT for more clients than the protocol takes.
   virtual absl::StatusOr<traffic::LoadResult> Run(
       const Load& load, const traffic::LoadPlan& plan,
       const std::vector<traffic::PreparedRequest>& requests) = 0;
 };
 
-// Connects. The errors of Client::Connect() and HttpClient::Connect().
+// Errors as Client::Connect()'s and HttpClient::Connect()'s.
 absl::StatusOr<std::unique_ptr<LoadTarget>> ConnectLoadTarget(
     const std::string& address, const client::ConnectOptions& connection, absl::Time deadline);
 

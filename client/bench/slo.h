@@ -15,14 +15,14 @@ struct Slo {
   int64_t bound_ns = 0;
 };
 
-// "p99=20ms", "p99.9=1s": a percentile from 1 to 99.99 and a duration. INVALID_ARGUMENT says what
-// is wrong. Pure.
+// "p99=20ms": a percentile from 1 to 99.99 and a duration. INVALID_ARGUMENT says what is wrong.
+// Pure.
 absl::StatusOr<Slo> ParseSlo(absl::string_view text);
 
 // "p99 <= 20 ms". Pure.
 std::string SloText(const Slo& slo);
 
-// "20 ms", "1.25 ms", "3.2 s"; "never" for INT64_MAX. Pure.
+// "20 ms", "1.25 ms"; "never" for INT64_MAX. Pure.
 std::string LatencyText(int64_t ns);
 
 }  // namespace mpsd::bench

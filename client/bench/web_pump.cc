@@ -13,7 +13,7 @@
 namespace mpsd::bench {
 namespace {
 
-// Unsent calls beyond this number are counted by the mean rate: there may be very many.
+// The mean rate counts further unsent calls: there may be very many.
 constexpr uint32_t kMostCounted = 100'000;
 
 constexpr char kJsonLength[] = "inference-header-content-length";

@@ -3,8 +3,8 @@
 //   closed loop   send ─▶ answer ─▶ send ─▶ answer ─▶ …
 //   open loop     take the run's next call ─▶ sleep until it is due ─▶ send ─▶ answer ─▶ …
 //
-// HTTP/1.1 carries one call at a time on a connection. So a client of a closed loop is a connection
-// with a thread of its own, and the connections of an open loop share the calls that become due.
+// A connection of HTTP/1.1 carries one call at a time. So a closed loop's client is a connection
+// with its thread, and an open loop's connections share the calls that become due.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +26,21 @@
 
 namespace mpsd::bench {
 
-// The calls of an open loop that become due, for all connections of the run. Thread-safe.
+// Calls of an open loop, for all connections of the run. Thread-safe.
 class SharedCalls {
  public:
   // REQUIRES: plan.arrivals.IsOpen().
   explicit SharedCalls(traffic::LoadPlan plan);
 
-  // When the next call is due; nothing after the window's last call.
+  // Nothing after the window's last call.
   std::optional<int64_t> Next(const traffic::Window& window);
 
-  // The outcome of a call that Next() gave: it is sent, or the window was over before a connection
-  // was free. In that case no later call is sent either, and Next() gives nothing more.
+  // The outcome of Next()'s call. Not sent: the window was over before a connection was free, so no
+  // later call is sent either.
   void Sent(int64_t intended_ns, int64_t now_ns);
   void NotSent(int64_t intended_ns);
 
-  // The counts of the calls that were due. REQUIRES: no outcome is owed.
+  // REQUIRES: no outcome is owed.
   traffic::LoadCounts counts() const;
 
  private:
@@ -53,8 +53,7 @@ class SharedCalls {
 // Owned by a run. Lives on the thread that calls Run(). The referents outlive it.
 class WebPump final : public traffic::Pump {
  public:
-  // `prepared` and `requests` are the same requests, as traffic and HTTP have them. `due` is null
-  // in a closed loop.
+  // `prepared` and `requests` are the same. `due` is null in a closed loop.
   WebPump(const traffic::LoadPlan& plan, const std::vector<traffic::PreparedRequest>& prepared,
           const std::vector<client::HttpRequest>& requests, uint32_t thread,
           std::unique_ptr<client::HttpClient> http, SharedCalls* due);
@@ -64,7 +63,7 @@ class WebPump final : public traffic::Pump {
 
  private:
   void Call(const traffic::Window& window, int64_t intended_ns);
-  // As many bytes of tensors as the first answer to the same request.
+  // The reply has as many bytes as the request's first answer.
   bool IsRight(uint32_t request, const client::HttpReply& reply);
 
   const traffic::LoadPlan& plan_;
@@ -76,7 +75,7 @@ class WebPump final : public traffic::Pump {
   std::vector<std::optional<uint64_t>> first_bytes_;  // by request
 };
 
-// The request as HTTP has it. INTERNAL: its bytes are no request.
+// INTERNAL if the bytes are no request.
 absl::StatusOr<client::HttpRequest> AsHttp(const traffic::PreparedRequest& prepared);
 
 }  // namespace mpsd::bench

@@ -18,7 +18,7 @@
 namespace mpsd::cli {
 namespace {
 
-// The search for the knee starts at this share of the best closed-loop rate.
+// The search for the knee starts here, as a share of the best closed loop.
 constexpr double kFirstOfBest = 0.7;
 
 absl::Status ReadContents(const std::string& path, bench::InputWish* wish) {
@@ -89,9 +89,9 @@ class BenchRun {
     return report_.slo ? FindKnee() : absl::OkStatus();
   }
 
-  // Ends the report; returns the verb's exit code. `ended` may say why the search ended.
+  // `ended` may say why the search ended.
   int Finish(const absl::Status& ended, std::ostream& err) {
-    std::string rest;  // beside the lines of loads
+    std::string rest;  // beside the loads' lines
     if (json_) rest = bench::BenchJson(report_);
     if (!json_ && report_.slo) rest = bench::KneeText(report_);
     const int code = WriteReport(out_, err, rest);

@@ -1,8 +1,7 @@
 // forgive_verb: the verb `forgive`: a model accepts again the contents that it refuses.
 //
-// For 5 minutes a model refuses requests with the content of one that crashed its worker. `ps`
-// shows these contents. Once the cause is mended, such as a library outside the model, an operator
-// need not wait: one call of the daemon's control service forgets them.
+// For 5 minutes a model refuses the content of a request that crashed its worker (`ps` shows it).
+// An operator who has mended the cause need not wait.
 #pragma once
 
 #include <ostream>
@@ -12,16 +11,15 @@
 
 namespace mpsd::cli {
 
-// The options as on the command line; verbs.cc fills them.
+// Filled by verbs.cc.
 struct ForgiveOptions {
   ServerOptions server;
   std::string model;
 };
 
-// Asks the daemon to forget the contents that all versions of the model refuse, and writes their
-// number to `out`, or the error to `err`. Connecting and asking may take the option `timeout` each.
-// kExitServerError if the server is not mpsd, refuses, or serves no such model. Returns an
-// ExitCode. Thread-safe.
+// Forgets contents of all versions, and writes their number to `out`. Connecting and asking may
+// take `timeout` each. kExitServerError if the server is not mpsd, refuses, or serves no such
+// model. Thread-safe.
 int RunForgive(const ForgiveOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace mpsd::cli

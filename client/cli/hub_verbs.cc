@@ -55,7 +55,7 @@ absl::StatusOr<hub::PulledModel> PullWith(const hub::HubSettings& settings,
   return model;
 }
 
-// The verdict on each model; the same for all if the worker cannot tell.
+// The same for all if the worker cannot tell.
 std::vector<ConfigVerdict> VerdictsOf(const std::vector<hub::KeptModel>& models,
                                       const std::string& worker) {
   if (models.empty()) return {};

@@ -43,7 +43,7 @@ absl::StatusOr<Dims> RandomShape(const InferPlan& plan, const client::TensorMeta
   return shape;
 }
 
-// REQUIRES: the file's format is not kNpy.
+// REQUIRES: the format is not kNpy.
 absl::StatusOr<NpyArray> ArrayOfFile(const InputFile& file, const client::TensorMetadata& input,
                                      const Dims* shape) {
   const bool is_json = file.format == InputFile::Format::kJson;

@@ -95,7 +95,7 @@ Json Integers(const InferOutput& output) {
   return values.ok() ? Json(*values) : Json::array();
 }
 
-// The elements as JSON; 64-bit integers stay exact.
+// 64-bit integers stay exact.
 Json ElementsJson(const InferOutput& output) {
   if (output.datatype == DataType::kInt64) return Integers<int64_t>(output);
   if (output.datatype == DataType::kUint64) return Integers<uint64_t>(output);

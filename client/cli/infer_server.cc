@@ -8,7 +8,7 @@
 namespace mpsd::cli {
 namespace {
 
-// `ClientType` has the two calls under the same names.
+// `ClientType` has the calls under the same names.
 template <class ClientType>
 class ServerOver final : public InferServer {
  public:

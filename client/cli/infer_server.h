@@ -16,34 +16,33 @@
 
 namespace mpsd::cli {
 
-// One connection. Calls block until they are answered, at most until `deadline`; none is repeated.
-// A server's error has the same code and text over both protocols. Owned by the verb's run.
-// Thread-compatible.
+// Calls block until `deadline` at most; none is repeated. A server's error has the same code and
+// text over both protocols. Thread-compatible.
 class InferServer {
  public:
   virtual ~InferServer() = default;
 
-  // The model's inputs and outputs. An empty `version` means the highest ready one.
+  // An empty `version` is the highest ready one.
   virtual absl::StatusOr<client::ModelMetadata> GetModelMetadata(const std::string& model,
                                                                  const std::string& version,
                                                                  absl::Time deadline) = 0;
 
-  // All versions of models that the server knows.
+  // Lists models that are not loaded too.
   virtual absl::StatusOr<std::vector<client::ListedModel>> ListModels(absl::Time deadline) = 0;
 
-  // The state of a daemon of mpsd.
+  // Only mpsd answers.
   virtual absl::StatusOr<client::DaemonStatus> GetDaemonStatus(absl::Time deadline) = 0;
 
-  // Has a daemon of mpsd take again the contents that a model refuses. Returns how many they were.
+  // Has mpsd take again contents that a model refuses. Returns their number.
   virtual absl::StatusOr<uint32_t> ForgiveContents(const std::string& model,
                                                    absl::Time deadline) = 0;
 
-  // The tensors of `request` must stay valid until the call returns.
+  // The tensors must stay valid until the call returns.
   virtual absl::StatusOr<client::InferReply> Infer(const client::InferRequest& request,
                                                    absl::Time deadline) = 0;
 };
 
-// Connects to the option `address`; errors and `*code` as of Connect() and ConnectHttp().
+// Errors and `*code` as Connect()'s and ConnectHttp()'s.
 absl::StatusOr<std::unique_ptr<InferServer>> ConnectInferServer(const ServerOptions& options,
                                                                 absl::Time deadline,
                                                                 ExitCode* code);

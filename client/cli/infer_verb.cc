@@ -75,7 +75,7 @@ absl::Status ParseAll(const std::vector<std::string>& values,
   return absl::OkStatus();
 }
 
-// One run of the verb; each step leaves what the next one needs. Lives on one thread.
+// Each step leaves what the next one needs. Lives on one thread.
 class InferRun {
  public:
   InferRun(const InferOptions& options, InferPlan plan)

@@ -1,7 +1,4 @@
-// infer_verb: the verb `infer`: one request to a running daemon, with its answer for people or
-// programs.
-//
-// The steps, and the exit code of a failure in each:
+// infer_verb: the verb `infer`: one request to a running daemon, with its answer.
 //
 //   1. MakePlan          the options are checked                    kExitUsage
 //   2. ReadInputFiles    the tensors are read                       kExitNoInput
@@ -10,8 +7,7 @@
 //   5. Infer             the request and its answer                 kExitServerError
 //   6. report, then the files of the outputs                        kExitCannotWrite
 //
-// The address decides between gRPC and HTTP (infer_server.h). Texts are sent unchanged: the server
-// makes tokens of them. The verb opens no file that a server names.
+// The server makes tokens of texts. The verb opens no file that a server names.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +24,7 @@
 
 namespace mpsd::cli {
 
-// The options as on the command line: verbs.cc fills them while it parses, and MakePlan() checks
-// them.
+// Filled by verbs.cc, checked by MakePlan().
 struct InferOptions {
   ServerOptions server;
   std::string model;
@@ -43,7 +38,7 @@ struct InferOptions {
   uint64_t seed = 1;
 };
 
-// The source of an input's array: an --input.
+// An --input.
 struct InputSource {
   std::string name;
   std::string path;   // its file; may be empty
@@ -54,38 +49,36 @@ struct InputFile {
   enum class Format { kNpy, kJson, kBytes };
 
   Format format = Format::kNpy;
-  NpyArray array;       // set for kNpy
-  std::string content;  // set for the other formats; the model says what it becomes
+  NpyArray array;       // for kNpy
+  std::string content;  // for other formats; the model says what it becomes
 };
 
-// A wanted output, and the file for it: an --output. Without any, every output is wanted.
+// An --output. Without any, every output is wanted.
 struct OutputTarget {
   std::string name;
   std::string path;  // empty: not kept
 };
 
-// The checked options. Made by MakePlan(), then constant, owned by the verb's run.
+// Made by MakePlan(), then constant.
 struct InferPlan {
   absl::Duration timeout;
   std::vector<InputSource> inputs;
-  std::map<std::string, Dims> shapes;  // by input; each is in `inputs`
+  std::map<std::string, Dims> shapes;  // each is in `inputs`
   std::vector<OutputTarget> outputs;
 };
 
-// Checks that there is either an --input or a --text, at most kMaxBatchRows texts, and a --shape
-// only for an --input. No dim may be below 0, and at most kMaxRank dims follow the batch dim.
-// INVALID_ARGUMENT names the wrong option and its correct form. Pure, thread-safe.
+// Either an --input or a --text; at most kMaxBatchRows texts; a --shape only for an --input, with
+// dims of 0 or more, at most kMaxRank after the batch dim. INVALID_ARGUMENT names the wrong option
+// and its correct form. Pure, thread-safe.
 absl::StatusOr<InferPlan> MakePlan(const InferOptions& options);
 
-// Reads the plan's files, in the order of its inputs. An input without a file has an empty one. The
-// end of its name or numpy's magic tells a file's format. A file has at most kMaxNpyBytes. Errors
-// name the file, and are those of ReadWholeFile() and ParseNpy(). Blocks for the reading.
-// Thread-safe.
+// Files are in the order of the inputs; an input without a file has an empty one. The name's end or
+// numpy's magic tells the format. Errors name the file, and are ReadWholeFile()'s and ParseNpy()'s.
+// Blocks. Thread-safe.
 absl::StatusOr<std::vector<InputFile>> ReadInputFiles(const InferPlan& plan);
 
-// Does the steps above; writes the answer to `out`, or the error to `err`. Connecting, metadata and
-// the inference may take the option `timeout` each. Never repeats the request. Returns an ExitCode.
-// Thread-safe.
+// Does the steps above. Connecting, metadata and the inference may take `timeout` each. Never
+// repeats the request. Thread-safe.
 int RunInfer(const InferOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace mpsd::cli

@@ -29,7 +29,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Enough for a large model on a busy machine.
+// A large model on a busy machine may need so long.
 constexpr int64_t kDescribeNs = 600 * kNsPerSecond;
 
 std::vector<std::string> Arguments(const InspectOptions& options) {
@@ -50,7 +50,7 @@ std::vector<std::string> Arguments(const InspectOptions& options) {
   return arguments;
 }
 
-// Why the worker has nothing to look at; empty if it has.
+// Empty if the worker has something to look at.
 std::string FileFault(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -58,21 +58,21 @@ std::string FileFault(const std::string& path) {
   return absl::StrCat("there is no file '", path, "'");
 }
 
-// The worker's description of the file. On failure `*code` is the verb's exit code.
+// On failure `*code` is the verb's exit code.
 absl::StatusOr<ordered_json> Describe(const InspectOptions& options, ExitCode* code) {
   *code = kExitNoInput;
   const std::string fault = FileFault(options.file);
   if (!fault.empty()) return absl::NotFoundError(fault);
   const absl::StatusOr<std::string> worker = WorkerProgram(options.worker);
   if (!worker.ok()) return worker.status();
-  // Holds everything that the worker unpacks: the worker's sandbox lets it write nowhere else.
+  // The worker's sandbox lets it unpack nowhere else.
   const absl::StatusOr<tune::PrivateFolder> folder = tune::PrivateFolder::Make();
   if (!folder.ok()) return folder.status();
   const absl::StatusOr<ChildOutput> output =
       RunChild(*worker, Arguments(options), kDescribeNs, {{"TMPDIR", folder->path()}});
   if (!output.ok()) return output.status();
   const std::string line = LastLine(output->text);
-  if (output->exit_code == kExitUsage) *code = kExitUsage;  // the worker's codes are the same
+  if (output->exit_code == kExitUsage) *code = kExitUsage;  // the worker has the same codes
   ordered_json json = ordered_json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (json.is_object() && json.contains("error") && json["error"].is_string()) {
     return absl::InvalidArgumentError(json["error"].get<std::string>());
@@ -141,7 +141,6 @@ std::string FactsText(const ordered_json& json) {
   return text;
 }
 
-// How many of the tokenizer's ids exceed the model's number of words, by its facts.
 int64_t IdsBeyondModel(const ordered_json& json, const ordered_json& tokenizer) {
   int64_t words = 0;
   const auto facts = json.find("facts");

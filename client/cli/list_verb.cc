@@ -17,7 +17,7 @@ namespace {
 using client::ListedModel;
 using Json = nlohmann::json;
 
-// One line; a reason is a foreign server's text.
+// One line of a foreign server's text.
 std::string Cell(std::string text) {
   std::replace_if(text.begin(), text.end(), absl::ascii_iscntrl, ' ');
   return text.empty() ? "-" : text;

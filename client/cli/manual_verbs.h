@@ -1,6 +1,5 @@
-// ManualVerbs: `completion` and `man`, which print texts made of the command line's own table.
-//
-// They need no daemon. All are called on main's thread.
+// ManualVerbs: `completion` and `man`, made of the command line's own table. Called on main's
+// thread.
 #pragma once
 
 #include <ostream>
@@ -11,21 +10,18 @@
 
 namespace mpsd::cli {
 
-// The options as they stand on the command line.
 struct ManualOptions {
-  std::string page;    // a verb, or "mpsd.json"; empty: the page of the program
-  std::string folder;  // not empty: all pages are written there, and none to stdout
+  std::string page;    // a verb, or "mpsd.json"; empty: the program
+  std::string folder;  // not empty: all pages are written there
 };
 
-// Prints the script of "bash", "zsh" or "fish". Returns an exit code of exit_code.h. REQUIRES: the
-// shell is one of these.
+// Returns an ExitCode. REQUIRES: the shell is "bash", "zsh" or "fish".
 int RunCompletion(const std::string& shell, const CommandTable& table, std::ostream& out,
                   std::ostream& err);
 
-// Prints a page, or writes them all: mpsd.1, mpsd-VERB.1 for each verb, mpsd.json.5. A page has
-// the date of SOURCE_DATE_EPOCH in the environment, else today's. kExitUsage where there is no
-// such page, kExitCannotWrite where a file cannot be written. REQUIRES: `schema` is
-// config/schema.json.
+// Prints a page, or writes them all: mpsd.1, mpsd-VERB.1 for each verb, mpsd.json.5. The date is
+// SOURCE_DATE_EPOCH in the environment, else today's. kExitUsage: no such page. kExitCannotWrite: a
+// file. REQUIRES: `schema` is config/schema.json.
 int RunManual(const ManualOptions& options, const CommandTable& table, absl::string_view schema,
               std::ostream& out, std::ostream& err);
 

@@ -23,7 +23,7 @@ using client::ModelStatus;
 using client::WorkerStatus;
 using Json = nlohmann::json;
 
-// The two largest units: "3d 4h", "12m 5s", "7s".
+// Shows the two largest units: "3d 4h", "7s".
 std::string UptimeText(int64_t uptime_ms) {
   const int64_t seconds = uptime_ms < 0 ? 0 : uptime_ms / 1000;
   const int64_t minutes = seconds / 60;
@@ -36,7 +36,7 @@ std::string UptimeText(int64_t uptime_ms) {
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
 
-// "m 1"; "m" if the versions are unknown.
+// "m 1", or "m" if no version is known.
 std::string VersionText(const ModelStatus& model) {
   return model.version.empty() ? model.name : absl::StrCat(model.name, " ", model.version);
 }
@@ -47,7 +47,7 @@ std::string HeadText(const DaemonStatus& daemon, const std::string& address) {
                       daemon.ready ? "ready" : "not ready", ", up ", UptimeText(uptime_ms), "\n");
 }
 
-// Empty without a reload since the start.
+// Empty if there was no reload since the start.
 std::string ReloadText(const client::ReloadStatus& reload) {
   if (reload.time_ms == 0) return "";
   const int64_t age_ms = absl::ToUnixMillis(absl::Now()) - reload.time_ms;
@@ -55,7 +55,7 @@ std::string ReloadText(const client::ReloadStatus& reload) {
                       " ago: ", reload.text, "\n");
 }
 
-// A state without its reason, which gets its own line: "unavailable: it throws".
+// The reason gets its own line: "unavailable: it throws".
 std::string ShortState(const ModelStatus& model) {
   return OrDash(model.state.substr(0, model.state.find(':')));
 }
@@ -87,7 +87,7 @@ std::string QuarantineText(const ModelStatus& model) {
       absl::StrJoin(model.refused_contents, "\n  ", describe), "\n");
 }
 
-// Remarks that do not fit in a table's column; may be empty.
+// They do not fit in a table's column.
 std::string RemarksText(const DaemonStatus& daemon) {
   std::string text;
   for (const ModelStatus& model : daemon.models) {
@@ -121,12 +121,12 @@ std::string ModelsText(const DaemonStatus& daemon, bool colours) {
   return table.Text(colours);
 }
 
-// ", driver guard held"; empty if there is no such thing.
+// ", driver guard held"; empty: there is no such thing.
 std::string Clause(absl::string_view before, const std::string& word) {
   return word.empty() || word == "none" ? "" : absl::StrCat(before, word);
 }
 
-// "torch 2.9.1 patched, driver guard held, inputs in_place"; without what does not apply.
+// "torch 2.9.1 patched, driver guard held, inputs in_place", as far as it applies.
 std::string RuntimeText(const WorkerStatus& worker) {
   if (worker.runtime.empty()) return "-";
   return absl::StrCat(worker.runtime, worker.runtime_kind.empty() ? "" : " ", worker.runtime_kind,
@@ -158,7 +158,7 @@ std::vector<std::string> WorkerRow(const ModelStatus& model, const WorkerStatus&
           OrDash(worker.last_exit)};
 }
 
-// A line for each gpu that was passed over, with the models that run elsewhere for it.
+// Names, for each gpu that was passed over, the models that run elsewhere.
 std::string DeviceNotesText(const DaemonStatus& daemon) {
   std::map<std::string, std::vector<std::string>> models;
   for (const ModelStatus& model : daemon.models) {

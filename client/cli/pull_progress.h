@@ -9,8 +9,8 @@
 
 namespace mpsd::cli {
 
-// Writes progress to one stream: a changing line on a terminal, else a line every ten seconds, or
-// JSON events of one line each. Owned by one pull. Lives on the thread that pulls.
+// A changing line on a terminal, else a line every ten seconds, or JSON events. Lives on the thread
+// that pulls.
 class PullProgressLine {
  public:
   enum class Form : uint8_t { kTerminal, kLines, kJson };
@@ -18,7 +18,7 @@ class PullProgressLine {
   PullProgressLine(std::string model, Form form, std::ostream& out)
       : model_(std::move(model)), form_(form), out_(out) {}
 
-  // `now` is passed in so that tests need no clock.
+  // `now` is passed in for tests.
   void Show(const hub::PullProgress& progress, absl::Time now);
   void Say(const std::string& text);
 

@@ -85,7 +85,7 @@ int Fail(std::ostream& err, ExitCode code, const absl::Status& status) {
   err << "mpsd: ";
   if (code == kExitServerError) err << absl::StatusCodeToString(status.code()) << ": ";
   err << std::string(status.message());
-  // The caller's deadline is the option; the server's own texts with this code say so themselves.
+  // The caller's deadline is the option; a server's own texts with this code say so themselves.
   if (status.message() == "Deadline Exceeded") err << ": no answer came within --timeout";
   err << "\n";
   return code;

@@ -20,7 +20,7 @@ using client::Ranking;
 using client::Token;
 using client::Tokens;
 using Json = nlohmann::json;
-// Its numbers have a float's digits, not a double's.
+// Has a float's digits, not a double's.
 using FloatJson =
     nlohmann::basic_json<std::map, std::vector, std::string, bool, int64_t, uint64_t, float>;
 
@@ -66,7 +66,7 @@ std::string EmbedText(const SentTexts& sent, const Embeddings& embeddings) {
 }
 
 std::string EmbedJson(const SentTexts& sent, const Embeddings& embeddings) {
-  // Row by row: as one JSON value the numbers would take four times their memory.
+  // One JSON value would take four times the numbers' memory.
   std::string json =
       absl::StrCat("{\"model\":", Line(sent.model), ",\"tokens\":", embeddings.token_count,
                    ",\"truncated_texts\":", sent.cut_count, ",\"embeddings\":[");

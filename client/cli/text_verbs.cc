@@ -29,8 +29,8 @@ using client::ListedModel;
 using client::TextModel;
 
 constexpr size_t kRequestBytes = 1 << 20;                       // a server takes 4 MiB by default
-constexpr absl::Duration kLookEvery = absl::Milliseconds(200);  // whether a model still loads
-constexpr size_t kTokenizeBytes = 8 << 10;  // 64 KiB of JSON, in which a byte may take six
+constexpr absl::Duration kLookEvery = absl::Milliseconds(200);  // looks whether a model still loads
+constexpr size_t kTokenizeBytes = 8 << 10;  // 64 KiB of JSON, where a byte may take six
 
 // One verb's question to the server.
 struct Question {
@@ -38,12 +38,12 @@ struct Question {
   std::string target;
   size_t shared_bytes = 0;  // sent with each text
   size_t most_bytes = kRequestBytes;
-  // Make a request's body for some of the texts, and keep its answer.
+  // Make a body for some of the texts, and keep its answer.
   std::function<std::string(const std::string& model, absl::Span<const std::string> texts)> ask;
   std::function<absl::Status(const std::string& body, size_t text_count)> keep;
 };
 
-// The name of the task's only model. Errors name the candidates.
+// Errors name the candidates.
 absl::StatusOr<std::string> OnlyModel(const std::vector<TextModel>& models,
                                       const std::string& task) {
   std::vector<std::string> names;
@@ -71,8 +71,7 @@ absl::Status CheckTextOptions(const TextOptions& options, const Console& console
   return absl::OkStatus();
 }
 
-// The first loading model that may take the texts: the named one, or any without a name. Empty if
-// there is none.
+// The first one with that name, or any if `name` is empty. Empty if there is none.
 std::string LoadingModel(const std::vector<ListedModel>& models, const std::string& name) {
   for (const ListedModel& model : models) {
     if (model.state == "LOADING" && (name.empty() || model.name == name)) return model.name;
@@ -80,7 +79,7 @@ std::string LoadingModel(const std::vector<ListedModel>& models, const std::stri
   return "";
 }
 
-// One run of a verb; each step leaves what the next one needs. Lives on one thread.
+// Each step leaves what the next one needs. Lives on one thread.
 class TextRun {
  public:
   TextRun(const TextOptions& options, const Console& console)
@@ -89,7 +88,7 @@ class TextRun {
   // Steps 1 to 5.
   Failure Run(const Question& question);
 
-  // The last step; returns the verb's exit code.
+  // Step 6; returns the exit code.
   int Write(const absl::StatusOr<std::string>& report) const;
 
   SentTexts& sent() { return sent_; }
@@ -162,7 +161,7 @@ Failure TextRun::FindModel(const std::string& task) {
   return failure;
 }
 
-// Whether a model is loading that may take the texts, and there is time to wait.
+// It may take the texts, and there is time to wait.
 bool TextRun::AwaitsLoading() {
   if (absl::Now() >= wait_until_) return false;
   const auto reply = client_->Call(client::ListRequest(), std::min(Deadline(), wait_until_));
@@ -229,7 +228,7 @@ absl::Status TextRun::Send(const Question& question, absl::Span<const std::strin
   return question.keep(reply->body, texts.size());
 }
 
-// One line that is overwritten; it disappears when all texts are done.
+// Overwritten; disappears when all texts are done.
 void TextRun::ShowProgress(size_t done_count) const {
   if (!console_.err_is_terminal || sent_.texts.size() <= kMostRequestRows) return;
   const std::string line = absl::StrCat(done_count, " of ", sent_.texts.size(), " texts");

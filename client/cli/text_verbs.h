@@ -1,8 +1,5 @@
-// text_verbs: the verbs `embed`, `rerank` and `tokenize`: send texts to a running server's HTTP
-// routes for texts (docs/http.md). These know what a model makes of texts, and cut, batch and count
-// by the server's config.
-//
-// The steps, and the exit code of a failure in each:
+// text_verbs: the verbs `embed`, `rerank` and `tokenize`, over a server's HTTP routes for texts
+// (docs/http.md).
 //
 //   1. the options are checked                                  kExitUsage
 //   2. the texts are read                                       kExitNoInput
@@ -12,10 +9,8 @@
 //   5. the texts are sent, kMostRequestRows at most at a time   kExitServerError
 //   6. report                                                   kExitCannotWrite
 //
-// The report comes when all texts are answered. A request is repeated only if the model refused it
-// because it still loads. Besides errors, stderr shows the model that was found or is waited for,
-// and how many texts the server has cut. A terminal also shows the progress of lists with more than
-// one request.
+// A request is repeated only while the model still loads. Stderr also names the model that was
+// found or is awaited, and counts texts that were cut.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +22,7 @@
 
 namespace mpsd::cli {
 
-// The options as on the command line, unchecked: verbs.cc fills them.
+// Unchecked; filled by verbs.cc.
 struct TextOptions {
   ServerOptions server;
   std::string model;  // empty: the task's only one
@@ -35,7 +30,7 @@ struct TextOptions {
   std::string file;          // further texts, one a line; "-": stdin
   std::string output_file;   // empty: stdout
   std::string wait = "60s";  // for a loading model
-  bool npy = false;          // an array instead of a table; only for `embed`
+  bool npy = false;          // for `embed`: an array instead of a table
 };
 
 struct EmbedOptions : TextOptions {
@@ -47,7 +42,7 @@ struct RerankOptions : TextOptions {
   size_t top_count = 0;  // 0: all
 };
 
-// A verb's outputs. On a terminal stderr shows progress, and stdout takes no .npy.
+// On a terminal stderr shows progress, and stdout takes no .npy.
 struct Console {
   std::ostream& out;
   std::ostream& err;
@@ -55,14 +50,14 @@ struct Console {
   bool err_is_terminal = false;
 };
 
-// The vectors of texts: a table, JSON or .npy. Returns an ExitCode. Connecting and each request may
-// take the option `timeout`. Thread-safe, as the others.
+// A table, JSON or .npy. Connecting and each request may take `timeout`. Thread-safe, as the
+// others.
 int RunEmbed(const EmbedOptions& options, const Console& console);
 
-// The texts as documents, the query's best first: a table or JSON.
+// The best document comes first: a table or JSON.
 int RunRerank(const RerankOptions& options, const Console& console);
 
-// The tokens of texts, uncut: a table or JSON. The model may have any task.
+// The tokens are uncut: a table or JSON. The model may have any task.
 int RunTokenize(const TextOptions& options, const Console& console);
 
 }  // namespace mpsd::cli

@@ -23,7 +23,7 @@ ordered_json MemberOf(const ordered_json& json, const char* key) {
   return found == json.end() ? ordered_json() : *found;
 }
 
-// Fit for a line, whatever the folder's files hold; empty without such a text.
+// Fit for a line; empty: no such text.
 std::string WordsOf(const ordered_json& json, const char* key) {
   const ordered_json text = MemberOf(json, key);
   return text.is_string() ? ShortCell(text.get<std::string>(), kLineBytes) : "";

@@ -1,9 +1,7 @@
-// tokenizer_report: the report of `inspect` about a folder's tokenizer. Pure functions, all
-// thread-safe.
+// tokenizer_report: the report of `inspect` about a folder's tokenizer. All pure and thread-safe.
 //
-// They read the line of `inspect --json`, whose "tokenizer" has the keys of TokenizerFacts()
-// (server/texts), or is null for a folder without one. Both are empty for a line without that key,
-// from another kind of model file.
+// "tokenizer" in the line of `inspect --json` has the keys of TokenizerFacts() (server/texts), or
+// is null for a folder without one. Without the key both texts are empty.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,12 +9,11 @@
 
 namespace mpsd::cli {
 
-// Lines with its kind and pieces, the ids that the model does not know, the tokens around a text,
-// the fate of a long text, and the number of prompts. Or a line that there is none, or why it is
-// refused.
+// Kind, pieces, ids that the model does not know, tokens around a text, the fate of a long text,
+// the number of prompts. Or why it is missing or refused.
 std::string TokenizerText(const nlohmann::ordered_json& description);
 
-// A blank line and a table of the first 16 prompts, long ones shortened; empty without prompts.
+// A blank line and the first 16 prompts, shortened; empty without prompts.
 std::string PromptsText(const nlohmann::ordered_json& description);
 
 }  // namespace mpsd::cli

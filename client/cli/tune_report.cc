@@ -41,7 +41,7 @@ std::string WorkersText(const Trial& trial) {
   return trial.processes == 0 ? "-" : absl::StrCat(trial.processes, "x", trial.lanes);
 }
 
-// A load's figures, as in a row of `bench`.
+// Shows what a row of `bench` has.
 std::string PointText(const LoadPoint& point) {
   std::string text = absl::StrFormat("%.1f answered, p50 %s, p99 %s", point.answered,
                                      LatencyText(point.p50_ns), LatencyText(point.p99_ns));

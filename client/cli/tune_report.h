@@ -5,8 +5,8 @@
 //   as configured                  1x1          412.0   4.03 ms   18.2 ms    6.1
 //   1 x 2 x 1                      1x2          790.5   4.31 ms     19 ms    3.2
 //
-// The lines are for people and may change. The JSON is for programs: its keys stay, and it is one
-// object. A candidate is named by its workers, lanes of each, and threads of each lane.
+// The lines are for people and may change. The JSON is one object, whose keys stay. A candidate is
+// named by its workers, lanes of each, and threads of each lane.
 #pragma once
 
 #include <cstdint>
@@ -22,32 +22,30 @@
 
 namespace mpsd::cli {
 
-// Everything that a run of the verb has found. A value.
+// A value.
 struct TuneReport {
   std::string model;
   std::string config;   // the user's file
-  std::string output;   // the written file; may be empty
-  uint32_t cores = 0;   // number of this host
-  uint64_t others = 0;  // other models of the config, not served meanwhile
+  std::string output;   // may be empty
+  uint32_t cores = 0;   // cores of this host
+  uint64_t others = 0;  // other models of the config, not served now
   bench::Slo slo;
-  std::vector<tune::Trial> trials;  // in order, with those that were not tried
-  std::optional<tune::Trial> best;  // among those that met the SLO
+  std::vector<tune::Trial> trials;  // in order, also those not tried
+  std::optional<tune::Trial> best;  // among trials that met the SLO
   nlohmann::ordered_json changes;   // to the model's stanza
   std::optional<bench::LoadPoint> verified;
 };
 
-// The column titles, and a candidate's line with its line break. A knee's latencies are those at
-// the knee. A candidate that was not tried, or met the SLO at no load, has dashes and a note that
-// says why. Pure.
+// Lines have line breaks. Latencies are those at the knee. A candidate that was not tried, or met
+// the SLO at no load, has dashes and a note. Pure.
 std::string TuneTitles();
 std::string TrialLine(const tune::Trial& trial);
 
-// The best candidate and its changes, before it is verified. REQUIRES: there is one. Pure.
+// The best candidate and its changes, before verification. REQUIRES: there is one. Pure.
 std::string BestText(const TuneReport& report);
 
-// The best's expected and seen figures, and whether the SLO held. The two differ if the host has
-// other work: they tell a user whether to believe the numbers above. REQUIRES: there is a best and
-// it was verified. Pure.
+// Expected and seen figures, and whether the SLO held. They differ if the host has other work.
+// REQUIRES: there is a best and it was verified. Pure.
 std::string VerifiedText(const TuneReport& report);
 
 // {"model", "config", "cores", "slo", "candidates": [{"placement", "max_batch_size", "precision",

@@ -69,7 +69,7 @@ std::string FolderOf(const std::string& path) {
   return std::filesystem::absolute(path, ignored).lexically_normal().parent_path().string();
 }
 
-// The daemon's own words about a config that it refuses.
+// The text is the daemon's own.
 Failure CheckConfig(const std::string& program, const std::string& path) {
   const absl::StatusOr<ChildOutput> checked = RunChild(program, {"check", path}, kCheckNs);
   if (!checked.ok()) return {kExitWrongConfig, checked.status()};
@@ -99,7 +99,7 @@ Failure ReadSetup(const TuneOptions& options, TuneTask* task) {
   return {};
 }
 
-// Why the output could not be written, checked before any measurement.
+// This is checked before any measurement.
 Failure OutputFault(const TuneOptions& options) {
   if (options.output.empty()) return {};
   std::error_code ignored;
@@ -133,7 +133,7 @@ absl::StatusOr<TuneConfig> ReadTuneConfig(const std::string& path, const std::st
   return TuneConfig::Parse(*text, FolderOf(path), model);
 }
 
-// One run of the verb, once everything is read. Lives on one thread.
+// Begins once everything is read. Lives on one thread.
 class TuneRun {
  public:
   TuneRun(const TuneOptions& options, TuneTask task, TuneConfig config, std::ostream& out)
@@ -174,7 +174,7 @@ class TuneRun {
     return Choose(plan.best());
   }
 
-  // Writes the changed config where the user wants it, and reports the best.
+  // Writes the changed config, and reports the best.
   Failure Write() {
     report_.changes = config_.Changes(report_.best->candidate);
     absl::Status written;
@@ -200,7 +200,7 @@ class TuneRun {
                                   absl::StrCat("the best does not hold ", SloText(report_.slo)))};
   }
 
-  // Ends the report of a run with measurements.
+  // Ends a run with measurements.
   void Finish() {
     if (options_.json && !report_.trials.empty()) out_ << TuneJson(report_);
   }
@@ -215,7 +215,7 @@ class TuneRun {
     if (!options_.json) out_ << TrialLine(trial) << std::flush;
   }
 
-  // Why no further candidate will do better than this failed one.
+  // Why no further candidate will do better.
   Failure FaultOf(const Trial& trial) const {
     if (trial.state == TrialState::kWrongRequests) {
       return {kExitUsage, absl::InvalidArgumentError(trial.reason)};

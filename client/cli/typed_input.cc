@@ -68,7 +68,7 @@ bool AppendReal(DataType datatype, const Json& element, std::string* bytes) {
   }
 }
 
-// False if the element is not of the datatype.
+// False if it is not of the datatype.
 bool AppendElement(DataType datatype, const Json& element, std::string* bytes) {
   switch (datatype) {
     case DataType::kBool:
@@ -98,7 +98,7 @@ bool AppendElement(DataType datatype, const Json& element, std::string* bytes) {
   }
 }
 
-// The model's shape with its open dims filled; nothing if `count` elements do not fill them.
+// Nothing if `count` elements do not fill the open dims.
 std::optional<Dims> FilledShape(Dims shape, uint64_t count) {
   int64_t* last_open = nullptr;
   uint64_t others = 1;
@@ -115,8 +115,8 @@ std::optional<Dims> FilledShape(Dims shape, uint64_t count) {
   return shape;
 }
 
-// Puts the elements of nested lists in a row. `dims` is the shape so far, `depth` is that of
-// `json`; the first list of a depth says its dim.
+// Puts the elements in a row. `dims` is the shape so far, and `depth` is `json`'s. The first list
+// of a depth says its dim.
 absl::Status Flatten(const Json& json, size_t depth, Dims* dims, std::vector<const Json*>* list) {
   if (!json.is_array()) {
     if (depth != dims->size()) return absl::InvalidArgumentError("its lists differ in depth");

@@ -28,7 +28,6 @@
 namespace mpsd::cli {
 namespace {
 
-// Options for any server.
 void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
   verb->add_option("--timeout", options->timeout, "how long an answer may take")
       ->capture_default_str();
@@ -46,7 +45,7 @@ void AddAccessOptions(CLI::App* verb, ServerOptions* options) {
       ->envname("MPSD_TOKEN_FILE");
 }
 
-// `environment` names the variable for the server, used if the command line has none.
+// `environment` names the variable for the server, if the command line has none.
 void AddServerOption(CLI::App* verb, ServerOptions* options, const char* environment,
                      const char* help) {
   verb->add_option("--server,--address", options->address, help)
@@ -64,7 +63,7 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   AddAccessOptions(verb, options);
 }
 
-// Takes one value for each occurrence of the option, even if it begins like an option.
+// One value each time, even if it begins like an option.
 void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values, const char* help) {
   verb->add_option(name, *values, help)
       ->expected(1)
@@ -334,7 +333,7 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
 
 namespace {
 
-// Why a word is no verb; empty if it is one.
+// Empty if it is a verb.
 std::string VerbFault(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -345,7 +344,7 @@ std::string VerbFault(const CLI::App& app, const std::string& word) {
   return absl::StrCat("there is no verb '", word, "'", DidYouMean(word, verbs, "there are"));
 }
 
-// The parser's complaint about an unknown word; empty if there is none.
+// Empty if there is no unknown word.
 std::string FlagFault(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   const CLI::App& place = parsed.empty() ? app : *parsed.front();
@@ -362,7 +361,7 @@ std::string FlagFault(const CLI::App& app) {
   return absl::StrCat(name, " has no flag '", word, "'", DidYouMean(word, flags, "it has"));
 }
 
-// Turns `help VERB` into CLI11's `VERB --help`.
+// `help VERB` becomes CLI11's `VERB --help`.
 std::vector<const char*> WithoutHelpVerb(std::vector<const char*> words) {
   if (words.size() < 2 || std::string_view(words[1]) != "help") return words;
   if (words.size() == 2) return {words[0], "--help"};
@@ -401,7 +400,7 @@ void AddManualVerbs(CLI::App& app, absl::string_view schema, int* exit_code) {
   });
 }
 
-// Its word is for the table alone: WithoutHelpVerb() takes the verb away before anything is parsed.
+// Its word is for the table: WithoutHelpVerb() takes the verb away before.
 void AddHelpVerb(CLI::App& app) {
   app.add_subcommand("help", "explain a verb")->add_option("VERB")->type_name(kVerbValue);
 }

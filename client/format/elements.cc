@@ -16,8 +16,7 @@ uint16_t ToBFloat(float value) {
   return static_cast<uint16_t>(bits >> 16);
 }
 
-// A half between 0 and 1, from the low ten bits k of `random`: k/1024, which needs no rounding. The
-// exponent is found by halving.
+// k/1024 for the low ten bits k of `random`, which needs no rounding. Halving finds the exponent.
 uint16_t RandomHalf(uint64_t random) {
   uint32_t fraction = random & 0x3FF;
   if (fraction == 0) return 0;
@@ -44,7 +43,7 @@ void AppendRandom(DataType datatype, uint64_t random, std::string* bytes) {
     default:
       break;
   }
-  // Little endian: an integer's low byte comes first, at any width.
+  // Little endian: the low byte comes first, at any width.
   bytes->push_back(static_cast<char>(random % (datatype == DataType::kBool ? 2 : kRandomIntegers)));
   bytes->append(ElementBytes(datatype) - 1, '\0');
 }

@@ -1,5 +1,4 @@
-// named_value: options of the form NAME=VALUE, each about one tensor. Pure functions, all
-// thread-safe.
+// named_value: options of the form NAME=VALUE. All pure and thread-safe.
 #pragma once
 
 #include <string>
@@ -12,15 +11,14 @@
 
 namespace mpsd::cli {
 
-// Splits "name=rest"; the rest is empty without a '='. The rest is a view into `value`.
+// The rest is a view into `value`, empty without a '='.
 std::pair<std::string, absl::string_view> SplitName(absl::string_view value);
 
 // INVALID_ARGUMENT "--option value: wanted is expected".
 absl::Status WrongOption(absl::string_view option, absl::string_view value,
                          absl::string_view wanted);
 
-// The name and the dims of "NAME=1,16": no dim below 0, and at most kMaxRank dims after the batch
-// dim.
+// Parses "NAME=1,16": no dim below 0, at most kMaxRank dims after the batch dim.
 absl::StatusOr<std::pair<std::string, Dims>> ParseShape(const std::string& value);
 
 }  // namespace mpsd::cli

@@ -19,7 +19,7 @@ namespace {
 constexpr absl::string_view kMagic = "\x93NUMPY";
 constexpr size_t kHeaderAlignment = 64;
 constexpr uint64_t kMaxHeaderBytes = 64 << 10;
-constexpr uint64_t kMaxElementBytes = 1 << 20;  // for an element of an 'S' array
+constexpr uint64_t kMaxElementBytes = 1 << 20;  // in an 'S' array
 
 struct Kind {
   absl::string_view descr;  // without '<' and '|'
@@ -32,7 +32,6 @@ constexpr Kind kKinds[] = {
     {"f2", DataType::kFp16},   {"f4", DataType::kFp32},   {"f8", DataType::kFp64},
 };
 
-// The contents of a header.
 struct Header {
   DataType datatype = DataType::kInvalid;
   uint64_t element_bytes = 0;
@@ -43,7 +42,7 @@ absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("not a readable .npy file: ", what));
 }
 
-// The text after "'key':" in the header, which is a literal of a Python dictionary.
+// The text after "'key':" in the dictionary.
 absl::StatusOr<absl::string_view> FindValue(absl::string_view header, absl::string_view key) {
   const std::string quoted = absl::StrCat("'", key, "'");
   const size_t at = header.find(quoted);
@@ -107,7 +106,7 @@ absl::StatusOr<Header> ParseHeader(absl::string_view text) {
   return header;
 }
 
-// Removes magic, version and header from the front of `file`, and returns the header.
+// Removes magic, version and header.
 absl::StatusOr<absl::string_view> ConsumeHeader(absl::string_view* file) {
   if (!absl::ConsumePrefix(file, kMagic) || file->size() < 2) return Malformed("no magic number");
   const int version = static_cast<unsigned char>((*file)[0]);
@@ -126,7 +125,7 @@ absl::StatusOr<absl::string_view> ConsumeHeader(absl::string_view* file) {
   return header;
 }
 
-// The elements of an 'S' array, each without the zeros at its end.
+// Drops the zeros at each element's end.
 std::string PackFixed(absl::string_view data, uint64_t element_bytes, uint64_t element_count) {
   std::vector<std::string> elements;
   for (uint64_t i = 0; i < element_count; ++i) {

@@ -1,10 +1,7 @@
-// npy: numpy's .npy files: one array with its datatype and shape.
+// npy: numpy's .npy files, as numpy.save() writes them: one array with its datatype and shape.
 //
-// `infer` reads and writes tensors in the form of numpy.save(). A file is magic, version, the
-// length of a header, the header and the elements. The header is the literal of a Python dictionary
-// with descr, fortran_order and shape.
-//
-// Files are untrusted: every length is checked before it is used, and nothing is evaluated.
+// A file is magic, version, a header's length, the header, the elements. The header is a literal of
+// a Python dictionary. Files are untrusted: every length is checked, and nothing is evaluated.
 #pragma once
 
 #include <string>
@@ -17,33 +14,31 @@
 
 namespace mpsd::cli {
 
-// The bytes of the largest file, and the most elements and bytes of one array.
+// Bounds a file, and an array's elements and bytes.
 inline constexpr uint64_t kMaxNpyBytes = 1ULL << 30;
 
-// An array in the protocol's form: little endian, row-major, a length before each element of BYTES.
+// Little endian, row-major, a length before each element of BYTES.
 struct NpyArray {
   DataType datatype = DataType::kInvalid;
   Dims shape;
   std::string bytes;
 };
 
-// Whether `file` begins as one of numpy's. Pure.
+// Pure.
 bool IsNpy(absl::string_view file);
 
-// Reads versions 1 and 2 of the format, little endian, C order. Arrays of 'S' become BYTES, without
-// the zeros that pad their elements.
+// Versions 1 and 2, little endian, C order. 'S' become BYTES without padding zeros.
 //
-// INVALID_ARGUMENT for types that the protocol does not have (complex numbers, dates, objects,
-// 'U'), for big endian, and for Fortran order of two dims or more. Also for more than kMaxRank dims
-// after the batch dim, for a header over 64 KiB, and for a file whose length does not fit its
-// shape. Thread-safe.
+// INVALID_ARGUMENT for complex numbers, dates, objects, 'U', big endian, and Fortran order of two
+// dims or more. Also for more than kMaxRank dims after the batch dim, a header over 64 KiB, and a
+// wrong length. Thread-safe.
 absl::StatusOr<NpyArray> ParseNpy(absl::string_view file);
 
-// The file of `array`, in version 1. BYTES become 'S' of the longest element's length, so zeros at
-// the end of an element are lost.
+// Writes version 1. BYTES become 'S' of the longest element's length, so an element's last zeros
+// are lost.
 //
-// INVALID_ARGUMENT for BF16, which numpy does not have, if bytes and shape contradict each other,
-// and if padding the elements of BYTES would take more than kMaxNpyBytes. Thread-safe.
+// INVALID_ARGUMENT for BF16, for bytes that contradict the shape, and for padding to more than
+// kMaxNpyBytes. Thread-safe.
 absl::StatusOr<std::string> FormatNpy(const NpyArray& array);
 
 }  // namespace mpsd::cli

@@ -18,42 +18,37 @@ struct evp_md_ctx_st;
 
 namespace mpsd::hub {
 
-// The id of a file's content, piece by piece.
-//
-// Computes the id that the hub gives a file: SHA-256 where `id` has 64 digits, else git's id, which
-// is the SHA-1 of a line with the size and of the content. Owned by one transfer.
-// Thread-compatible.
+// SHA-256 if `id` has 64 digits, else git's id: SHA-1 of a line with the size and of the content.
+// Owned by one transfer. Thread-compatible.
 class ContentHash {
  public:
-  // `id` is the one that the content should have; `bytes` is its whole size.
+  // The content should have the `id`; `bytes` is its whole size.
   ContentHash(absl::string_view id, uint64_t bytes);
   ~ContentHash();
 
   void Add(absl::string_view piece);
 
-  // The id of all pieces, in hexadecimal digits. REQUIRES: called once, and last.
+  // The id has hexadecimal digits. REQUIRES: called once, and last.
   std::string Finish();
 
  private:
   evp_md_ctx_st* const context_;
 };
 
-// Stands between the network and the disk. The caller writes a piece, and the thread `hub-hash`
-// hashes it while the next arrives: a hash costs as much as all the rest, and cannot be shared
-// among cores. Owned by one transfer, which alone calls it.
-// Thread-compatible.
+// The caller writes a piece, and the thread `hub-hash` hashes it while the next arrives: a hash
+// costs as much as all the rest. Owned by one transfer. Thread-compatible.
 class BlobWriter {
  public:
-  // Continues a file that has `from` bytes already, which are hashed first. `fd` and `pool` are
-  // borrowed, and `id` is the one that the whole of `bytes` bytes should have.
+  // The file has `from` bytes already, which are hashed first. Borrows `fd` and `pool`. All `bytes`
+  // should have the `id`.
   BlobWriter(int fd, uint64_t from, const std::string& id, uint64_t bytes, PiecePool* pool);
   ~BlobWriter();
 
-  // Writes the piece, whose memory then goes to the pool. Waits while many pieces are still to be
-  // hashed. DATA_LOSS for a full disk, for example.
+  // The piece's memory goes to the pool. Waits while many pieces are unhashed. DATA_LOSS for a full
+  // disk, for example.
   absl::Status Add(std::string piece);
 
-  // The id of the content. REQUIRES: called once, and last.
+  // REQUIRES: called once, and last.
   absl::StatusOr<std::string> Finish();
 
  private:
@@ -69,8 +64,8 @@ class BlobWriter {
   const uint64_t from_;
   PiecePool* const pool_;
   uint64_t offset_;       // where the next piece goes
-  uint64_t disk_offset_;  // the disk has begun to write what lies before
-  ContentHash hash_;      // owned by the thread until it has ended
+  uint64_t disk_offset_;  // the disk has begun to write before it
+  ContentHash hash_;      // the thread's until it has ended
   absl::Mutex mu_;
   std::deque<std::string> pieces_ ABSL_GUARDED_BY(mu_);
   bool ends_ ABSL_GUARDED_BY(mu_) = false;

@@ -5,8 +5,8 @@
 
 namespace mpsd::hub {
 
-// Has the disk begin with these bytes of a file, so that an fsync() has less to wait for. Without
-// effect where the system has no such call. Thread-safe.
+// So that an fsync() has less to wait for. Without effect where the system has no such call.
+// Thread-safe.
 void BeginToStore(int fd, uint64_t offset, uint64_t bytes);
 
 }  // namespace mpsd::hub

@@ -115,7 +115,7 @@ absl::Status HubCache::Link(const HubName& name, const std::string& commit,
   const fs::path target = fs::path(BlobPath(name, file.id)).lexically_relative(link.parent_path());
   std::error_code error;
   if (fs::read_symlink(link, error) == target) return absl::OkStatus();
-  // Renamed over what is there: a server that reads the snapshot always finds a file.
+  // Renamed over the old link: a server that reads the snapshot always finds a file.
   const fs::path fresh = absl::StrCat(link.string(), ".", getpid());
   fs::remove(fresh, error);
   fs::create_symlink(target, fresh, error);

@@ -24,43 +24,43 @@ namespace mpsd::hub {
 struct KeptModel {
   HubName name;  // `revision` is the commit
   std::string path;
-  std::vector<HubFile> files;  // without their ids
+  std::vector<HubFile> files;  // without ids
 };
 
 // Several processes may use one cache at once, Python's huggingface_hub too. Thread-compatible.
 class HubCache {
  public:
-  // `root` is created with the first model.
+  // The first model creates `root`.
   explicit HubCache(std::string root) : root_(std::move(root)) {}
 
   const std::string& root() const { return root_; }
   std::string BlobPath(const HubName& name, const std::string& id) const;
   std::string SnapshotPath(const HubName& name, const std::string& commit) const;
 
-  // The files that the snapshot links to, without their ids.
+  // Lists the snapshot's files, without ids.
   std::vector<HubFile> FilesOf(const HubName& name, const std::string& commit) const;
 
-  // The commit that `name.revision` names, as far as the cache knows.
+  // Nothing if the cache does not know it.
   std::optional<std::string> CommitOf(const HubName& name) const;
 
   // Makes the model's folders and waits until no other process fetches the blob; calls `waits` once
-  // if it has to. The lock ends with the descriptor.
+  // before. The lock ends with the descriptor.
   absl::StatusOr<UniqueFd> LockBlob(const HubName& name, const std::string& id,
                                     const std::function<void()>& waits) const;
 
-  // Has the snapshot link to the blob of `file`.
+  // The link leads from the snapshot to the blob.
   absl::Status Link(const HubName& name, const std::string& commit, const HubFile& file) const;
 
-  // Notes that `name.revision` is `commit` now. The last step of a pull.
+  // Says that `name.revision` is `commit` now: a pull's last step.
   absl::Status WriteRef(const HubName& name, const std::string& commit) const;
 
-  // The bytes that the cache's file system still takes; nothing where nobody can tell.
+  // The cache's file system has so many; nothing if nobody can tell.
   std::optional<uint64_t> FreeBytes() const;
 
   // All snapshots, by name.
   std::vector<KeptModel> Models() const;
 
-  // Removes the model with all its commits and blobs. NOT_FOUND where there is none.
+  // Removes all commits and blobs. NOT_FOUND if there are none.
   absl::Status Remove(const HubName& name) const;
 
  private:

@@ -22,15 +22,15 @@ namespace {
 constexpr uint64_t kMostListingBytes = 16 << 20;
 constexpr uint64_t kPartBytes = 8 << 20;
 constexpr size_t kConnections = 4;
-constexpr int kMostTries = 5;  // without a byte between them
+constexpr int kMostTries = 5;  // without a byte between
 constexpr int kPollMs = 100;
 constexpr absl::Duration kFirstWait = absl::Seconds(1);
 constexpr absl::Duration kLongestWait = absl::Minutes(2);
 
-// The parts of one file in their order, some of which run at once.
+// A file's parts in order, some of which run at once.
 class Window {
  public:
-  // `waits_for_hub`: a hub that cannot be connected is tried again, too.
+  // With `waits_for_hub` tries again to connect.
   Window(std::string model, bool waits_for_hub, std::function<void(const std::string&)> say)
       : model_(std::move(model)),
         waits_for_hub_(waits_for_hub),
@@ -63,7 +63,7 @@ class Window {
     Begin(&slots_.back());
   }
 
-  // Lets the network work for a moment. An error that no further try can mend ends the window.
+  // Works for a moment. An error that no further try can mend ends the window.
   absl::Status Run() {
     for (Slot& slot : slots_) {
       if (!slot.runs && !slot.is_whole && absl::Now() >= slot.again_at) Begin(&slot);
@@ -72,7 +72,7 @@ class Window {
     curl_multi_perform(multi_, &running);
     const absl::StatusOr<bool> has_ended = Collect();
     if (!has_ended.ok()) return has_ended.status();
-    // The caller takes what ended, and adds the next part: the network may have nothing to tell.
+    // The caller takes what ended, and adds the next part.
     if (!*has_ended) curl_multi_poll(multi_, nullptr, 0, kPollMs, nullptr);
     return absl::OkStatus();
   }
@@ -142,7 +142,7 @@ class Window {
   std::deque<Slot> slots_;
 };
 
-// `kept` are the letters that stay, beside the ones that every part of a path may have.
+// `kept` letters stay, beside those of any path.
 std::string Encoded(absl::string_view text, absl::string_view kept) {
   std::string encoded;
   for (const char letter : text) {
@@ -197,7 +197,7 @@ absl::Status HubClient::Fetch(const HubName& name, const std::string& commit, co
   const bool is_whole = from == 0 && file.bytes <= part_bytes;
   Window window(name.Repository(), /*waits_for_hub=*/true, say_);
   uint64_t next = from;  // where the next part begins
-  uint64_t left = from;  // where the first part that is still there begins
+  uint64_t left = from;  // where the first part that is left begins
   while (left < file.bytes) {
     while (window.size() < kConnections && next < file.bytes) {
       const uint64_t bytes = std::min(part_bytes, file.bytes - next);

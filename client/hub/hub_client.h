@@ -14,35 +14,31 @@
 
 namespace mpsd::hub {
 
-// Follows at most 5 redirects, and from https to https alone; sends the token to the hub's own host
-// only. After a failure of the network, a status of 5xx or 429, the client tries again. It waits as
-// `Retry-After` says, or a second and more. Five tries without a byte between them are the last.
-// Proxies and authorities are libcurl's: `https_proxy`, `SSL_CERT_FILE`, `CURL_CA_BUNDLE`.
+// Follows at most 5 redirects, from https to https alone; the token goes to the hub's own host
+// only. After a failure of the network, 5xx or 429, tries again: as `Retry-After` says, or after a
+// second and more, at most five times without a byte. Proxies and authorities are libcurl's.
 //
 // Errors are for a person, and name the model:
-//  - UNAUTHENTICATED: the hub wants a token.
-//  - PERMISSION_DENIED: the model is gated.
-//  - NOT_FOUND: there is no such model, revision or file.
-//  - RESOURCE_EXHAUSTED, UNAVAILABLE: the last try has failed.
-//  - INTERNAL: an answer is wrong in itself.
+//   UNAUTHENTICATED                   the hub wants a token
+//   PERMISSION_DENIED                 the model is gated
+//   NOT_FOUND                         there is no such model, revision or file
+//   RESOURCE_EXHAUSTED, UNAVAILABLE   the last try has failed
+//   INTERNAL                          an answer is wrong in itself
 //
 // Owned by one pull. Thread-compatible.
 class HubClient {
  public:
-  // `say` gets a line for a person where a wait is longer than a second.
-  // `pool` is borrowed.
+  // `say` gets a line before a wait of more than a second. Borrows `pool`.
   HubClient(HubSettings settings, PiecePool* pool, std::function<void(const std::string&)> say);
   ~HubClient();
 
-  // The files of the model at its revision. A hub that cannot be connected is not tried again: a
-  // host without a network shall not wait.
+  // A hub that cannot be connected is not tried again: a host without a network shall not wait.
   absl::StatusOr<HubListing> List(const HubName& name);
 
-  // Fetches `file` from the byte `from` on. `take` gets the pieces in their order. An error of
-  // `take` ends the transfer. `arrived` hears how many bytes have come, bytes ahead of the next
-  // piece too. With `in_parts` a large file comes over several connections. OUT_OF_RANGE: the hub
-  // sends files from the first byte only, and the caller begins again without parts. REQUIRES:
-  // `in_parts`, or `from` is 0.
+  // Fetches `file` from the byte `from` on. The pieces go to `take` in order, whose error ends the
+  // transfer. The function `arrived` hears how many bytes have come, also ahead of the next piece.
+  // With `in_parts` a large file comes over several connections. OUT_OF_RANGE: the hub sends only
+  // whole files. The caller then begins again without parts. REQUIRES: `in_parts`, or `from` is 0.
   absl::Status Fetch(const HubName& name, const std::string& commit, const HubFile& file,
                      uint64_t from, bool in_parts,
                      const std::function<absl::Status(std::string)>& take,

@@ -96,9 +96,8 @@ bool IsDigits(absl::string_view text) {
   });
 }
 
-// How many parts there are, for "model-00001-of-00003.safetensors" or
-// "pytorch_model-00001-of-00003.bin": a part of weights that are in several files. 0 for any other
-// file.
+// 3 for "model-00001-of-00003.safetensors" or "pytorch_model-00001-of-00003.bin", 0 for other
+// files.
 uint32_t ShardCount(absl::string_view path) {
   const bool is_shard =
       (absl::ConsumePrefix(&path, "model-") && absl::ConsumeSuffix(&path, ".safetensors")) ||
@@ -109,7 +108,7 @@ uint32_t ShardCount(absl::string_view path) {
   return IsDigits(numbers.first) && absl::SimpleAtoi(numbers.second, &count) ? count : 0;
 }
 
-// "1_Pooling/config.json": a file of a module of sentence-transformers.
+// sentence-transformers has "1_Pooling/config.json".
 bool IsOfModule(absl::string_view path) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(path, absl::MaxSplits('/', 1));
@@ -120,19 +119,19 @@ bool IsOfModule(absl::string_view path) {
           parts.second == "pytorch_model.bin");
 }
 
-// Hubs keep much else beside a model, such as the weights in other formats.
+// Hubs keep much else, such as weights in other formats.
 bool IsNeeded(absl::string_view path) {
   return std::find(std::begin(kNeeded), std::end(kNeeded), path) != std::end(kNeeded) ||
          ShardCount(path) > 0 || IsOfModule(path);
 }
 
-// "2_Dense" for "2_Dense/model.safetensors"; empty for a file of the model's own folder.
+// "2_Dense" for "2_Dense/model.safetensors"; empty for the model's own folder.
 absl::string_view FolderOf(absl::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == absl::string_view::npos ? "" : path.substr(0, slash);
 }
 
-// A file of torch.save()'s, or the list of such files.
+// torch.save() has written these, or a list names them.
 bool IsPickled(absl::string_view path) {
   return absl::StartsWith(path.substr(path.rfind('/') + 1), "pytorch_model");
 }

@@ -8,7 +8,7 @@
 
 namespace mpsd::hub {
 
-// Python's huggingface_hub reads the same variables, so both share one cache and one token.
+// Python's huggingface_hub has the same settings, and shares cache and token.
 struct HubSettings {
   std::string endpoint;     // without a slash at its end
   std::string cache;        // the folder with "models--ORG--NAME"
@@ -26,8 +26,8 @@ struct HubSettings {
 //   authorities   REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE
 //   offline       HF_HUB_OFFLINE
 //
-// `variable` gives a variable's value, or null. Reads the token's file. INVALID_ARGUMENT if no
-// variable tells a cache, or if the endpoint is no http(s) address.
+// `variable` may return null. Reads the token's file. INVALID_ARGUMENT: no variable tells a cache,
+// or the endpoint is no http(s) address.
 absl::StatusOr<HubSettings> ReadHubSettings(
     const std::function<const char*(const char*)>& variable);
 

@@ -70,7 +70,7 @@ HubTransfer::HubTransfer(const HubSettings& settings, std::string url, const Par
   if (!settings.authorities.empty()) {
     Set(handle_, CURLOPT_CAINFO, settings.authorities.c_str());
   }
-  // libcurl takes a header of that name off where a redirect leads to another host.
+  // libcurl takes this header off for another host.
   if (has_token_) {
     headers_ = curl_slist_append(headers_, ("Authorization: Bearer " + settings.token).c_str());
     Set(handle_, CURLOPT_HTTPHEADER, headers_);
@@ -101,7 +101,7 @@ std::string HubTransfer::Take() {
 
 bool HubTransfer::Accept(absl::string_view piece) {
   const long status = StatusOf(handle_);
-  if (status != kOk && status != kPartial) return true;  // the body of an error tells nothing
+  if (status != kOk && status != kPartial) return true;  // an error's body tells nothing
   ignores_range_ = status == kOk && names_range_;
   is_too_large_ = arrived_ + piece.size() > part_.bytes_max;
   if (ignores_range_ || is_too_large_) return false;

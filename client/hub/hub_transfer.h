@@ -15,47 +15,47 @@
 
 namespace mpsd::hub {
 
-// A request on a libcurl handle of its own. The caller runs the handle and then asks for the
-// outcome. Owned by HubClient's calls. Lives on the caller's thread.
+// The caller runs the libcurl handle and then asks for the outcome. Owned by HubClient's calls.
+// Lives on the caller's thread.
 class HubTransfer {
  public:
   // How the last run ended.
   enum class Outcome : uint8_t {
-    kWhole,     // all bytes that were asked for are there
+    kWhole,     // all bytes are there
     kTryAgain,  // the network, or the hub for now
     kNever,     // fault() says why
   };
 
-  // The bytes of a request: all of a file, or one part of it.
+  // All of a file, or one part.
   struct Part {
     uint64_t begin = 0;
     uint64_t bytes_max = 0;  // more is refused
-    bool is_exact = true;    // fewer bytes than bytes_max are too few
-    bool is_whole = false;   // the file has nothing else, so the first try names no range
+    bool is_exact = true;    // fewer bytes are too few
+    bool is_whole = false;   // all of the file, so the first try names no range
   };
 
-  // `pool` is borrowed.
+  // Borrows `pool`.
   HubTransfer(const HubSettings& settings, std::string url, const Part& part, PiecePool* pool);
   HubTransfer(const HubTransfer&) = delete;
   ~HubTransfer();
 
   CURL* handle() const { return handle_; }
 
-  // Sets the handle up for the bytes that are still missing.
+  // Asks for the bytes that are still missing.
   void Prepare();
 
-  // After a run, with libcurl's own result. `model` is for the text of a fault.
+  // Called after a run. `model` is for a fault's text.
   Outcome Judge(CURLcode result, absl::string_view model);
 
   const absl::Status& fault() const { return fault_; }
   int64_t retry_after_s() const { return retry_after_s_; }  // 0: the hub did not say
   bool went_forward() const { return went_forward_; }       // the last run brought bytes
-  uint64_t arrived() const { return arrived_; }             // bytes so far, taken ones too
+  uint64_t arrived() const { return arrived_; }             // bytes so far, also taken ones
 
-  // Whether some of what has arrived was not taken yet.
+  // Something arrived and was not taken.
   bool HasPiece() const { return !pieces_.empty(); }
 
-  // Takes the next piece of that. REQUIRES: HasPiece().
+  // REQUIRES: HasPiece().
   std::string Take();
 
  private:
@@ -73,7 +73,7 @@ class HubTransfer {
   PiecePool* const pool_;
   std::deque<std::string> pieces_;
   uint64_t arrived_ = 0;
-  std::string error_code_;  // the hub's own, such as "GatedRepo"
+  std::string error_code_;  // the hub's own: "GatedRepo"
   int64_t retry_after_s_ = 0;
   bool went_forward_ = false;
   bool names_range_ = false;

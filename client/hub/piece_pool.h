@@ -11,14 +11,14 @@
 
 namespace mpsd::hub {
 
-// As much as a processor's own cache holds of a piece that several threads read.
+// A processor's own cache holds so much.
 inline constexpr size_t kPieceBytes = 256 << 10;
 
-// Keeps the memory of pieces that are done for those to come: fresh memory costs a fetch as much as
-// a copy. Owned by a pull, used by its transfers and its writer. Thread-safe.
+// Keeps memory for further pieces: fresh memory costs as much as a copy. Owned by a pull.
+// Thread-safe.
 class PiecePool {
  public:
-  // An empty piece with room for kPieceBytes.
+  // The piece is empty, with room for kPieceBytes.
   std::string Get() {
     std::string piece;
     {

@@ -25,7 +25,7 @@
 namespace mpsd::hub {
 namespace {
 
-constexpr int kMostBeginnings = 3;          // how often one file is begun at its first byte
+constexpr int kMostBeginnings = 3;          // times that one file is begun at its first byte
 constexpr uint64_t kSpareBytes = 64 << 20;  // left free on the disk
 
 absl::Status CannotWrite(const std::string& path) {
@@ -33,7 +33,7 @@ absl::Status CannotWrite(const std::string& path) {
       absl::StrCat("cannot write ", path, ": ", std::generic_category().message(errno)));
 }
 
-// The size of the file at `path`; 0 where there is none.
+// 0 if there is no file.
 uint64_t SizeOf(const std::string& path) {
   struct stat status {};
   const bool is_file = stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
@@ -42,7 +42,7 @@ uint64_t SizeOf(const std::string& path) {
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
-// The files that say what a model is; a tokenizer and a list of weights may be large.
+// Leaves out the tokenizer and the list of weights, which may be large.
 std::vector<HubFile> ConfigsOf(const std::vector<HubFile>& files) {
   std::vector<HubFile> configs;
   for (const HubFile& file : files) {
@@ -54,7 +54,6 @@ std::vector<HubFile> ConfigsOf(const std::vector<HubFile>& files) {
   return configs;
 }
 
-// One pull: what Pull() says, step by step.
 class PullRun {
  public:
   PullRun(const HubSettings& settings, const HubName& name, const PullWatch& watch, Wanted wanted)
@@ -73,7 +72,7 @@ class PullRun {
     model_.path = cache_.SnapshotPath(name_, listing->commit);
     model_.files = *files;
     std::vector<HubFile> fetched = wanted_ == Wanted::kAll ? *files : ConfigsOf(*files);
-    // A snapshot with all its weights is whole: they are its last links.
+    // Weights are the last links: a snapshot that has them all is whole.
     std::stable_partition(fetched.begin(), fetched.end(),
                           [](const HubFile& file) { return !IsWeights(file.path); });
     progress_.bytes = BytesOf(fetched);
@@ -106,7 +105,7 @@ class PullRun {
                                             ", which has ", BytesText(*free), " free"));
   }
 
-  // Has the blob of `file` in the cache.
+  // Fetches the file into the cache.
   absl::Status Bring(const HubFile& file) {
     const std::string blob = cache_.BlobPath(name_, file.id);
     progress_.file = file.path;
@@ -155,7 +154,7 @@ class PullRun {
     return absl::OkStatus();
   }
 
-  // INVALID_ARGUMENT where the content has another id.
+  // INVALID_ARGUMENT if the content has another id.
   absl::Status FetchFrom(const HubFile& file, int fd, uint64_t from, bool in_parts) {
     BlobWriter writer(fd, from, file.id, file.bytes, &pool_);
     const auto take = [this, &writer](std::string piece) {
@@ -185,10 +184,10 @@ class PullRun {
   const Wanted wanted_;
   PulledModel model_;
   PullProgress progress_;
-  uint64_t whole_ = 0;  // bytes of the files that are in the cache
+  uint64_t whole_ = 0;  // bytes of the files that the cache has
 };
 
-// The model as the cache has it, without a word to the hub.
+// Does not ask the hub.
 absl::StatusOr<PulledModel> FromCache(const HubSettings& settings, const HubName& name) {
   const HubCache cache(settings.cache);
   const std::optional<std::string> commit = cache.CommitOf(name);

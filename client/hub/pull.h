@@ -14,7 +14,7 @@
 
 namespace mpsd::hub {
 
-// How far a pull is, in bytes. Each count includes the bytes that the cache had before.
+// Counts bytes, with those that the cache had before.
 struct PullProgress {
   std::string file;  // the file that arrives
   uint64_t file_done = 0;
@@ -31,20 +31,20 @@ struct PullWatch {
 struct PulledModel {
   std::string path;  // the snapshot's folder
   std::string commit;
-  std::vector<HubFile> files;  // all that mpsd needs of the model
-  uint64_t fetched = 0;        // bytes that came over the network now
+  std::vector<HubFile> files;  // all that mpsd needs
+  uint64_t fetched = 0;        // bytes over the network now
 };
 
-// Which files Pull() fetches: all that mpsd needs, or the small ones that say what the model is.
+// All that mpsd needs, or the small files that say what the model is.
 enum class Wanted { kAll, kConfigs };
 
-// Fetches the files that mpsd needs and the cache lacks. Each file is checked against the id that
-// the hub lists, and has its name in the cache only once it is whole and right. A killed pull
-// leaves the beginning of a file, with which the next pull goes on. Where another process fetches
-// the same file, the pull waits. With HF_HUB_OFFLINE only the cache is asked. Blocks.
+// Fetches the needed files that the cache lacks. A file is checked against the hub's id, and has
+// its name only once it is whole. A killed pull leaves a beginning, with which the next pull goes
+// on. Waits while another process fetches the same file. With HF_HUB_OFFLINE asks only the cache.
+// Blocks.
 //
-// Errors begin with the model's name. HubClient and NeededFiles() make most of them. DATA_LOSS: the
-// file system has no room or cannot be written. INTERNAL: a file's content is wrong.
+// Errors begin with the model's name; most are HubClient's and NeededFiles()'. DATA_LOSS: the file
+// system has no room or cannot be written. INTERNAL: a file's content is wrong.
 absl::StatusOr<PulledModel> Pull(const HubSettings& settings, const HubName& name,
                                  const PullWatch& watch, Wanted wanted = Wanted::kAll);
 

@@ -56,7 +56,7 @@ constexpr char kBashEnd[] = R"sh(  esac
 complete -F _mpsd mpsd
 )sh";
 
-// A command that sets the values of a flag or a word: `words=…`, `paths=…`, or nothing.
+// Sets `words=…`, `paths=…`, or nothing.
 std::string BashValues(const FlagRow& row) {
   if (!row.choices.empty()) return absl::StrCat("words='", absl::StrJoin(row.choices, " "), "'");
   if (row.value == kFileValue) return "paths=file";
@@ -78,7 +78,7 @@ std::string BashFlagCases(const VerbRow& verb) {
   return text;
 }
 
-// The values of all words of the verb together: a script does not count them.
+// The values of all words together: a script does not count them.
 std::string BashVerbCase(const VerbRow& verb) {
   std::string names;
   for (const FlagRow& row : verb.flags) absl::StrAppend(&names, " ", absl::StrJoin(row.names, " "));

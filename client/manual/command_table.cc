@@ -6,7 +6,7 @@
 namespace mpsd::cli {
 namespace {
 
-// "TEXT:{a,b}" is a text that is "a" or "b"; "INT:INT in [1 - 9]" a number.
+// "TEXT:{a,b}" is "a" or "b"; "INT:INT in [1 - 9]" is a number.
 void ReadType(const std::string& type, FlagRow* row) {
   const std::vector<std::string> parts = absl::StrSplit(type, absl::MaxSplits(':', 1));
   const bool is_number = parts[0] == "INT" || parts[0] == "UINT" || parts[0] == "FLOAT";

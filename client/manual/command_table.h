@@ -1,7 +1,6 @@
-// CommandTable: the verbs of `mpsd` and their flags, as the command line's own parser knows them.
+// CommandTable: the verbs of `mpsd` and their flags, as the parser of the command line knows them.
 //
-// The help, the completions of shells and the manual pages are made of one table, so none of them
-// can name a flag that the parser does not take.
+// Help, completions and manual pages come from it, so no flag in them is unknown to the parser.
 #pragma once
 
 #include <string>
@@ -12,44 +11,44 @@
 
 namespace mpsd::cli {
 
-// How the value of a flag is called in its row, where a shell can find values by itself.
-inline constexpr char kFileValue[] = "FILE";      // a file, or a folder of Hugging Face's
-inline constexpr char kFolderValue[] = "FOLDER";  // a folder
+// Values that a shell can find by itself.
+inline constexpr char kFileValue[] = "FILE";  // or a folder of Hugging Face's
+inline constexpr char kFolderValue[] = "FOLDER";
 inline constexpr char kDeviceValue[] = "DEVICE";  // cpu, cuda, cuda:1, mps
-inline constexpr char kVerbValue[] = "VERB";      // a verb of this table
+inline constexpr char kVerbValue[] = "VERB";
 
-// A flag, or a word of a verb without a dash. Plain data.
+// A flag, or a verb's word without a dash. Plain data.
 struct FlagRow {
-  std::vector<std::string> names;    // "-h", "--help"; for a word without a dash: "MODEL_FILE"
-  std::string value;                 // "FILE", "TEXT", "NUMBER"; empty: the flag takes none
+  std::vector<std::string> names;    // "-h", "--help"; for a word: "MODEL_FILE"
+  std::string value;                 // "FILE", "TEXT", "NUMBER"; empty: none
   std::vector<std::string> choices;  // values to offer
   bool other_values = true;          // values other than those are taken too
   std::string help;
   std::string default_value;
   std::string environment;  // the variable that stands for the flag
   bool required = false;
-  bool repeated = false;  // may be given several times
+  bool repeated = false;
 };
 
-// A verb. Plain data.
+// Plain data.
 struct VerbRow {
   std::string name;
   std::string help;
   std::vector<FlagRow> flags;
-  std::vector<FlagRow> words;  // in their order
+  std::vector<FlagRow> words;  // in order
   std::string footer;          // "Examples:" and lines, or "Title: text"
 };
 
-// The program, which is a verb of the name "mpsd", and its verbs. Plain data.
+// The program is a verb "mpsd". Plain data.
 struct CommandTable {
   VerbRow program;
   std::vector<VerbRow> verbs;
 };
 
-// Reads the table of a parser. Pure.
+// Pure.
 CommandTable TableOf(const CLI::App& app);
 
-// Null: there is no such verb. The result belongs to `table`. Pure.
+// Belongs to `table`; null if there is no such verb. Pure.
 const VerbRow* FindVerb(const CommandTable& table, absl::string_view name);
 
 }  // namespace mpsd::cli

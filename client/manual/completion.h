@@ -1,8 +1,7 @@
-// Completion: scripts that have a shell complete the verbs and flags of `mpsd`.
+// Completion: scripts that have a shell complete the verbs and flags of `mpsd`, known values, and
+// paths.
 //
-// A script needs no `mpsd` while it completes: everything lies in its text. It completes verbs,
-// flags, the values of flags that have a known list, and the paths of flags that take a path. It
-// asks no server for its models.
+// A script needs no `mpsd` while it completes, and asks no server for its models.
 #pragma once
 
 #include <string>
@@ -13,14 +12,13 @@ namespace mpsd::cli {
 
 // All are pure and thread-safe.
 
-// For bash from 3.2 on, which a Mac has. `source <(mpsd completion bash)` takes effect at once.
+// From bash 3.2 on, which a Mac has: `source <(mpsd completion bash)`.
 std::string BashCompletion(const CommandTable& table);
 
-// For zsh, as a file `_mpsd` in a folder of `fpath`, or by `source <(mpsd completion zsh)`.
+// A file `_mpsd` in a folder of `fpath`, or `source <(mpsd completion zsh)`.
 std::string ZshCompletion(const CommandTable& table);
 
-// For fish from 3.0 on, as `mpsd.fish` in a folder of completions, or by `mpsd completion fish |
-// source`.
+// From fish 3.0 on: `mpsd.fish` in a folder of completions, or `mpsd completion fish | source`.
 std::string FishCompletion(const CommandTable& table);
 
 }  // namespace mpsd::cli

@@ -40,12 +40,12 @@ std::string TextType(const Json& key) {
   return "text";
 }
 
-// The keys of a config, one after the other, each with its whole name. Lives on one thread.
+// Each key with its whole name. Lives on one thread.
 class KeyList {
  public:
   explicit KeyList(const Json& schema) : schema_(schema) {}
 
-  // Adds the keys below `parent`, whose name is "" or ends with a dot.
+  // The name of `parent` is "" or ends with a dot.
   void Add(const Json& parent, const std::string& prefix) {
     const Json& object = Resolved(parent);
     if (!object.contains("properties")) return;

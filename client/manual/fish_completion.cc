@@ -12,7 +12,7 @@ std::string FishText(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
 }
 
-// Which values a flag or a word has: a list, paths, or none that the shell knows.
+// A list, paths, or none that the shell knows.
 std::string FishValues(const FlagRow& row) {
   if (!row.choices.empty()) {
     return absl::StrCat(" -a ", FishText(absl::StrJoin(row.choices, " ")));

@@ -47,7 +47,6 @@ std::string Rows(absl::string_view title, const std::vector<FlagRow>& rows) {
   return text;
 }
 
-// The paragraphs of a text.
 std::string Paragraphs(absl::string_view text) {
   std::string page;
   for (const absl::string_view paragraph : absl::StrSplit(text, "\n\n", absl::SkipWhitespace())) {

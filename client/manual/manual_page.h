@@ -1,4 +1,4 @@
-// ManualPage: the manual pages of `mpsd`, in the macros man(7) that every `man` reads.
+// ManualPage: the manual pages of `mpsd`, in the macros man(7).
 //
 //   mpsd(1), mpsd-serve(1), …   made of the table of the command line
 //   mpsd.json(5)                made of the config's JSON Schema
@@ -11,23 +11,21 @@
 
 namespace mpsd::cli {
 
-// The text at the top and the bottom of each page. Plain data.
+// Each page has these at top and bottom. Plain data.
 struct PageFacts {
   std::string version;
   std::string date;  // as 2026-01-31
 };
 
-// All are pure and thread-safe. Texts may have any characters: a line of a text is never read as a
-// macro.
+// All are pure and thread-safe. A line of a text is never read as a macro.
 
-// mpsd(1): the verbs, the flags before a verb, the exit codes.
+// Verbs, flags before a verb, exit codes.
 std::string ProgramPage(const CommandTable& table, const PageFacts& facts);
 
-// mpsd-VERB(1): the verb's words and flags, its examples.
+// The page has words, flags and examples.
 std::string VerbPage(const VerbRow& verb, const PageFacts& facts);
 
-// mpsd.json(5): every key with its type, its bounds and its default. REQUIRES: `schema` is
-// config/schema.json.
+// Every key with type, bounds and default. REQUIRES: `schema` is config/schema.json.
 std::string ConfigPage(absl::string_view schema, const PageFacts& facts);
 
 }  // namespace mpsd::cli

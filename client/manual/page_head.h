@@ -8,7 +8,7 @@
 
 namespace mpsd::cli {
 
-// The title line, and the section NAME with a short text. Pure, thread-safe.
+// The title line, and the section NAME. Pure, thread-safe.
 std::string PageHead(absl::string_view name, int section, absl::string_view what,
                      const PageFacts& facts);
 

@@ -24,7 +24,7 @@ constexpr char kZshMiddle[] = R"sh(
       case $words[1] in
 )sh";
 
-// The first use by the completion system runs the file as the function's own body.
+// The completion system's first use runs the file as the function's body.
 constexpr char kZshEnd[] = R"sh(      esac ;;
   esac
 }
@@ -36,7 +36,7 @@ else
 fi
 )sh";
 
-// Text inside single quotes, where a spec of _arguments ends at ':' and ']'.
+// Inside single quotes, where a spec of _arguments ends at ':' and ']'.
 std::string ZshText(const std::string& text) {
   return absl::StrReplaceAll(
       text, {{"\\", "\\\\"}, {":", "\\:"}, {"[", "\\["}, {"]", "\\]"}, {"'", "'\\''"}});
@@ -46,7 +46,7 @@ std::string ZshAction(const FlagRow& row) {
   if (!row.choices.empty()) return absl::StrCat("(", absl::StrJoin(row.choices, " "), ")");
   if (row.value == kFileValue) return "_files";
   if (row.value == kFolderValue) return "_files -/";
-  return " ";  // something that the shell does not know
+  return " ";  // the shell does not know it
 }
 
 std::string ZshFlag(const FlagRow& row, const std::string& name) {

@@ -19,8 +19,7 @@ constexpr float kNear = 1e-5F;
 
 using google::protobuf::io::CodedInputStream;
 
-// Hands the next `size` bytes to `take`, piece by piece as they lie there, until `take` returns
-// false.
+// Piece by piece as they lie there, until `take` returns false.
 template <typename Take>
 bool ReadPieces(CodedInputStream* stream, uint64_t size, const Take& take) {
   while (size > 0) {
@@ -35,7 +34,7 @@ bool ReadPieces(CodedInputStream* stream, uint64_t size, const Take& take) {
   return true;
 }
 
-// Calls `read(stream, size)`, which returns success, for the raw contents of each field `number`.
+// Calls `read(stream, size)`, which returns success, for each field `number`.
 template <typename Read>
 bool WalkRawContents(CodedInputStream* stream, uint32_t number, const Read& read) {
   while (const uint32_t tag = stream->ReadTag()) {
@@ -48,7 +47,7 @@ bool WalkRawContents(CodedInputStream* stream, uint32_t number, const Read& read
   return stream->ConsumedEntireMessage();
 }
 
-// Enters the answer inside the message of a stream. False for an error, which has no answer inside.
+// False for an error, which has no answer inside.
 bool EnterStreamed(CodedInputStream* stream) {
   uint32_t size = 0;
   return stream->ReadTag() == (kInferResponse << 3 | kLengthDelimited) &&
@@ -64,12 +63,12 @@ bool WalkAnswer(grpc::ByteBuffer* answer, bool streamed, uint32_t number, const 
   return WalkRawContents(&stream, number, read);
 }
 
-// Allows for rounding: a model may add up in another order in batches of other sizes.
+// A model may add up in another order in batches of other sizes.
 bool IsNear(float value, float expected) {
   return std::abs(value - expected) <= kNear * (1 + std::abs(expected));
 }
 
-// Whether both have equally many floats, each near its counterpart.
+// Equally many floats, each near its counterpart.
 bool AreNear(const std::string& contents, const std::string& expected) {
   if (contents.size() != expected.size() || contents.size() % sizeof(float) != 0) return false;
   for (size_t at = 0; at < contents.size(); at += sizeof(float)) {

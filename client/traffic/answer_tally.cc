@@ -25,8 +25,7 @@ void AnswerTally::CountChecked(const Window& window, int64_t now_ns, int64_t int
     if (good) ++counts_.good_in_window;
     counts_.timeline.Count(good ? Timeline::kGood : Timeline::kOther, now_ns - window.begin_ns);
   }
-  // In a closed loop a call counts if it ends in the window. In an open loop it counts if its
-  // intended time is in the window, so that slow calls do not drop out of the figures.
+  // An open loop counts by intended time, so that slow calls do not drop out of the figures.
   const bool counts = plan_.arrivals.IsOpen() ? window.Holds(intended_ns) : in_window;
   if (right && counts) counts_.latency.Record(latency_ns);
   if (good && counts) ++counts_.good;

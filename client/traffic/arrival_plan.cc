@@ -17,8 +17,7 @@
 namespace mpsd::traffic {
 namespace {
 
-// As many times in each bin as the trace has calls there, at random places in the bin. After the
-// last bin the first one begins anew.
+// A bin has as many times as the trace has calls, at random places. Begins anew after the last bin.
 //
 //   calls    3     0     1     │ 3     0     1
 //   times    │ ││        │     │  ││ │    │
@@ -36,7 +35,7 @@ class TraceArrivals final : public Arrivals {
 
   const Trace& trace_;
   std::mt19937_64 bits_;
-  uint64_t next_bin_ = 0;       // counts on over all repetitions
+  uint64_t next_bin_ = 0;       // counts on over repetitions
   std::vector<int64_t> times_;  // sorted times of the last bin drawn
   size_t next_time_ = 0;
 };
@@ -63,8 +62,8 @@ void TraceArrivals::DrawNextBin() {
   ++next_bin_;
 }
 
-// One thread's part of the times of a run. Each thread draws all times, from the same seed, and
-// takes every nth. So all threads together send what one thread alone would.
+// Each thread draws all times, from the same seed, and takes every nth. So all together send what
+// one thread alone would.
 //
 //   all        │ ││    │  │││
 //   1st of 2   │  │       │ │
@@ -88,7 +87,7 @@ class DealtArrivals final : public Arrivals {
  private:
   const std::unique_ptr<Arrivals> all_;
   const uint32_t count_;
-  uint32_t others_first_;  // other threads' times before the next one
+  uint32_t others_first_;  // other threads' times before the next
 };
 
 std::unique_ptr<Arrivals> MakeAll(const ArrivalPlan& plan, uint64_t seed) {

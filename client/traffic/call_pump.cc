@@ -45,7 +45,7 @@ void CallPump::AddChannel(const std::shared_ptr<grpc::Channel>& channel) {
 }
 
 void CallPump::Send(Call* call, uint32_t request, int64_t intended_ns) {
-  call->reader.reset();  // its memory belongs to the call in the context
+  call->reader.reset();  // its memory belongs to the context's call
   call->context.emplace();
   call->answer.Clear();
   call->request = request;

@@ -28,27 +28,25 @@
 
 namespace mpsd::traffic {
 
-// Keeps its open calls in records made at construction, so a run allocates nothing. An open loop
-// sends on a second thread, so that waiting answers never delay a send. The caller owns the plan
-// and the requests, which outlive the pump. Lives on the thread that calls Run().
+// A run allocates nothing. An open loop sends on a second thread, so that waiting answers never
+// delay a send. The plan and the requests outlive the pump. Lives on the thread that calls Run().
 class CallPump final : public Pump {
  public:
-  // The pump of the plan's thread `thread`. At most `call_count` calls are open at once. The pumps
-  // of a run share `tickets`, which may be null. Each call of a closed loop takes one ticket, and
-  // the loop ends when none is left.
+  // At most `call_count` calls are open. The pumps of a run share `tickets`, which may be null:
+  // each call of a closed loop takes one, and the loop ends without any.
   CallPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint32_t thread,
            uint32_t call_count, std::atomic<int64_t>* tickets);
   ~CallPump() override;
 
   void AddChannel(const std::shared_ptr<grpc::Channel>& channel);
 
-  // Runs an open loop if the plan has arrivals, otherwise a closed one.
+  // An open loop if the plan has arrivals, otherwise a closed one.
   void Run(const Window& window) override;
   const LoadCounts& counts() const override { return tally_.counts(); }
 
  private:
-  // A record for one call at a time. Its address is the tag in the completion queue. `open`: gRPC
-  // owes that tag.
+  // A record for one call at a time. Its address is the tag in the completion queue. While `open`,
+  // gRPC owes the tag.
   struct Call {
     std::optional<grpc::ClientContext> context;
     std::unique_ptr<grpc::ClientAsyncResponseReader<grpc::ByteBuffer>> reader;
@@ -59,28 +57,25 @@ class CallPump final : public Pump {
     std::atomic<bool> open{false};
   };
 
-  // Keeps every call busy until the window's end: each answer sends the next request.
   void RunClosed(const Window& window);
 
-  // Sends at the arrival times, on a thread of its own, from now to the window's end. A request
-  // counts as not sent if it is due while all calls are open, or cannot be sent before the end.
+  // Sends on a thread of its own, until the window's end. A request that is due while all calls are
+  // open, or cannot be sent before the end, counts as not sent.
   void RunOpen(const Window& window);
 
   // REQUIRES: `call` is not open. Only the sending thread calls it.
   void Send(Call* call, uint32_t request, int64_t intended_ns);
-  // The sending thread's whole work in an open loop.
   void SendArrivals(const Window& window, DueCalls* due);
-  // Null when all calls are open.
+  // Null if all calls are open.
   Call* TakeFreeCall();
 
-  // False when the run has sent all its requests.
+  // False if all requests are sent.
   bool TakeTicket();
 
-  // Blocks until the next answer; null when none came before `deadline_ns`.
+  // Blocks. Null if none came before `deadline_ns`.
   Call* NextAnswer(int64_t deadline_ns);
   void Count(const Window& window, int64_t now_ns, Call* call);
-  // Takes the answers of calls that are open after the end. Cancels calls that exceed the drain
-  // time.
+  // Takes late answers. Cancels calls that exceed the drain time.
   void Drain(const Window& window);
 
   const LoadPlan& plan_;
@@ -94,14 +89,12 @@ class CallPump final : public Pump {
   grpc::CompletionQueue queue_;
   std::atomic<uint32_t> open_count_{0};
 
-  // Owned by the sending thread, which in a closed loop is the pump's own.
+  // The sending thread's, which in a closed loop is the pump's own.
   RequestPicker picker_;
   uint32_t next_stub_ = 0;
 
-  // Owned by the pump's thread.
   AnswerTally tally_;
 
-  // Shared by the two threads of an open loop.
   absl::Mutex mu_;
   std::vector<Call*> free_ ABSL_GUARDED_BY(mu_);
 };

@@ -4,7 +4,7 @@
 //                       ├─▶ NotSent      the run has too many calls open
 //                       └─▶ NotSentFrom  the window is over: this and all later calls
 //
-// A latency counts from the intended time, so a late client makes the server look slow, never fast.
+// A late client makes the server look slow, never fast.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,25 @@ namespace mpsd::traffic {
 // Owned by a pump. Lives on the thread that sends. The plan outlives this object.
 class DueCalls {
  public:
-  // The calls of the plan's thread `thread`. Warm-up begins at the same moment for all threads.
-  // REQUIRES: plan.arrivals.IsOpen().
+  // Warm-up begins at the same moment for all threads. REQUIRES: plan.arrivals.IsOpen().
   DueCalls(const LoadPlan& plan, const Window& window, uint32_t thread);
 
-  // The intended time of the next call; empty if it is outside the warm-up and the window.
+  // An intended time; empty if it lies outside the warm-up and the window.
   std::optional<int64_t> Next();
 
-  // Reports the outcome of the call that was due at `intended_ns`. Calls of the warm-up are not
-  // counted.
+  // The warm-up's calls are not counted.
   void Sent(int64_t intended_ns, int64_t now_ns);
   void NotSent(int64_t intended_ns);
 
-  // Reports that this call and all later ones in the window are not sent. They are counted by the
-  // mean rate, since there may be very many.
+  // Neither this call nor any later one in the window. The mean rate counts them: there may be very
+  // many.
   void NotSentFrom(int64_t intended_ns);
 
-  // How many calls were due, sent and not sent, and how late.
+  // Calls due, sent and not sent, and how late.
   const LoadCounts& counts() const { return counts_; }
 
  private:
-  // Counts the call as due if it is in the window; returns whether it is.
+  // Whether the call is in the window, where it counts as due.
   bool CountDue(int64_t intended_ns);
 
   const LoadPlan& plan_;

@@ -9,8 +9,7 @@
 namespace mpsd::traffic {
 namespace {
 
-// Values below 2^kLinearBits have a bucket each; each doubling above has 2^(kLinearBits - 1)
-// buckets.
+// Values below 2^kLinearBits have a bucket each; each doubling above has 2^(kLinearBits - 1).
 constexpr int kLinearBits = 8;
 constexpr int kValueBits = 41;
 constexpr uint64_t kHalf = 1ULL << (kLinearBits - 1);
@@ -22,7 +21,6 @@ size_t BucketOf(uint64_t value) {
   return static_cast<size_t>(shift) * kHalf + (value >> shift);
 }
 
-// The largest value that belongs to the bucket.
 uint64_t BucketEnd(size_t bucket) {
   if (bucket < 2 * kHalf) return bucket;
   const uint64_t shift = bucket / kHalf - 1;

@@ -1,10 +1,8 @@
 // LatencyHistogram: latencies in bounded memory, each with an error below one per cent.
 //
-// Buckets grow with the values. Up to 255 ns each value has a bucket; above, each doubling has 128.
-//
 //   0 … 255   1 ns wide │ 256 … 511   2 ns wide │ 512 … 1023   4 ns wide │ …   up to 2^41 ns
 //
-// 4,480 counters hold any number of latencies, and a quantile of a million calls costs one walk.
+// 4,480 counters hold any number of latencies.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +10,8 @@
 
 namespace mpsd::traffic {
 
-// Each recording thread has its own; they are merged at the end. Recording allocates nothing.
-// Counts values from 0 to 2^41 ns (36 minutes); longer ones count as that, negative ones as 0.
-// Thread-compatible.
+// Each recording thread has its own. Recording allocates nothing. Values beyond 2^41 ns (36
+// minutes) count as that, negative ones as 0. Thread-compatible.
 class LatencyHistogram {
  public:
   LatencyHistogram();
@@ -22,14 +19,13 @@ class LatencyHistogram {
   void Record(int64_t ns);
   void Merge(const LatencyHistogram& other);
 
-  // The number of recorded values, the largest one, and their exact mean; all 0 without values.
+  // All 0 without values; the mean is exact.
   uint64_t count() const { return count_; }
   int64_t max_ns() const { return max_ns_; }
   double MeanNs() const;
 
-  // The smallest recorded value that at least `quantile` of all values do not exceed. It is rounded
-  // up to the end of its bucket, but not above max_ns(). 0 if nothing was recorded. REQUIRES: 0 <=
-  // quantile <= 1.
+  // The smallest value that at least `quantile` of all values do not exceed, rounded up to the end
+  // of its bucket, but not above max_ns(). 0: nothing was recorded. REQUIRES: 0 <= quantile <= 1.
   int64_t QuantileNs(double quantile) const;
 
  private:

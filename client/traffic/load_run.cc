@@ -76,7 +76,6 @@ absl::StatusOr<Pumps> MakePumps(const LoadPlan& plan, const PumpMaker& make_pump
   return pumps;
 }
 
-// The usage of this process and the watched ones at one moment.
 struct Sample {
   int64_t at_ns = 0;
   std::vector<ProcessUsage> usages;  // this process first
@@ -116,7 +115,7 @@ LoadResult MakeResult(const LoadPlan& plan, const Pumps& pumps, const Sample& be
   return result;
 }
 
-// Waits until `ns`; true if the pumps ended before.
+// True if the pumps ended before.
 bool WaitUntil(absl::Notification* all_done, int64_t ns) {
   const int64_t left_ns = std::max<int64_t>(0, ns - Clock::Real()->NowNs());
   return all_done->WaitForNotificationWithTimeout(absl::Nanoseconds(left_ns));
@@ -168,7 +167,7 @@ absl::StatusOr<LoadResult> RunLoadWith(const LoadPlan& plan, const PumpMaker& ma
     threads.emplace_back([&, pump = pump.get()] {
       pump->Run(window);
       if (left.fetch_sub(1) == 1) all_done.Notify();
-      sampled.WaitForNotification();  // the switches of an ended thread would be lost
+      sampled.WaitForNotification();  // an ended thread's switches would be lost
     });
   }
   if (plan.warmup_ns > 0 && !WaitUntil(&all_done, window.begin_ns)) begin = TakeSample(plan);

@@ -14,10 +14,10 @@
 
 namespace mpsd::traffic {
 
-// Begins with a span in which times come. Thread-compatible.
+// Begins with times. Thread-compatible.
 class OnOffArrivals final : public Arrivals {
  public:
-  // The mean rate is that of `inner` times on / (on + off). REQUIRES: on_ns and off_ns are above 0.
+  // The mean rate is `inner`'s times on / (on + off). REQUIRES: both are above 0.
   OnOffArrivals(std::unique_ptr<Arrivals> inner, int64_t on_ns, int64_t off_ns)
       : inner_(std::move(inner)), on_ns_(on_ns), off_ns_(off_ns) {
     MPSD_CHECK(on_ns > 0);

@@ -9,13 +9,13 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Box and Muller's method.
+// Uses Box and Muller's method.
 double DrawNormal(std::mt19937_64* bits) {
   const double radius = std::sqrt(-2 * std::log1p(-DrawUnit(bits)));
   return radius * std::cos(2 * kPi * DrawUnit(bits));
 }
 
-// Marsaglia and Tsang's method. REQUIRES: shape >= 1.
+// Uses Marsaglia and Tsang's method. REQUIRES: shape >= 1.
 double DrawWideGamma(double shape, std::mt19937_64* bits) {
   const double d = shape - 1.0 / 3;
   const double c = 1 / std::sqrt(9 * d);

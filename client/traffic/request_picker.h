@@ -3,7 +3,7 @@
 //   shares    3      1      1          a request of share 3 is picked three times as often
 //   ends      3      4      5          the first end beyond a number drawn from 0 to 5
 //
-// The order depends on the seed alone, on every platform.
+// The seed decides the order, on every platform.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class RequestPicker {
     MPSD_CHECK(end > 0);
   }
 
-  // The index of a request.
+  // Returns an index.
   uint32_t Next() {
     const double drawn = DrawUnit(&bits_) * ends_.back();
     return static_cast<uint32_t>(std::upper_bound(ends_.begin(), ends_.end(), drawn) -

@@ -48,13 +48,13 @@ void AppendElement(DataType datatype, double value, std::string* bytes) {
     case DataType::kUint32:
       return client::AppendNumber(static_cast<int32_t>(whole), bytes);
     case DataType::kBf16: {
-      // A BF16 is the upper half of the same number as a float.
+      // A BF16 is a float's upper half.
       const auto wide = static_cast<float>(value);
       uint32_t bits = 0;
       std::memcpy(&bits, &wide, sizeof(bits));
       return client::AppendNumber(static_cast<uint16_t>(bits >> 16), bytes);
     }
-    case DataType::kFp16:  // small whole numbers: every format can represent them
+    case DataType::kFp16:  // every format has small whole numbers
     case DataType::kInt16:
     case DataType::kUint16:
       return client::AppendNumber(static_cast<int16_t>(whole), bytes);

@@ -1,12 +1,10 @@
-// RequestSet: the requests of a run, encoded once, so that sending one costs the client almost
-// nothing.
+// RequestSet: the requests of a run, encoded once, so that sending costs the client almost nothing.
 //
 //   "ids:INT64[1,-1]=0..20000"  ──ParseInputPlan──▶  InputPlan
 //   RequestPlan: inputs, lengths 8, 16, 100         ──PrepareRequests──▶  three PreparedRequests
 //
-// A pump picks a request at random for each call (RequestPicker). A server sees the same few
-// contents again and again, so one that remembers answers would look too good. Texts are English
-// words in random order, so that a tokenizer has its usual work.
+// The same few contents come again, so a server that remembers answers would look too good. Texts
+// are English words in random order.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -22,39 +20,37 @@
 
 namespace mpsd::traffic {
 
-// One input as given on the command line: "NAME:DTYPE[dims]", then maybe "=value" or "=low..high"
-// for the elements. A dim of -1 is the request's length. An element of BYTES is a text of `low` to
-// `high` words.
+// "NAME:DTYPE[dims]", then maybe "=value" or "=low..high" for the elements. A dim of -1 is the
+// request's length. An element of BYTES is a text of `low` to `high` words.
 struct InputPlan {
   std::string name;
   DataType datatype = DataType::kInvalid;
   Dims dims;
   double low = 0;
   double high = 1;
-  std::string contents{};  // sent unchanged in every request; empty: elements are drawn
+  std::string contents{};  // sent unchanged; empty: drawn
 };
 
-// The number of words in a text whose input has no range.
+// A text whose input has no range has so many words.
 inline constexpr double kFewestWords = 4;
 inline constexpr double kMostWords = 64;
 
-// Reads the range of the elements, "3" or "0..1000", into `input`. INVALID_ARGUMENT says what is
-// wrong; a text has 1 to 10,000 words. Pure.
+// Parses "3" or "0..1000"; a text has 1 to 10,000 words. Pure.
 absl::Status ParseRange(const std::string& text, InputPlan* input);
 
-// INVALID_ARGUMENT says what is wrong. Without a range elements are from 0 to 1, so whole numbers
-// are 0 or 1; texts have from kFewestWords to kMostWords words. Pure.
+// Without a range elements are from 0 to 1, so whole numbers are 0 or 1; texts have kFewestWords to
+// kMostWords. Pure.
 absl::StatusOr<InputPlan> ParseInputPlan(const std::string& text);
 
-// One encoded request. Constant during a run; all pumps share it.
+// A request, encoded. Constant during a run; all pumps share it.
 struct PreparedRequest {
-  grpc::ByteBuffer bytes;  // shared, not copied, when sent
-  std::string payload;     // raw contents of all inputs in their order
+  grpc::ByteBuffer bytes;  // shared, not copied
+  std::string payload;     // raw contents of all inputs in order
   double share = 1;        // how often it is sent, relative to the others
 };
 
-// The ModelInferRequests that a run picks from: `variants` for each of `lengths`, or just as many
-// when no dim is -1. Elements are drawn from `seed`.
+// `variants` for each of `lengths`, or just as many when no dim is -1. Elements are drawn from
+// `seed`.
 struct RequestPlan {
   std::string model;
   std::vector<InputPlan> inputs;
@@ -64,8 +60,8 @@ struct RequestPlan {
   double share = 1;  // share of each request
 };
 
-// The same plan gives the same requests on every platform. INVALID_ARGUMENT if a dim of -1 has no
-// lengths, or a shape is impossible. Blocks while it draws and encodes the requests.
+// The same on every platform. INVALID_ARGUMENT if a dim of -1 has no lengths, or a shape is
+// impossible. Blocks.
 absl::StatusOr<std::vector<PreparedRequest>> PrepareRequests(const RequestPlan& plan);
 
 }  // namespace mpsd::traffic

@@ -94,8 +94,8 @@ void StreamPump::Answered(const Window& window, Stream* stream) {
   ++stream->due;
 }
 
-// After the window's end it sends only a request that a held-back write waits for, and then closes
-// the stream on this side.
+// After the window's end it sends only a request that a held-back write waits for, and closes this
+// side.
 void StreamPump::SendNext(const Window& window, Stream* stream) {
   if (stream->writing || stream->over || !stream->sends) return;
   const int64_t now_ns = NowNs();

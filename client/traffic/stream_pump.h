@@ -1,15 +1,13 @@
 // StreamPump: one client thread's requests over bidirectional streams.
 //
-// The life of a stream, by the tags that gRPC owes it (at most one read and one write at a time):
+// A stream's tags (at most one read and one write at a time):
 //
 //   started ─▶ write, write, …    after the window's end: writes done
 //           ─▶ read, read, …      until the server ends, or the run's patience
 //   over, neither reading nor writing ─▶ finished: open requests count as failed
 //
-// An answer without a request ends its stream.
-//
-// If another write will follow at once, gRPC holds a write back and sends both together, as the
-// server does with answers.
+// An answer without a request ends its stream. gRPC holds a write back if another follows at once,
+// and sends both together.
 #pragma once
 
 #include <grpcpp/generic/generic_stub.h>
@@ -28,22 +26,21 @@
 
 namespace mpsd::traffic {
 
-// A closed loop: each answer of a stream sends the stream's next request. Relies on the server to
-// answer a stream's requests in order. The caller owns the plan and the requests, which outlive the
-// pump. Lives on the thread that calls Run().
+// A closed loop: each answer sends the stream's next request, so the server must answer in order.
+// The plan and the requests outlive the pump. Lives on the thread that calls Run().
 class StreamPump final : public Pump {
  public:
   StreamPump(const LoadPlan& plan, const std::vector<PreparedRequest>& requests, uint64_t seed);
   ~StreamPump() override;
 
-  // Adds a stream on that channel, with `depth` requests open.
+  // The stream has `depth` requests open.
   void AddStream(const std::shared_ptr<grpc::Channel>& channel, uint32_t depth);
 
   void Run(const Window& window) override;
   const LoadCounts& counts() const override { return tally_.counts(); }
 
  private:
-  // The event that a tag of the completion queue stands for.
+  // Events of the completion queue.
   enum class Step { kStarted, kRead, kWritten, kFinished };
   struct Stream;
 
@@ -76,7 +73,7 @@ class StreamPump final : public Pump {
     Tag finished{this, Step::kFinished};
   };
 
-  // Handles one event of the queue and starts what follows: the next write, the next read, the end.
+  // Starts what follows: the next write, the next read, the end.
   void Take(const Window& window, const Tag& tag, bool ok);
   void Answered(const Window& window, Stream* stream);
   void SendNext(const Window& window, Stream* stream);

@@ -8,22 +8,22 @@
 
 namespace mpsd::traffic {
 
-// Each thread has its own; they are merged at the end. Thread-compatible.
+// Each thread has its own. Thread-compatible.
 class Timeline {
  public:
   enum Event : size_t {
-    kDue,    // open loop: a request was due
-    kGood,   // a request got a right answer within the SLO
-    kOther,  // a request ended otherwise
+    kDue,    // open loop
+    kGood,   // right within the SLO
+    kOther,  // ended otherwise
     kEventCount,
   };
 
-  // A timeline that counts nothing.
+  // Counts nothing.
   Timeline() = default;
-  // Spans of that length; 0 counts nothing.
+  // With 0 it counts nothing.
   explicit Timeline(int64_t span_ns) : span_ns_(span_ns) {}
 
-  // Counts an event at this time after the window's begin. REQUIRES: since_begin_ns >= 0.
+  // REQUIRES: since_begin_ns >= 0.
   void Count(Event event, int64_t since_begin_ns) {
     if (span_ns_ == 0) return;
     std::vector<uint64_t>& counts = counts_[event];
@@ -32,11 +32,11 @@ class Timeline {
     ++counts[index];
   }
 
-  // REQUIRES: both have spans of the same length, or one of them counts nothing.
+  // REQUIRES: spans of the same length, or one counts nothing.
   void Merge(const Timeline& other);
 
   int64_t span_ns() const { return span_ns_; }
-  // By span, from the window's begin to the last span that has such an event.
+  // One count for each span, to the last one that has such an event.
   const std::vector<uint64_t>& counts(Event event) const { return counts_[event]; }
 
  private:

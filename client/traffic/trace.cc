@@ -31,7 +31,7 @@ std::optional<size_t> Find(const Fields& columns, absl::string_view name) {
   return static_cast<size_t>(found - columns.begin());
 }
 
-// Reads the rows below the line that names their columns.
+// Reads the lines below the names.
 class RowReader {
  public:
   static absl::StatusOr<RowReader> Make(Fields columns, const std::vector<TraceFilter>& filters) {

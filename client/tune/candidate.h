@@ -1,7 +1,6 @@
 // Candidate: one way to serve a model, as `mpsd tune` tries it.
 //
-// It has only the values that differ from the user's config: 0 and "" mean "as configured". So the
-// empty candidate is the config itself.
+// 0 and "" mean "as configured".
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace mpsd::tune {
 
-// The key `placement` of a model; 0: as configured, or "auto".
+// A model's key `placement`; 0: as configured, or "auto".
 struct Placement {
   uint32_t processes = 0;
   uint32_t lanes = 0;
@@ -18,7 +17,6 @@ struct Placement {
   bool operator==(const Placement&) const = default;
 };
 
-// A plain value.
 struct Candidate {
   Placement placement{};
   uint32_t max_batch_size = 0;

@@ -16,26 +16,25 @@ using nlohmann::ordered_json;
 
 constexpr size_t kNone = std::string::npos;
 
-// Where a value lies in the text.
 struct Span {
   size_t begin = 0;
   size_t end = 0;
 };
 
-// The members of an object, as far as they matter here.
+// The members of an object that matter here.
 struct Members {
   std::optional<Span> wanted;
-  size_t last_key = kNone;  // kNone: the object is empty
-  size_t last_end = kNone;  // end of that member's value
+  size_t last_key = kNone;  // kNone: empty object
+  size_t last_end = kNone;  // end of its value
 };
 
-// Walks over a text that a parser has accepted. For any other text its results mean nothing, but
-// stay within the text. Thread-compatible.
+// Walks over text that a parser has accepted. For other text results mean nothing, but stay within
+// it. Thread-compatible.
 class Walk {
  public:
   explicit Walk(absl::string_view text) : text_(text) {}
 
-  // The first value that begins at `at` or later.
+  // Begins at `at` or later.
   Span ValueFrom(size_t at) {
     at_ = at;
     SkipBlanks();
@@ -45,7 +44,7 @@ class Walk {
     return span;
   }
 
-  // The members of the object that begins at `at`.
+  // The object begins at `at`.
   Members MembersOf(size_t at, const std::string& key) {
     Members members;
     at_ = at + 1;
@@ -62,7 +61,7 @@ class Walk {
     return members;
   }
 
-  // Element `index` of the list that begins at `at`.
+  // The list begins at `at`.
   std::optional<Span> ElementOf(size_t at, size_t index) {
     at_ = at + 1;
     SkipBlanks();
@@ -136,7 +135,7 @@ class Walk {
   size_t at_ = 0;
 };
 
-// The JSON on one line, spaced as people write it.
+// Spaced as people write it.
 std::string LineOf(const ordered_json& json) {
   if (!json.is_structured()) return json.dump();
   std::vector<std::string> parts;
@@ -149,7 +148,7 @@ std::string LineOf(const ordered_json& json) {
   return json.is_object() ? absl::StrCat("{", text, "}") : absl::StrCat("[", text, "]");
 }
 
-// Adds a member after the last one, on a line of its own if the last one has such a line.
+// The member gets a line of its own if the last one has one.
 void Insert(const Members& members, size_t object, const std::string& member, std::string* text) {
   if (members.last_key == kNone) {
     text->insert(object + 1, member);
@@ -170,8 +169,7 @@ void Insert(const Members& members, size_t object, const std::string& member, st
   }
 }
 
-// Changes the value at `at` in the text from `before` to `after`. Looks for each member anew, since
-// an edit moves the text after it.
+// Looks for each member anew: an edit moves the text after it.
 void Edit(size_t at, const ordered_json& before, const ordered_json& after, std::string* text) {
   const Span span = Walk(*text).ValueFrom(at);
   if (before == after) return;

@@ -1,5 +1,4 @@
-// json_edit: changes single values in a JSON text that a person has written, and leaves its
-// comments, order and layout as they are.
+// json_edit: changes single values in a JSON text, and leaves comments, order and layout.
 //
 //   { "lanes": 1,  // one        after: lanes 2, threads 4       { "lanes": 2,  // one
 //     "name": "m" }              ────────────────────────▶         "name": "m", "threads": 4 }
@@ -12,9 +11,9 @@
 
 namespace mpsd::tune {
 
-// `text`, edited so that it says `after`. New members stand last in their object. If edits cannot
-// produce `after`, for example because a member is gone, returns `after` as text without the
-// comments. REQUIRES: `text` is JSON with comments. Pure, thread-safe.
+// New members stand last in their object. If edits cannot produce `after`, for example because a
+// member is gone, returns `after` without comments. REQUIRES: `text` is JSON with comments. Pure,
+// thread-safe.
 std::string EditedJson(absl::string_view text, const nlohmann::ordered_json& after);
 
 }  // namespace mpsd::tune

@@ -49,7 +49,7 @@ absl::StatusOr<pid_t> SpawnDaemon(const std::string& program, const std::string&
   return platform::Spawn(std::move(spawn));
 }
 
-// The text of a log line. A JSON line has it in one of these keys; any other line is the text.
+// A JSON line has its text in one of these keys; any other line is the text.
 std::string WordsOf(const std::string& line) {
   const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return line;
@@ -138,7 +138,7 @@ absl::Status PrivateDaemon::LookAt(const std::string& model) {
     client_ = *std::move(client);
   }
   auto status = client_->GetDaemonStatus(absl::Now() + kCallLimit);
-  if (!status.ok()) return absl::OkStatus();  // the daemon ends, or the next look tells more
+  if (!status.ok()) return absl::OkStatus();  // the next look tells more
   for (client::ModelStatus& seen : status->models) {
     if (seen.name == model) model_ = std::move(seen);
   }

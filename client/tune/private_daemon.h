@@ -2,8 +2,7 @@
 //
 //   PrivateFolder ─▶ mpsd.json ─▶ mpsd serve ─▶ the model's workers serve ─▶ … ─▶ SIGTERM
 //
-// It listens on a socket in its folder and on no port, so it shares only the cores with other
-// daemons of the host.
+// It listens on a socket in its folder and on no port.
 #pragma once
 
 #include <sys/types.h>
@@ -21,43 +20,40 @@
 
 namespace mpsd::tune {
 
-// The daemon to start, and how long to wait for it.
 struct PrivateDaemonOptions {
   std::string program;  // the mpsd to run
   std::string model;
-  // makes the config's text for that folder
+  // The config's text for that folder.
   std::function<std::string(absl::string_view folder)> config;
   absl::Duration start_limit = absl::Minutes(2);
   std::function<bool()> stop;  // true: stop waiting
 };
 
-// Owns the daemon: it runs as long as the object lives. Lives on one thread.
+// The daemon runs as long as the object lives. Lives on one thread.
 class PrivateDaemon {
  public:
-  // Blocks until all workers of the model serve. On an error nothing is left of the daemon; the
-  // error's text is for the user. FAILED_PRECONDITION: the daemon ended or the model fails.
-  // DEADLINE_EXCEEDED: `start_limit` has passed. CANCELLED: `stop` returned true. Any other code:
-  // the program cannot be started.
+  // Blocks until all workers serve. An error is for the user and leaves nothing behind.
+  // FAILED_PRECONDITION: the daemon ended or the model fails. DEADLINE_EXCEEDED: `start_limit` has
+  // passed. CANCELLED: `stop`. Any other code: the program cannot be started.
   static absl::StatusOr<std::unique_ptr<PrivateDaemon>> Start(const PrivateDaemonOptions& options);
 
-  // Ends the daemon by SIGTERM, waits for its end, kills it after twenty seconds, and removes its
-  // folder.
+  // SIGTERM, and SIGKILL after twenty seconds. Removes the folder.
   ~PrivateDaemon();
   PrivateDaemon(const PrivateDaemon&) = delete;
   PrivateDaemon& operator=(const PrivateDaemon&) = delete;
 
   std::string address() const;
 
-  // The model's status when all its workers served.
+  // When all its workers served.
   const client::ModelStatus& model() const { return model_; }
 
  private:
   PrivateDaemon(PrivateFolder folder, pid_t pid);
 
   absl::Status AwaitModel(const PrivateDaemonOptions& options);
-  // Updates `model_`. OK also while the model is not ready yet; otherwise one of Start()'s errors.
+  // Updates `model_`. OK also while the model is not ready; otherwise one of Start()'s errors.
   absl::Status LookAt(const std::string& model);
-  // True if the process is gone. Reaps it then.
+  // Reaps a process that is gone.
   bool HasEnded();
   std::string LastWords() const;
 
@@ -68,10 +64,10 @@ class PrivateDaemon {
   client::ModelStatus model_;
 };
 
-// Why the model will hardly become ready; empty: it still may. Pure.
+// Why the model will hardly become ready; empty: it may. Pure.
 std::string StartFault(const client::ModelStatus& model);
 
-// Whether all workers of the model serve. Pure.
+// Pure.
 bool AllServe(const client::ModelStatus& model);
 
 }  // namespace mpsd::tune

@@ -7,11 +7,11 @@
 
 namespace mpsd::tune {
 
-// Owns the folder and its contents; the destructor removes them. Movable. Thread-compatible.
+// The destructor removes the folder and its contents. Movable. Thread-compatible.
 class PrivateFolder {
  public:
-  // Makes the folder, of mode 0700, in the folder for temporary files. Uses /tmp if that folder's
-  // path leaves no room for the name of a socket. Errors carry the system's reason.
+  // Has mode 0700 and lies among temporary files, or in /tmp if that path leaves no room for a
+  // socket's name. Errors carry the system's reason.
   static absl::StatusOr<PrivateFolder> Make();
 
   PrivateFolder(PrivateFolder&& other) noexcept;

@@ -5,9 +5,9 @@
 
 namespace mpsd::tune {
 
-// While this object lives, SIGINT and SIGTERM wait, in this thread and in threads that it starts
-// later. A spawned program gets them as ever. A signal that came meanwhile takes effect in the
-// destructor. Must be made before other threads are. Thread-compatible.
+// While it lives, SIGINT and SIGTERM wait, in this thread and in threads that it starts later, and
+// take effect in the destructor. Spawned programs get them. Made before other threads.
+// Thread-compatible.
 class StopSignals {
  public:
   StopSignals();
@@ -15,7 +15,6 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Whether a signal has come.
   bool Pending() const;
 
  private:

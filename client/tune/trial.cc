@@ -17,7 +17,7 @@ constexpr double kTolerance = 0.1;
 constexpr uint32_t kMostLoads = 7;
 constexpr uint32_t kFewestClients = 8;
 constexpr uint32_t kMostClients = 128;
-constexpr uint32_t kMostRows = 16;  // most rows that ManyClients() counts for a lane's batch
+constexpr uint32_t kMostRows = 16;  // in a lane's batch, for ManyClients()
 constexpr absl::Duration kMeterLimit = absl::Seconds(20);
 constexpr double kVerifiedLoads = 3;
 constexpr double kVerifiedParts[] = {0.9, 0.8, 0.7};  // parts of the knee
@@ -52,7 +52,7 @@ void Describe(const client::ModelStatus& model, Trial* trial) {
   trial->max_batch_size = model.max_batch_size;
 }
 
-// Finds the knee; an error says why there is none.
+// The error says why there is none.
 absl::Status FindKnee(const TrialSetup& setup, bench::LoadMeter* meter, Trial* trial) {
   const auto one = meter->Measure({.clients = 1}, setup.duration, &setup.slo);
   if (!one.ok()) return one.status();

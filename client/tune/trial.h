@@ -18,7 +18,6 @@
 
 namespace mpsd::tune {
 
-// How to measure candidates; the same for a whole run.
 struct TrialSetup {
   std::string program;  // the mpsd to run
   bench::Slo slo;
@@ -28,16 +27,15 @@ struct TrialSetup {
   std::function<bool()> stop;  // true: the trial ends soon
 };
 
-// The state kTooSlow: the model serves, but nothing within the SLO. In kFailed the model does not
-// serve, or answers nothing rightly. In kWrongRequests the user's wishes for requests do not fit
-// the model, so no other candidate can be measured either.
+// kTooSlow: nothing is within the SLO. kFailed: the model does not serve, or answers nothing
+// rightly. kWrongRequests: the wishes for requests do not fit the model, nor any other candidate.
 enum class TrialState : uint8_t { kMet, kTooSlow, kFailed, kWrongRequests, kNotTried };
 
 struct Trial {
   Candidate candidate{};
   TrialState state = TrialState::kNotTried;
   std::string reason{};  // empty for kMet
-  // The daemon's facts about the model; empty and 0 unless the model served.
+  // The daemon's facts; empty and 0 unless the model served.
   std::string device{};
   uint32_t processes = 0;
   uint32_t lanes = 0;  // lanes of each process
@@ -46,30 +44,26 @@ struct Trial {
   double rate() const { return knee ? knee->answered : 0; }
 };
 
-// Starts a daemon for the candidate, measures, and ends the daemon. Every failure becomes the
-// trial's reason. Blocks for all that.
+// Starts a daemon, measures, and ends it. A failure becomes the trial's reason. Blocks.
 Trial RunTrial(const TrialSetup& setup, const TuneConfig& config, const Candidate& candidate);
 
-// Loads a daemon with `config` itself for three times the duration of a load, at 0.9 of the `knee`,
-// then 0.8 and 0.7 if the SLO does not hold. A knee is the best of several measurements, so it is
-// often too high. Returns the first point that holds, or else the last. An error if the daemon does
-// not serve. Blocks.
+// Loads a daemon with `config` itself three times as long, at 0.9 of `knee`, then 0.8 and 0.7: a
+// knee is the best of several measurements, so often too high. Returns the first point within the
+// SLO, or the last. An error if the daemon does not serve. Blocks.
 absl::StatusOr<bench::LoadPoint> Verify(const TrialSetup& setup, const TuneConfig& config,
                                         double knee);
 
-// How long a load has to be: ten times the SLO's bound, but half a minute at most, and in any case
-// at least `wanted`. In a shorter time a growing queue does not show. Pure.
+// Ten times the SLO's bound, at most half a minute, and at least `wanted`: a shorter load does not
+// show a growing queue. Pure.
 absl::Duration LoadDuration(absl::Duration wanted, const bench::Slo& slo);
 
-// How many clients are enough to load `lanes` lanes. A `max_batch_size` of 0 means no batches.
-// Pure.
+// So many clients load `lanes`. A `max_batch_size` of 0 means no batches. Pure.
 uint32_t ManyClients(uint32_t lanes, uint32_t max_batch_size);
 
-// Why no request of the load was answered rightly; empty: some were. Pure.
+// Why no request was answered rightly; empty: some were. Pure.
 std::string LoadFault(const bench::LoadPoint& point);
 
-// Whether one client alone waits longer than the SLO allows, so that no rate can meet the SLO.
-// Pure.
+// One client alone waits longer than the SLO allows. Pure.
 bool IsHopeless(const bench::LoadPoint& one_client, const bench::Slo& slo);
 
 }  // namespace mpsd::tune

@@ -16,10 +16,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The keys outside of a model's stanza that change its speed.
+// Outside of a model's stanza.
 constexpr const char* kSpeedKeys[] = {"limits", "sandbox", "cuda_mps", "mps_fallback"};
 
-// The paths of a config outside of its models, as JSON pointers.
+// Outside of models, as JSON pointers.
 constexpr const char* kPaths[] = {
     "/listen/tls/certificate", "/listen/tls/key", "/listen/tls/client_ca",
     "/access/tokens",          "/state_dir",      "/log/file",
@@ -73,7 +73,7 @@ void MakeModelAbsolute(const std::string& folder, ordered_json* stanza) {
   for (const char* pointer : kModelPaths) MakeAbsolute(folder, pointer, stanza);
 }
 
-// `json` is an address or a list of addresses; makes the path of each "unix:PATH" absolute.
+// `json` is an address or a list; each "unix:PATH" becomes absolute.
 void MakeSocketsAbsolute(const std::string& folder, ordered_json* json) {
   if (json->is_array()) {
     for (ordered_json& address : *json) MakeSocketsAbsolute(folder, &address);
@@ -184,7 +184,7 @@ ordered_json TuneConfig::Changes(const Candidate& candidate) const {
 
 ordered_json TuneConfig::ChangedStanza(const Candidate& candidate) const {
   ordered_json changed = stanza();
-  const ordered_json changes = Changes(candidate);  // must outlive the loop
+  const ordered_json changes = Changes(candidate);  // outlives the loop
   for (const auto& change : changes.items()) {
     ordered_json& value = changed[change.key()];
     if (!change.value().is_object()) {

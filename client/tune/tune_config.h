@@ -3,8 +3,7 @@
 //   the user's file ─┬─▶ PrivateText(candidate)   the model alone, on a socket of its own
 //                    └─▶ ChangedText(candidate)   all of it, the model's stanza changed
 //
-// It does not know the daemon's rules: `mpsd check` has checked the file before, and a candidate's
-// daemon checks the text made from it.
+// `mpsd check` has checked the file before; a candidate's daemon checks its text.
 #pragma once
 
 #include <cstddef>
@@ -19,38 +18,34 @@
 
 namespace mpsd::tune {
 
-// The address, for a client, of the private daemon in `folder`. Pure.
+// A client's address of the private daemon in `folder`. Pure.
 std::string PrivateAddress(absl::string_view folder);
 
-// One document and one model in it. A plain value; all methods are pure. Thread-compatible.
+// One document and one model in it. A value; all methods are pure. Thread-compatible.
 class TuneConfig {
  public:
-  // `text` is the file's text, with comments. `folder` is the absolute path of the file's folder,
-  // where its relative paths start. Uses the stanza of the highest version. NOT_FOUND names the
-  // nearest model; INVALID_ARGUMENT if the text is no config at all.
+  // `text` may have comments. `folder` is absolute: the file's relative paths start there. Uses the
+  // stanza of the highest version. NOT_FOUND names the nearest model; INVALID_ARGUMENT: no config.
   static absl::StatusOr<TuneConfig> Parse(absl::string_view text, std::string folder,
                                           std::string model);
 
-  // The stanza's placement and batch cap; 0: not set.
+  // Values of the stanza; 0: not set.
   Placement placement() const;
   uint32_t max_batch_size() const;
   const std::string& model() const { return model_; }
 
-  // How many other models the config names.
+  // Other models in the config.
   size_t others() const;
 
-  // The config of a daemon that serves the candidate, only at PrivateAddress(folder), with its
-  // state in `folder`. Keys that change the speed are the user's, except kept answers: with them
-  // the run would measure the memory and not the model.
+  // The daemon serves at PrivateAddress(folder). Keys that change the speed are the user's, except
+  // kept answers: the run would measure the memory.
   std::string PrivateText(const Candidate& candidate, absl::string_view folder) const;
 
-  // The user's config with the candidate's values in the model's stanza; its comments stay.
-  // `folder` is where the new file will lie. If that is another folder, relative paths become
-  // absolute.
+  // The comments stay. The new file will lie in `folder`: if that is another one, relative paths
+  // become absolute.
   std::string ChangedText(const Candidate& candidate, const std::string& folder) const;
 
-  // The stanza's keys that the candidate changes, with their new values. An empty object if there
-  // are none.
+  // New values of the stanza's keys that change; may be an empty object.
   nlohmann::ordered_json Changes(const Candidate& candidate) const;
 
  private:

@@ -13,7 +13,7 @@ constexpr uint32_t kMostLanes = 32;  // a config takes no more, here and in the 
 constexpr uint32_t kMostProcesses = 64;
 constexpr uint32_t kMostThreads = 256;
 
-// The number of devices. A candidate has equally many processes on each device.
+// A candidate has equally many processes on each.
 uint32_t DeviceCount(const std::string& devices) {
   return 1 + static_cast<uint32_t>(std::count(devices.begin(), devices.end(), ','));
 }
@@ -69,7 +69,7 @@ void TunePlan::AddNew(const Candidate& candidate, double rate) {
 }
 
 void TunePlan::AddChallenger(const Candidate& candidate, double rate) {
-  if (step_ == Step::kLanes) lanes_rate_ = rate;  // the highest: the challenger was better
+  if (step_ == Step::kLanes) lanes_rate_ = rate;  // the challenger was better
   if (rate > best_rate_ * (1 + kWorthwhile)) TakeBest(candidate, rate);
 }
 
@@ -107,8 +107,8 @@ void TunePlan::Offer(const Candidate& candidate) {
   next_.push_back(candidate);
 }
 
-// On the cpu lanes and threads share the cores: many lanes give the most answers, few lanes the
-// shortest waits. On a gpu the lanes share the device's capacity.
+// On the cpu lanes and threads share the cores: many lanes give the most answers, few the shortest
+// waits. On a gpu lanes share the device.
 void TunePlan::OfferLanes() {
   if (facts_.device != "cpu") {
     const bool mps = absl::StartsWith(facts_.device, "mps");
@@ -123,8 +123,8 @@ void TunePlan::OfferLanes() {
   }
 }
 
-// Processes cost memory, and help a model whose lanes wait for each other. If no number of lanes
-// meets the SLO, no number of processes does.
+// Processes cost memory, and help a model whose lanes wait for each other. They cannot meet an SLO
+// that no number of lanes meets.
 void TunePlan::OfferProcesses() {
   if (!lanes_) return;
   const uint32_t lanes = lanes_->lanes;
@@ -141,7 +141,7 @@ void TunePlan::OfferProcesses() {
 
 void TunePlan::OfferBatches() { OfferBatchesAround(facts_.max_batch_size); }
 
-// A lower cap makes waits shorter, a higher one the device busier.
+// A lower cap makes shorter waits, a higher one a busier device.
 void TunePlan::OfferBatchesAround(uint32_t rows) {
   if (!best_) return;
   Candidate candidate = *best_;

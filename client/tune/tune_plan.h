@@ -2,11 +2,9 @@
 //
 //   as configured ─▶ lanes against threads ─▶ processes against lanes ─▶ batch caps ─▶ precisions
 //
-// Each step varies one thing of the best candidate so far, so a host of many cores has a dozen
-// candidates and not hundreds. If a batch cap is better, its neighbours are tried too. One
-// measurement's error may exceed the difference of two candidates. So a candidate that seems a
-// little better is tried again, right after the best so far, and these two tries decide. The plan
-// measures nothing itself:
+// Each step varies one thing of the best so far: a dozen candidates and not hundreds. Neighbours of
+// a better batch cap are tried too. A candidate that seems a little better duels with the best,
+// because measurements have errors:
 //
 //   TunePlan plan({.cores = 8});
 //   while (const auto candidate = plan.Next()) plan.Add(*candidate, RateOf(*candidate));
@@ -23,12 +21,12 @@
 
 namespace mpsd::tune {
 
-// The facts that the candidates depend on. A plain value.
+// A plain value.
 struct TuneFacts {
   uint32_t cores = 1;                     // cores that the model may use
-  Placement configured{};                 // the config's placement; 0: "auto"
-  std::string device = "cpu";             // like "cuda:0"; "cuda:0,1": several
-  uint32_t max_batch_size = 0;            // 0: the model does not batch
+  Placement configured{};                 // 0: "auto"
+  std::string device = "cpu";             // "cuda:0"; "cuda:0,1": several
+  uint32_t max_batch_size = 0;            // 0: does not batch
   uint32_t rows = 1;                      // rows of a request: no cap is lower
   std::vector<std::string> precisions{};  // precisions that the user asked to try
 };
@@ -36,7 +34,7 @@ struct TuneFacts {
 // Thread-compatible.
 class TunePlan {
  public:
-  // A candidate must be better than the best so far by this part; a smaller difference is noise.
+  // Smaller differences are noise.
   static constexpr double kWorthwhile = 0.05;
   static constexpr double kClear = 0.25;        // a clear difference needs no second try
   static constexpr uint32_t kMostBatch = 1024;  // a config takes no more
@@ -44,32 +42,32 @@ class TunePlan {
   // REQUIRES: facts.cores > 0.
   explicit TunePlan(TuneFacts facts);
 
-  // Adds facts that the first candidate has shown. Called before the first Add(), or never.
+  // The first candidate has shown them. Called before the first Add(), or never.
   void Learn(const std::string& device, uint32_t max_batch_size);
 
-  // The candidate to try now; none when all have been tried.
+  // None if all have been tried.
   std::optional<Candidate> Next() const;
 
-  // Adds the rate of Next()'s candidate: requests a second within the SLO; 0: it does not meet the
-  // SLO.
+  // The rate of Next()'s candidate is requests a second within the SLO, or 0 if it does not meet
+  // the SLO.
   void Add(const Candidate& candidate, double rate);
 
-  // The candidates that would still be tried if none were better than the best so far.
+  // Would still be tried if none were better than the best so far.
   std::vector<Candidate> Rest() const;
 
-  // The best so far; none while no candidate had a rate.
+  // None while no candidate had a rate.
   std::optional<Candidate> best() const { return best_; }
 
  private:
-  // The role of next_.front(): a new candidate, or one of a duel. In a duel the best so far and the
-  // challenger are tried again, in this order.
+  // The role of next_.front(). In a duel the best so far and the challenger are tried again, in
+  // this order.
   enum class Turn { kNew, kBestAgain, kChallengerAgain };
   enum class Step { kConfigured, kLanes, kProcesses, kBatches, kPrecisions, kOver };
 
   void AddNew(const Candidate& candidate, double rate);
   void AddChallenger(const Candidate& candidate, double rate);
   void TakeBest(const Candidate& candidate, double rate);
-  // Fills `next_` from the steps that are left.
+  // Takes candidates from the steps that are left.
   void Advance();
   void Offer(const Candidate& candidate);
   void OfferLanes();
@@ -85,7 +83,7 @@ class TunePlan {
   std::vector<Candidate> offered_;
   std::optional<Candidate> best_;
   double best_rate_ = 0;
-  std::optional<Placement> lanes_;  // the best placement that names its lanes
+  std::optional<Placement> lanes_;  // the best that names its lanes
   double lanes_rate_ = 0;
 };
 

@@ -1,5 +1,4 @@
-// answer_json: JSON as this folder writes it in requests and reads it in answers. Pure functions,
-// all thread-safe.
+// answer_json: JSON in requests and answers. All pure and thread-safe.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,15 +11,13 @@ namespace mpsd::client {
 
 using Json = nlohmann::json;
 
-// On one line. Bytes that are no UTF-8 become U+FFFD.
+// On one line. Bytes that are not UTF-8 become U+FFFD.
 std::string JsonText(const Json& json);
 
-// A server's answer; null if it is no JSON, or deeper or larger than any answer that is read here.
-// The server may be anybody's.
+// Null if the text is no JSON, or deeper or larger than any answer. Anybody may have sent it.
 Json ParseAnswer(absl::string_view text);
 
-// The field of an object, where it lies in `json`; null where `json` is no object or has no such
-// field.
+// Lies in `json`; null if `json` is no object or lacks the field.
 const Json& Field(const Json& json, const char* key);
 const Json& Field(Json&& json, const char* key) = delete;
 

@@ -41,7 +41,6 @@ using Writer = http::request<http::string_body>;
 constexpr uint64_t kMaxBodyBytes = 1 << 30;
 constexpr int kMaxInterimReplies = 16;
 
-// Applies the options that are for TLS.
 Error SetUpTls(const ConnectOptions& options, asio::ssl::context* context) {
   Error error;
   if (options.tls_ca.empty()) {
@@ -93,12 +92,11 @@ HttpReply MakeReply(Reader::value_type&& message) {
   return reply;
 }
 
-// How a request went.
 struct Exchange {
-  // Whether the server has not answered yet: it says that it will (100, 103).
+  // The server says that it will answer (100, 103).
   bool IsInterim() const { return !reader.has_value() || reader->get().result_int() < 200; }
 
-  // Whether another request may follow on the same connection.
+  // True if another request may follow.
   bool KeepsConnection() const {
     return !error && is_sent && !IsInterim() && reader->get().keep_alive();
   }
@@ -112,11 +110,11 @@ absl::Status Expired() { return absl::DeadlineExceededError("Deadline Exceeded")
 
 }  // namespace
 
-// The socket, and what it needs. A plain connection leaves the layer of TLS unused.
+// A plain connection leaves the layer of TLS unused.
 struct HttpClient::Connection {
   using Stream = asio::ssl::stream<beast::tcp_stream>;
 
-  // Starts an operation, which gets its handler, and runs it to its end or until `deadline`.
+  // Runs until the operation's end or `deadline`.
   template <typename Start>
   Error Run(absl::Time deadline, Start start) {
     Error result;
@@ -127,8 +125,8 @@ struct HttpClient::Connection {
     return result;
   }
 
-  // Sends and receives by `socket`, the stream or the plain one below it. Reads also where the
-  // server takes not all of a body: it says why. Replies before the one that counts are dropped.
+  // `socket` is the stream or the plain one below it. Reads also if the server takes only a part of
+  // a body: its reply says why. Earlier replies are dropped.
   template <typename Socket>
   void SendAndRead(Socket& socket, absl::Time deadline, const Writer& message, Exchange* exchange) {
     const Error unsent = Run(
@@ -185,7 +183,7 @@ absl::StatusOr<std::unique_ptr<HttpClient>> HttpClient::Connect(const std::strin
   absl::Status status = CheckOptions(*parsed, options);
   if (!status.ok()) return status;
   std::unique_ptr<HttpClient> client(new HttpClient(*parsed, options.token));
-  // A plain connection needs no authorities, which take some 80 ms to read.
+  // Reading the authorities takes some 80 ms.
   const Error error = parsed->tls ? SetUpTls(options, &client->connection_->tls) : Error();
   if (error) return absl::InvalidArgumentError(absl::StrCat("certificates: ", error.message()));
   status = client->Open(deadline);

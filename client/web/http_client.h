@@ -22,7 +22,7 @@ struct HttpRequest {
   std::string method;
   std::string target;  // the path, encoded
   std::string body{};
-  std::map<std::string, std::string> headers{};  // further ones, by name
+  std::map<std::string, std::string> headers{};  // by name
 };
 
 struct HttpReply {
@@ -30,15 +30,13 @@ struct HttpReply {
   std::map<std::string, std::string> headers;  // by name, in lower case
 };
 
-// One connection, which is made again where the server has ended it with a reply. Owned by the
-// program. Thread-compatible.
+// One connection, made again where a reply has ended it. Thread-compatible.
 class HttpClient {
  public:
-  // Connects to `url` (server_url.h), and shakes hands where it is https. Blocks until that
-  // succeeds, fails or `deadline` has passed; a host's name is resolved without regard to it.
-  // UNAVAILABLE when no server answers there, or it is not trusted, and says why. INVALID_ARGUMENT,
-  // with nothing sent: the url; options of TLS for plain http; a token for another host without
-  // TLS; a certificate that cannot be used.
+  // Connects and shakes hands. Blocks until `deadline` at most, except for resolving a host's name.
+  // UNAVAILABLE says why no server answers there, or is not trusted. INVALID_ARGUMENT, with nothing
+  // sent: the url; options of TLS for plain http; a token for another host without TLS; a
+  // certificate that cannot be used.
   static absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const std::string& url,
                                                              absl::Time deadline,
                                                              const ConnectOptions& options = {});
@@ -46,11 +44,10 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Sends the request, with the token and the time that is left, and blocks for the answer, of up
-  // to 1 GiB. Never repeats a request. Replies of 1xx that come before the answer, up to 16, are
-  // dropped. An answer of another code than 2xx is its ReplyStatus().
-  // DEADLINE_EXCEEDED once `deadline` has passed; UNAVAILABLE where the connection ends without an
-  // answer or cannot be made again.
+  // Sends the token and the time that is left, and blocks for the answer, of up to 1 GiB. Never
+  // repeats a request. Drops up to 16 replies of 1xx. Another code than 2xx is its ReplyStatus().
+  // DEADLINE_EXCEEDED: `deadline` has passed. UNAVAILABLE: the connection ends without an answer,
+  // or cannot be made again.
   absl::StatusOr<HttpReply> Call(const HttpRequest& request, absl::Time deadline);
 
  private:
@@ -58,11 +55,11 @@ class HttpClient {
 
   HttpClient(ServerUrl url, std::string token);
 
-  // Makes the connection; errors as Connect().
+  // Errors as Connect()'s.
   absl::Status Open(absl::Time deadline);
 
   const ServerUrl url_;
-  const std::string authorization_;  // empty: there is no token
+  const std::string authorization_;  // empty: no token
   const std::unique_ptr<Connection> connection_;
 };
 

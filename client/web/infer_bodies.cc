@@ -23,7 +23,7 @@ Json DescribeInput(const InferInput& input) {
           {"parameters", {{"binary_data_size", input.bytes.size()}}}};
 }
 
-// Servers heed `binary_data_output` for outputs that the request does not name.
+// Servers heed `binary_data_output` for outputs without a name in the request.
 Json DescribeRequest(const InferRequest& request) {
   MPSD_CHECK(request.output_ranges.empty());
   Json json = {{"inputs", Json::array()}};
@@ -36,19 +36,19 @@ Json DescribeRequest(const InferRequest& request) {
   return json;
 }
 
-// Empty where the field is none.
+// Empty if there is no such text.
 std::string TextField(const Json& json, const char* key) {
   const Json& text = Field(json, key);
   return text.is_string() ? text.get<std::string>() : "";
 }
 
-// 0 where the field is none.
+// 0 if there is no such number.
 uint64_t NumberField(const Json& json, const char* key) {
   const Json& number = Field(json, key);
   return number.is_number_unsigned() ? number.get<uint64_t>() : 0;
 }
 
-// The fields that outputs of answers share with tensors of a model's metadata.
+// Shared by outputs and metadata.
 absl::StatusOr<TensorMetadata> ReadTensor(const Json& json) {
   TensorMetadata tensor{TextField(json, "name"), ParseDataType(TextField(json, "datatype"))};
   const Json& shape = Field(json, "shape");
@@ -62,7 +62,7 @@ absl::StatusOr<TensorMetadata> ReadTensor(const Json& json) {
   return tensor;
 }
 
-// Takes the output's bytes from the front of `tensors`.
+// Takes its bytes from the front of `tensors`.
 absl::StatusOr<InferOutput> ReadOutput(const Json& json, absl::string_view* tensors) {
   absl::StatusOr<TensorMetadata> tensor = ReadTensor(json);
   if (!tensor.ok()) return tensor.status();
@@ -82,7 +82,7 @@ absl::StatusOr<InferOutput> ReadOutput(const Json& json, absl::string_view* tens
   return output;
 }
 
-// The bytes of the body that are JSON; nothing where the header is wrong.
+// Nothing if the header is wrong.
 std::optional<size_t> JsonLength(absl::string_view body, absl::string_view header) {
   if (header.empty()) return body.size();
   size_t length = 0;

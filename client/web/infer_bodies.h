@@ -1,6 +1,5 @@
-// infer_bodies: what the Open Inference Protocol sends and answers over HTTP, written and read: the
-// paths, the JSON, and the tensors behind it, as bytes (docs/http.md). Pure functions, all
-// thread-safe.
+// infer_bodies: the Open Inference Protocol over HTTP: paths, JSON, and the tensors behind it, as
+// bytes (docs/http.md). All pure and thread-safe.
 //
 //   GET  ModelPath()                                  ReadModelMetadata ──▶ ModelMetadata
 //   POST ModelPath() + "/infer"   WriteInferBody      ReadInferReply ─────▶ InferReply
@@ -8,8 +7,7 @@
 //   | {"inputs":[{"name","shape",…}],…} | tensor | tensor |
 //   |<----- Inference-Header-Content-Length ---->|         in the order of inputs or outputs
 //
-// A server may be anybody's, so an answer is checked before it is believed: INTERNAL says what is
-// wrong with it.
+// A server may be anybody's, so answers are checked: INTERNAL says what is wrong.
 #pragma once
 
 #include <cstddef>
@@ -26,23 +24,21 @@ struct InferBody {
   size_t json_bytes = 0;  // at the front
 };
 
-// `text` with %XX for what no path may hold.
+// %XX for what no path may hold.
 std::string Escaped(absl::string_view text);
 
-// "/v2/models/MODEL" or "/v2/models/MODEL/versions/VERSION", with %XX for what no path may hold.
+// "/v2/models/MODEL" or "/v2/models/MODEL/versions/VERSION", Escaped().
 std::string ModelPath(absl::string_view model, absl::string_view version);
 
-// Asks for all outputs as bytes. Whether the request fits the model is for the server to say.
-// REQUIRES: no tensor lies in a region.
+// Asks for all outputs as bytes. REQUIRES: no tensor lies in a region.
 InferBody WriteInferBody(const InferRequest& request);
 
-// `json_length` is the answer's Inference-Header-Content-Length; empty: all of the body is JSON.
-// INTERNAL if that length is no number up to the body's size, or the JSON is not the protocol's.
-// INTERNAL also for an output that is not bytes or is cut, and for bytes behind the last output.
-// Otherwise errors are those of CheckOutput().
+// The header Inference-Header-Content-Length is `json_length`; empty: all is JSON. INTERNAL for a
+// wrong length or JSON, an output that is not bytes or is cut, and bytes behind the last output.
+// Otherwise CheckOutput()'s errors.
 absl::StatusOr<InferReply> ReadInferReply(absl::string_view body, absl::string_view json_length);
 
-// A datatype that this client does not know is kInvalid.
+// An unknown datatype is kInvalid.
 absl::StatusOr<ModelMetadata> ReadModelMetadata(absl::string_view body);
 
 }  // namespace mpsd::client

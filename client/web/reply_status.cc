@@ -43,7 +43,7 @@ absl::StatusCode CodeOf(unsigned code) {
   }
 }
 
-// Empty where the body has no text.
+// Empty if there is no text.
 std::string TextOf(absl::string_view body) {
   Json json = ParseAnswer(body);
   if (json.is_object() && json.contains("error")) json = Json(json["error"]);

@@ -6,12 +6,12 @@
 
 namespace mpsd::client {
 
-// OK for a code of 2xx. Else the status that mpsd has for the code (docs/http.md), with the
-// server's own text, where the body has one in a form that servers of models use:
+// OK for 2xx. Otherwise mpsd's status for the code (docs/http.md), with the server's text if the
+// body has one of these forms:
 //
 //   {"error": TEXT}   {"error": {"message": TEXT}}   {"message": TEXT}
 //
-// and with the code alone otherwise, as a proxy answers. Pure.
+// Pure.
 absl::Status ReplyStatus(unsigned code, absl::string_view body);
 
 }  // namespace mpsd::client

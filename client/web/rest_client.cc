@@ -11,13 +11,13 @@ namespace {
 constexpr char kJsonLength[] = "Inference-Header-Content-Length";
 constexpr char kJsonLengthLower[] = "inference-header-content-length";  // as HttpReply has it
 
-// The text at a key; empty where there is none: servers leave out what they have nothing to say of.
+// Empty where a server has nothing to say.
 std::string TextAt(const Json& entry, const char* key) {
   const Json& text = Field(entry, key);
   return text.is_string() ? text.get<std::string>() : "";
 }
 
-// The count at a key; 0 where there is none.
+// 0 if there is none.
 uint64_t NumberAt(const Json& entry, const char* key) {
   const Json& number = Field(entry, key);
   return number.is_number_unsigned() ? number.get<uint64_t>() : 0;

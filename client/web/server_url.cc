@@ -10,7 +10,7 @@
 namespace mpsd::client {
 namespace {
 
-// Takes the host from the front of `rest`, in brackets where it is an IPv6 address.
+// Takes it from the front of `rest`; IPv6 stands in brackets.
 std::string TakeHost(absl::string_view* rest) {
   const bool has_brackets = absl::ConsumePrefix(rest, "[");
   const size_t end = rest->find(has_brackets ? ']' : ':');

@@ -11,19 +11,18 @@ namespace mpsd::client {
 // A value.
 struct ServerUrl {
   bool tls = false;
-  std::string host;  // without the brackets of an IPv6 address
+  std::string host;  // without IPv6's brackets
   std::string port;  // a number
 
-  // "127.0.0.1:8000", "[::1]:8000": as the header Host has it.
+  // The header Host has this: "127.0.0.1:8000", "[::1]:8000".
   std::string Authority() const;
 };
 
-// Whether an address is meant as one of HTTP: it begins with "http://" or "https://". Pure.
+// It begins with "http://" or "https://". Pure.
 bool IsServerUrl(absl::string_view text);
 
-// "http://127.0.0.1:8000", "https://[::1]:8443", "http://localhost/". Without a port it is that of
-// the scheme, 80 or 443. INVALID_ARGUMENT for another scheme, a path, a name of a user, or a port
-// that is no number from 1 to 65535. Pure.
+// "http://127.0.0.1:8000", "https://[::1]:8443", "http://localhost/". The port is 80 or 443 by
+// default. INVALID_ARGUMENT for another scheme, a path, a user, or a port out of 1 to 65535. Pure.
 absl::StatusOr<ServerUrl> ParseServerUrl(absl::string_view text);
 
 }  // namespace mpsd::client

@@ -18,7 +18,7 @@ std::vector<std::string> Listed(absl::Span<const std::string> texts) {
   return {texts.begin(), texts.end()};
 }
 
-// The list under `key`, where it lies in `json`, which has one object for each of `count` rows.
+// Has one object for each of `count` rows.
 absl::StatusOr<const Json*> ReadList(const Json& json, const char* key, size_t count) {
   const Json& list = Field(json, key);
   if (!list.is_array()) return WrongAnswer(absl::StrCat("has no list '", key, "'"));
@@ -33,14 +33,14 @@ uint64_t TokenCount(const Json& json) {
   return count.is_number_unsigned() ? count.get<uint64_t>() : 0;
 }
 
-// The field "index" of a row; nothing unless it is below `count`.
+// Nothing unless it is below `count`.
 std::optional<size_t> IndexOf(const Json& row, size_t count) {
   const Json& index = Field(row, "index");
   if (!index.is_number_unsigned() || index.get<size_t>() >= count) return std::nullopt;
   return index.get<size_t>();
 }
 
-// The vector of a row, as base64 of little-endian FP32; none where it is no such text.
+// Base64 of little-endian FP32; none: no such text.
 std::vector<float> VectorOf(const Json& row) {
   const Json& encoded = Field(row, "embedding");
   std::string bytes;

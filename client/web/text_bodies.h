@@ -1,14 +1,12 @@
-// text_bodies: the bodies of mpsd's HTTP routes for texts (docs/http.md), written and read. Pure
-// functions, all thread-safe.
+// text_bodies: the bodies of mpsd's HTTP routes for texts (docs/http.md). All pure and thread-safe.
 //
 //   GET  /v1/models                                            ReadTextModels
 //   POST /v1/embeddings   EmbeddingsBody   AddEmbeddings ────▶ Embeddings
 //   POST /v1/rerank       RerankBody       AddScores ────────▶ Ranking
 //   POST /tokenize        TokenizeBody     AddTokens ────────▶ Tokens
 //
-// Long lists go in several requests: each answer is added to those before. Texts may be any bytes;
-// what is no UTF-8 becomes U+FFFD, as the server would make of it. A server may be anybody's, so an
-// answer is checked before it is believed: INTERNAL says what is wrong with it.
+// Long lists go in several requests, and each answer is added. Bytes that are not UTF-8 become
+// U+FFFD. A server may be anybody's, so answers are checked: INTERNAL says what is wrong.
 #pragma once
 
 #include <cstddef>
@@ -23,16 +21,15 @@
 
 namespace mpsd::client {
 
-// A model that takes texts.
 struct TextModel {
   std::string name;
   std::string task;  // "embedding", "rerank", "classify"
 };
 
-// The vectors of texts, in their order.
+// Vectors are in the texts' order.
 struct Embeddings {
-  size_t width = 0;           // numbers of a vector; 0: there is none yet
-  std::vector<float> values;  // the vectors, one behind the other
+  size_t width = 0;           // numbers of a vector; 0: none yet
+  std::vector<float> values;  // one vector behind the other
   uint64_t token_count = 0;
 
   size_t row_count() const { return width == 0 ? 0 : values.size() / width; }
@@ -41,22 +38,22 @@ struct Embeddings {
   }
 };
 
-// The scores of documents, in their order.
+// Scores are in the documents' order.
 struct Ranking {
   std::vector<double> scores;
   uint64_t token_count = 0;
 
-  // The places of the documents, that of the highest score first, of equal ones the first.
+  // Places of documents, the highest score first, equal ones in order.
   std::vector<size_t> Order() const;
 };
 
 struct Token {
   int32_t id = 0;
-  bool is_special = false;  // put around the text by the tokenizer
+  bool is_special = false;  // the tokenizer put it around the text
   std::string piece;        // as the vocabulary has it; empty: the server does not say
 };
 
-// The tokens of texts, in their order.
+// Tokens are in the texts' order.
 using Tokens = std::vector<std::vector<Token>>;
 
 absl::StatusOr<std::vector<TextModel>> ReadTextModels(absl::string_view body);

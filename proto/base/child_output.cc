@@ -20,7 +20,7 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxOutputBytes = 1 << 20;
-constexpr int kLookMs = 20;  // at most so late does a child end whose time is over
+constexpr int kLookMs = 20;  // a child may outlive its time-out by this
 
 std::vector<std::string> OwnEnvironmentBut(const std::map<std::string, std::string>& others) {
   std::vector<std::string> environment;
@@ -32,7 +32,7 @@ std::vector<std::string> OwnEnvironmentBut(const std::map<std::string, std::stri
   return environment;
 }
 
-// True when the child has closed its output, false when `take` wants no more.
+// False if `take` wants no more.
 bool ReadToEnd(int fd, const ChildListener& take) {
   char chunk[4096];
   while (take("")) {

@@ -1,10 +1,8 @@
-// Clock: the time. Monotonic everywhere; wall-clock time only in what people read.
+// Clock: the time, in nanoseconds of the host's one monotonic clock.
 //
-// A time is an int64_t of nanoseconds whose name ends in _ns. Deadlines, ages of workers and times
-// in shared memory all use the host's one monotonic clock, so a worker may compare the front end's
-// deadline with its own NowNs(). Setting the date does not move the clock.
-//
-// A class that waits or measures takes a `const Clock*` at construction:
+// Wall-clock time is only in what people read. All processes share the clock, so a worker may
+// compare the front end's deadline with its own NowNs(). A class that waits or measures takes a
+// `const Clock*`:
 //
 //   BatchExecutor(uint32_t lane, Model* model, const Clock* clock)
 //
@@ -16,16 +14,15 @@
 
 namespace mpsd {
 
-// The only source of time in the code, so that tests can stop it. Real() lives as long as the
-// process. A test owns its FakeClock (tests/fakes), which must outlive its users. Thread-safe.
+// The only source of time, so that tests can stop it. A test's FakeClock (tests/fakes) must outlive
+// its users. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
 
-  // Nanoseconds of the host's monotonic clock, which all processes of the host share.
   virtual int64_t NowNs() const = 0;
 
-  // The host's clock. Never destroyed.
+  // Never destroyed.
   static const Clock* Real();
 };
 

@@ -1,7 +1,7 @@
 // Colour: colours of a text on a terminal.
 //
-// A verb asks once whether its output takes colours, and hands the answer on as a bool: what makes
-// the text stays pure. Texts for files, pipes and programs never have colours.
+// A verb asks once whether its output takes colours, and hands the answer on, so that making the
+// text stays pure.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace mpsd {
 
 enum class Colour { kNone, kGreen, kYellow, kRed };
 
-// Whether `fd` is a terminal that takes colours. Never where NO_COLOR in the environment is not
-// empty, or TERM is "dumb". Thread-safe as long as nobody changes the environment.
+// True for a terminal, unless the environment has NO_COLOR, or TERM is "dumb". Thread-safe as long
+// as nobody changes the environment.
 bool TakesColours(int fd);
 
-// The text in a colour; as it is where `colours` is false. Pure.
+// Unchanged if not `colours`. Pure.
 std::string Coloured(absl::string_view text, Colour colour, bool colours);
 
 }  // namespace mpsd

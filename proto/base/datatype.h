@@ -1,12 +1,8 @@
-// DataType: the datatypes of the Open Inference Protocol, as the numbers that shared memory holds.
+// DataType: the datatypes of the Open Inference Protocol.
 //
-// One enum for all: a request names a datatype by text, a batch record by number, libtorch by an
-// enum of its own (worker/model/torch/scalar_types.h). Elements lie little endian. BOOL is a byte,
-// 0 or 1. FP16 and BF16 have no type in C++; worker/model/elements.h reads them.
-//
-// BYTES is the one datatype without a fixed size: each element is a u32 length and that many bytes.
-// So a BYTES tensor's size does not follow from its shape, and code that computes sizes handles it
-// separately.
+// Elements lie little endian. BOOL is a byte, 0 or 1. C++ has no FP16 and BF16;
+// worker/model/elements.h reads them. Each element of BYTES is a u32 length and that many bytes, so
+// a shape does not tell its size.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +12,8 @@
 
 namespace mpsd {
 
-// The numbers are part of the shared-memory format: never renumber them. A number read from shared
-// memory may be none of these; the functions below accept any.
+// The shared-memory format has these numbers: never renumber them. A number from there may be none
+// of these; the functions below accept any.
 enum class DataType : uint32_t {
   kInvalid = 0,
   kBool = 1,
@@ -37,14 +33,13 @@ enum class DataType : uint32_t {
 };
 inline constexpr uint32_t kDataTypeCount = 15;
 
-// Bytes of one element: 1, 2, 4 or 8. 0 for BYTES, kInvalid and numbers that are no datatype.
-// Thread-safe, like all functions here.
+// 1, 2, 4 or 8; 0 for BYTES, kInvalid and unknown numbers. Thread-safe, like all functions here.
 size_t ElementBytes(DataType datatype);
 
-// The protocol's name, such as "FP32"; "INVALID" for a number that is no datatype.
+// The protocol's "FP32"; "INVALID" for an unknown number.
 absl::string_view DataTypeName(DataType datatype);
 
-// The datatype of that name; kInvalid when there is none. Case matters.
+// kInvalid if there is none. Case matters.
 DataType ParseDataType(absl::string_view name);
 
 }  // namespace mpsd

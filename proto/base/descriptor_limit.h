@@ -1,8 +1,7 @@
 // DescriptorLimit: raises the number of descriptors of this process as far as the system allows.
 //
-// On Linux the soft limit may be raised to the hard one. macOS reports an infinite hard limit but
-// refuses infinity. It accepts at most kern.maxfilesperproc, and some versions at most OPEN_MAX. So
-// the candidates are tried from the highest down.
+// macOS reports an infinite hard limit but refuses it. It accepts kern.maxfilesperproc, and in some
+// versions only OPEN_MAX. So the candidates are tried from the highest down.
 #pragma once
 
 #include <sys/resource.h>
@@ -13,24 +12,22 @@
 
 namespace mpsd {
 
-// OPEN_MAX of macOS, accepted by every version.
+// macOS's OPEN_MAX, which every version accepts.
 inline constexpr uint64_t kSureDescriptors = 10240;
 
-// Raises the soft limit of `limit` to the hard limit, or to the highest lower candidate that `set`
-// accepts. Never lowers it. The parameter `system_bound` is platform::DescriptorBound(), and `set`
-// is setrlimit(), which returns whether the system accepted. Returns the soft limit then in force.
+// Raises the soft limit to the hard one, or to the highest candidate that `set` accepts; never
+// lowers it. `system_bound` is DescriptorBound(), and `set` setrlimit(). Returns the soft limit in
+// force.
 uint64_t RaiseDescriptorLimit(rlimit limit, uint64_t system_bound,
                               absl::FunctionRef<bool(const rlimit&)> set);
 
-// Raises this process's own limit. Returns its soft limit afterwards; 0 if the system does not
-// tell. Called by main, before others rely on the limit.
+// Returns the soft limit; 0 if the system does not tell. Called by main, before others rely on it.
 uint64_t RaiseOwnDescriptorLimit();
 
 namespace platform {
 
-// The most descriptors that the system lets one process have, whatever its hard limit says; 0 if
-// the hard limit is the answer. Implemented in platform_linux.cc and platform_macos.cc.
-// Thread-safe.
+// The system's bound for one process, whatever its hard limit says; 0: the hard limit. Implemented
+// in platform_linux.cc and platform_macos.cc. Thread-safe.
 uint64_t DescriptorBound();
 
 }  // namespace platform

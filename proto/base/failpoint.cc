@@ -43,7 +43,7 @@ struct NamedErrno {
 constexpr NamedErrno kErrnos[] = {
     {"ENOMEM", ENOMEM}, {"EMFILE", EMFILE}, {"EAGAIN", EAGAIN}, {"EIO", EIO}};
 
-// splitmix64: every step of a counter looks random.
+// This is splitmix64.
 uint64_t Mix(uint64_t number) {
   number += 0x9e3779b97f4a7c15ULL;
   number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -91,7 +91,7 @@ uint64_t SeedFromEnvironment() {
   return seed;
 }
 
-// Exits when the text is wrong: a test that arms a failpoint that does not exist must not pass.
+// Exits when the text is wrong: a test that arms a missing failpoint must not pass.
 std::unique_ptr<FailpointTable> FromEnvironment() {
   const char* text = std::getenv(kVariable);
   auto table = FailpointTable::Parse(text == nullptr ? "" : text, SeedFromEnvironment());
@@ -100,7 +100,7 @@ std::unique_ptr<FailpointTable> FromEnvironment() {
   std::abort();
 }
 
-// Writes the line at once, so that it is complete even if the process ends right after.
+// Writes at once, so that the line is complete even if the process ends.
 void Say(const char* name, const FailpointAct& act) {
   const std::string line =
       absl::StrCat("failpoint ", name, ": ", ActionName(act.action), " at pass ", act.pass, "\n");
@@ -154,7 +154,7 @@ std::optional<FailpointAct> FailpointTable::Pass(absl::string_view name) {
   for (const std::unique_ptr<Entry>& entry : entries_) {
     if (entry->name != name) continue;
     FailpointAct act = entry->act;
-    // Each entry counts every pass, also a pass at which an earlier entry acts.
+    // Each entry counts every pass, even if an earlier entry acts.
     act.pass = entry->passes.fetch_add(1, std::memory_order_relaxed) + 1;
     if (chosen.has_value()) continue;
     if (entry->only_pass != 0 && entry->only_pass != act.pass) continue;
@@ -180,14 +180,14 @@ void CorruptBytes(uint64_t random, void* data, size_t bytes) {
   auto* target = static_cast<unsigned char*>(data);
   for (size_t i = 0; i < (bytes + 7) / 8; ++i) {
     random = Mix(random);
-    // Changes the byte for certain: a corruption that changes nothing proves nothing.
+    // A corruption that changes nothing proves nothing.
     const auto flip = static_cast<unsigned char>(random >> 32);
     target[random % bytes] ^= flip == 0 ? 0xFF : flip;
   }
 }
 
 int HitFailpoint(const char* name, void* data, size_t bytes) {
-  // Never destroyed: a thread may pass a failpoint while the process ends.
+  // A thread may pass a failpoint while the process ends.
   static FailpointTable* const table = FromEnvironment().release();
   const std::optional<FailpointAct> act = table->Pass(name);
   if (!act.has_value()) return 0;

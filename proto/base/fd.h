@@ -11,10 +11,9 @@
 
 namespace mpsd {
 
-// Closes its descriptor when destroyed. Every descriptor of the process has exactly one owner. A
-// function that takes a UniqueFd by value owns it, even if the function fails. A plain `int fd` is
-// borrowed for the call. Errors of close() are ignored, because no descriptor here has unwritten
-// data. Thread-compatible.
+// Every descriptor has exactly one owner. A function that takes a UniqueFd by value owns it, even
+// if the function fails; a plain `int fd` is borrowed for the call. Errors of close() are ignored:
+// no descriptor here has unwritten data. Thread-compatible.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -26,11 +25,11 @@ class UniqueFd {
   }
   ~UniqueFd() { Reset(); }
 
-  // The descriptor, still owned here; -1 when there is none.
+  // The descriptor stays owned here; -1: none.
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
 
-  // The caller must close the descriptor.
+  // The caller closes the descriptor.
   int Release() { return std::exchange(fd_, -1); }
 
   void Reset(int fd = -1) {

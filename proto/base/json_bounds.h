@@ -10,8 +10,8 @@ namespace mpsd {
 
 enum class JsonBound : uint8_t { kWithin, kTooDeep, kTooManyValues };
 
-// Looks at quotes, brackets and commas only. For malformed text the counts still bound what a
-// parser builds before it gives up. Pure.
+// Looks at quotes, brackets and commas only. The counts bound what a parser builds, even of
+// malformed text. Pure.
 JsonBound CheckJsonBounds(absl::string_view text, size_t most_depth, size_t most_values);
 
 }  // namespace mpsd

@@ -25,7 +25,7 @@ std::string FirstLine(const std::string& path) {
   return line;
 }
 
-// Reads "0-3,8": the cores of the list that are allowed too. A part that is no range adds none.
+// Reads "0-3,8". A part that is no range adds none.
 std::vector<uint32_t> AllowedCores(const std::string& list, absl::Span<const uint32_t> allowed) {
   std::vector<uint32_t> cores;
   for (const absl::string_view part : absl::StrSplit(list, ',')) {
@@ -57,14 +57,14 @@ MemoryNodes::MemoryNodes(std::string sysfs, absl::Span<const uint32_t> allowed)
     nodes[number] = AllowedCores(FirstLine(entry->path() / "cpulist"), allowed);
   }
   for (auto& [number, cores] : nodes) {
-    if (cores.empty()) continue;  // a node of memory alone, or another process's
+    if (cores.empty()) continue;  // memory alone, or other processes' cores
     numbers_.push_back(number);
     cores_.push_back(std::move(cores));
   }
 }
 
 std::optional<size_t> MemoryNodes::NodeOfGpu(absl::string_view address) const {
-  uint32_t number = 0;  // the kernel writes -1 where it does not know
+  uint32_t number = 0;  // the kernel writes -1 for unknown
   const std::string file =
       absl::StrCat(sysfs_, "/bus/pci/devices/", absl::AsciiStrToLower(address), "/numa_node");
   if (!absl::SimpleAtoi(FirstLine(file), &number)) return std::nullopt;

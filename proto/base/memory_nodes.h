@@ -12,22 +12,20 @@
 
 namespace mpsd {
 
-// The nodes with cores that this process may use, in the order of their numbers. Immutable,
-// and so thread-safe.
+// Nodes with cores that this process may use, by number. Immutable, and so thread-safe.
 class MemoryNodes {
  public:
-  // Reads what the kernel tells in `sysfs`, usually /sys, and leaves out cores that are not
-  // `allowed`, which are in order. A host that tells nothing has no node.
+  // Reads `sysfs`, usually /sys. The `allowed` cores are in order. A host that tells nothing has no
+  // node.
   MemoryNodes(std::string sysfs, absl::Span<const uint32_t> allowed);
 
-  // The cores of each node; none is empty.
   const std::vector<std::vector<uint32_t>>& cores() const { return cores_; }
-  // The index in cores() of the node beside a gpu, by its address on the PCI bus.
+  // Index in cores(), by the gpu's address on the PCI bus.
   std::optional<size_t> NodeOfGpu(absl::string_view address) const;
 
  private:
   const std::string sysfs_;
-  std::vector<uint32_t> numbers_;  // the kernel's, as indexed as cores_
+  std::vector<uint32_t> numbers_;  // the kernel's, for each of cores_
   std::vector<std::vector<uint32_t>> cores_;
 };
 

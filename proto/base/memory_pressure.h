@@ -5,11 +5,11 @@
 
 namespace mpsd {
 
-// The mailbox (proto/shm/layout.h) and the metrics hold these numbers.
+// The mailbox and the metrics hold these numbers.
 enum class MemoryPressure : uint32_t {
   kNone = 0,
   kWarn = 1,      // give back what is not needed now
-  kCritical = 2,  // give back everything that can be loaded or computed again
+  kCritical = 2,  // give back all that can be loaded or computed again
 };
 
 inline const char* NameOf(MemoryPressure pressure) {

@@ -44,7 +44,7 @@ namespace {
 
 constexpr uint64_t kAllocationStep = 64ULL << 20;
 
-// Kernel headers from the time of Debian 12 do not always define this seal.
+// Debian 12's headers may lack this seal.
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
@@ -65,8 +65,7 @@ std::optional<uint64_t> ReadNumber(const std::string& path) {
   return number;
 }
 
-// This process's folder in the cgroup mount of `controller` ("" is the unified hierarchy), then
-// each ancestor up to the root.
+// This process's in the mount of `controller` ("": unified), then each ancestor up to the root.
 std::vector<std::string> CgroupFolders(absl::string_view controller) {
   std::vector<std::string> folders;
   const std::string lines = ReadSmallFile("/proc/self/cgroup");
@@ -86,7 +85,7 @@ std::vector<std::string> CgroupFolders(absl::string_view controller) {
   return folders;
 }
 
-// The number after `name` in lines of "name number"; 0 when there is none.
+// Reads lines of "name number"; 0 if there is none.
 uint64_t StatField(const std::string& lines, absl::string_view name) {
   for (absl::string_view line : absl::StrSplit(lines, '\n')) {
     uint64_t number = 0;
@@ -103,7 +102,7 @@ std::optional<uint64_t> CgroupMemoryLeft(const std::string& folder, const char* 
   const std::optional<uint64_t> limit = ReadNumber(absl::StrCat(folder, "/", limit_file));
   const std::optional<uint64_t> usage = ReadNumber(absl::StrCat(folder, "/", usage_file));
   if (!limit.has_value() || !usage.has_value()) return std::nullopt;
-  // Unused page cache counts as used, but the kernel frees it on demand.
+  // The kernel frees unused page cache on demand.
   const uint64_t cache = StatField(ReadSmallFile(folder + "/memory.stat"), cache_field);
   const uint64_t used = *usage - std::min(*usage, cache);
   return *limit > used ? *limit - used : 0;
@@ -132,7 +131,7 @@ absl::Status Allocate(int fd, uint64_t bytes) {
   return absl::OkStatus();
 }
 
-// A second, read-only file description of the same memory.
+// A second file description of the same memory.
 UniqueFd ReopenReadOnly(int fd) {
   return UniqueFd(open(absl::StrCat("/proc/self/fd/", fd).c_str(), O_RDONLY | O_CLOEXEC));
 }
@@ -151,7 +150,7 @@ absl::StatusOr<SharedMemory> CreateSharedMemory(uint64_t bytes, SharedMemoryWrit
   const int protection = own ? PROT_READ | PROT_WRITE : PROT_READ;
   memory.data = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
   if (memory.data == MAP_FAILED) return Errno("cannot map shared memory");
-  // The creator's writable mapping is made before the seal that forbids every later one.
+  // The creator's writable mapping was made before.
   const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | (own ? F_SEAL_FUTURE_WRITE : 0);
   if (fcntl(fd, F_ADD_SEALS, seals) != 0) {
     UnmapSharedMemory(memory.data, bytes);
@@ -184,8 +183,7 @@ uint64_t PageBytes() {
   return bytes;
 }
 
-// A process that touches a mapping of a truncated object faults. So the object is not mapped, but
-// read and written as a file, which it is on Linux.
+// A mapping of a truncated object faults, so the object is read and written as a file.
 absl::StatusOr<NamedMemory> OpenNamedMemory(const std::string& name) {
   NamedMemory memory;
   memory.fd.Reset(shm_open(name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0));
@@ -213,7 +211,7 @@ absl::Status ReadNamedMemory(int fd, uint64_t offset, absl::Span<char> target) {
 absl::Status WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> source) {
   struct stat info {};
   if (fstat(fd, &info) != 0) return Errno("cannot look at shared memory");
-  // A write beyond the end would allocate memory that the owner has released.
+  // Beyond the end it would allocate memory that the owner has released.
   if (offset + source.size() > static_cast<uint64_t>(info.st_size)) {
     return absl::OutOfRangeError("it is smaller");
   }
@@ -240,7 +238,7 @@ void WakeWord(const std::atomic<uint32_t>* word) {
 
 absl::StatusOr<Bell> CreateBell() {
   Bell bell;
-  // Not an eventfd: a process that holds one end could make the other end block.
+  // Not an eventfd: a holder of one end could make the other block.
   int fds[2];
   if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) return Errno("cannot create a pipe");
   bell.poll_fd.Reset(fds[0]);
@@ -259,8 +257,7 @@ bool BellRings(int poll_fd) {
 }
 
 void ClearBell(int poll_fd) {
-  // Reads the content of a full pipe and no more, so that a peer that rings without end cannot keep
-  // the caller here.
+  // One full pipe and no more: a peer may ring without end.
   char rings[4096];
   for (int i = 0; i < 16; ++i) {
     if (read(poll_fd, rings, sizeof(rings)) < static_cast<ssize_t>(sizeof(rings))) return;
@@ -318,7 +315,7 @@ absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
   sigemptyset(&none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setsigmask(&attributes, &none);
-  // A group of its own: signals from a terminal to its foreground group are for the front end.
+  // A terminal's signals are for the front end.
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
@@ -358,7 +355,6 @@ absl::StatusOr<uint32_t> PeerUser(int socket) {
 
 namespace {
 
-// sendmsg() with descriptors beside the first byte.
 ssize_t SendOnce(int socket, absl::Span<const char> bytes, absl::Span<const int> fds, int flags) {
   MPSD_CHECK(fds.size() <= kMaxMessageFds);
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
@@ -438,8 +434,7 @@ void DieWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 void HideMemory() { prctl(PR_SET_DUMPABLE, 0); }
 
 void DieFirstOfMemory() {
-  // It weighs as much as nine tenths of the memory of the host, or of the cgroup that is out of it:
-  // more than a front end takes that has mapped all the shared memory.
+  // This weighs as nine tenths of the memory: more than a front end with all its shared memory.
   std::ofstream("/proc/self/oom_score_adj") << 900;
 }
 
@@ -480,7 +475,7 @@ uint64_t ResidentMemoryBytes(pid_t pid) {
   return pages * PageBytes();
 }
 
-// The program's name, in brackets, may have blanks: the fields are counted from behind it.
+// The program's name in brackets may have blanks.
 double CpuSeconds(pid_t pid) {
   const std::string text = ReadSmallFile(absl::StrCat("/proc/", pid, "/stat"));
   const size_t name_end = text.rfind(')');
@@ -518,7 +513,7 @@ uint32_t UsableCores() {
   return static_cast<uint32_t>(cores);
 }
 
-// The fourth field of loadavg is "running/all", in threads of the whole host.
+// loadavg's fourth field is "running/all", in threads of the host.
 bool CoresAreLeft() {
   if (UsableCores() <= kFewCores) return false;
   const std::vector<std::string> words = absl::StrSplit(ReadSmallFile("/proc/loadavg"), ' ');
@@ -529,12 +524,12 @@ bool CoresAreLeft() {
   return running < std::thread::hardware_concurrency();
 }
 
-// The driver creates this device when it is loaded.
+// The loaded driver makes this device.
 bool MayHaveGpu() { return access("/dev/nvidiactl", F_OK) == 0; }
 
 uint64_t DescriptorBound() { return 0; }
 
-// CLOCK_MONOTONIC of Linux stands still while the host sleeps.
+// It stands still while the host sleeps.
 int64_t AwakeNs() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

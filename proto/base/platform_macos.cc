@@ -1,4 +1,4 @@
-// The platform on macOS 14.4 and later. Cross-compiled in CI and not yet run on a Mac.
+// macOS 14.4 and later. Cross-compiled in CI and not yet run on a Mac.
 #include <crt_externs.h>
 #include <fcntl.h>
 #include <libproc.h>
@@ -40,7 +40,7 @@
 #if __has_include(<os/os_sync_wait_on_address.h>)
 #include <os/os_sync_wait_on_address.h>
 #else
-// A cross toolchain has the symbols of libSystem, but not every header of Apple's SDK.
+// A cross toolchain has libSystem's symbols, but not every header.
 #include <os/clock.h>
 extern "C" {
 typedef uint32_t os_sync_wait_on_address_flags_t;
@@ -75,8 +75,8 @@ void* AddressOf(const std::atomic<uint32_t>* word) {
   return const_cast<std::atomic<uint32_t>*>(word);
 }
 
-// Shared-memory names have at most 31 bytes, with the terminating zero. The name exists only during
-// OpenTwice(); it is random so that no other process can take it first.
+// A name has at most 31 bytes with the zero, and exists only during OpenTwice(). It is random, so
+// that no other process takes it first.
 std::string RandomName() {
   char name[31];
   const uint64_t id = (static_cast<uint64_t>(arc4random()) << 32) | arc4random();
@@ -84,7 +84,7 @@ std::string RandomName() {
   return name;
 }
 
-// Opens one new object twice: one descriptor can write, the other cannot be mapped writable.
+// One descriptor can write, the other cannot be mapped writable.
 absl::Status OpenTwice(UniqueFd* writable, UniqueFd* readonly) {
   const std::string name = RandomName();
   writable->Reset(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
@@ -97,8 +97,8 @@ absl::Status OpenTwice(UniqueFd* writable, UniqueFd* readonly) {
   return absl::OkStatus();
 }
 
-// A range of an object, mapped for one copy, because macOS cannot read such an object as a file.
-// The object's size cannot change once set, so the mapping does not fault.
+// Mapped for one copy, because macOS cannot read such an object as a file. The size cannot change,
+// so the mapping does not fault.
 class MappedRange {
  public:
   MappedRange(int fd, uint64_t offset, uint64_t bytes, int protection) {
@@ -133,7 +133,7 @@ bool WaitForSocket(int socket, short events) {
   return count > 0 || errno == EINTR;
 }
 
-// Puts `fds` beside the message's first byte. `control` must have room for them.
+// They go beside the first byte; `control` must have room.
 void AttachFds(msghdr* message, absl::Span<const int> fds, char* control, size_t control_bytes) {
   message->msg_control = control;
   message->msg_controllen = static_cast<socklen_t>(control_bytes);
@@ -144,7 +144,7 @@ void AttachFds(msghdr* message, absl::Span<const int> fds, char* control, size_t
   std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
 }
 
-// Takes ownership of every descriptor that came with the message.
+// Takes ownership of every descriptor.
 void CollectFds(msghdr* message, std::vector<UniqueFd>* fds) {
   for (cmsghdr* header = CMSG_FIRSTHDR(message); header != nullptr;
        header = CMSG_NXTHDR(message, header)) {
@@ -167,8 +167,8 @@ std::vector<char*> Pointers(std::vector<std::string>* texts) {
   return pointers;
 }
 
-// A child starts with no signal blocked, every signal at its default action, and a process group of
-// its own. Signals from a terminal to its foreground group are for the front end.
+// No signal blocked, every default action, a process group of its own: a terminal's signals are for
+// the front end.
 void ResetSignals(posix_spawnattr_t* attributes) {
   sigset_t none, all;
   sigemptyset(&none);
@@ -181,7 +181,7 @@ void ResetSignals(posix_spawnattr_t* attributes) {
 }
 
 uint64_t ReadSysctl(const char* name) {
-  // Some values are 32 bits wide; the upper half stays zero on a little-endian machine.
+  // Some have 32 bits; the upper half stays zero.
   uint64_t value = 0;
   size_t bytes = sizeof value;
   return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 ? value : 0;
@@ -193,13 +193,13 @@ absl::StatusOr<SharedMemory> CreateSharedMemory(uint64_t bytes, SharedMemoryWrit
   SharedMemory memory;
   memory.bytes = bytes;
   if (absl::Status s = OpenTwice(&memory.writable_fd, &memory.readonly_fd); !s.ok()) return s;
-  // An object takes its size once; macOS refuses a second ftruncate, which stands in for the seals.
+  // macOS refuses a second ftruncate, which stands in for seals.
   const int fd = memory.writable_fd.get();
   if (ftruncate(fd, static_cast<off_t>(bytes)) != 0) return Error("cannot size shared memory");
   absl::StatusOr<void*> data = MapSharedMemory(fd, bytes, true);
   if (!data.ok()) return data.status();
   memory.data = *data;
-  std::memset(memory.data, 0, bytes);  // the only way to have every page allocated now
+  std::memset(memory.data, 0, bytes);  // allocates every page now
   const bool own = writer == SharedMemoryWriter::kCreator;
   if (!own && mprotect(memory.data, bytes, PROT_READ) != 0) {
     UnmapSharedMemory(memory.data, bytes);
@@ -254,7 +254,7 @@ absl::Status WriteNamedMemory(int fd, uint64_t offset, absl::Span<const char> so
 }
 
 bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t timeout_ns) {
-  // The system takes a time-out of zero for a wrong argument.
+  // The system refuses a time-out of zero.
   const uint64_t timeout = static_cast<uint64_t>(std::max<int64_t>(timeout_ns, 1));
   const int result = os_sync_wait_on_address_with_timeout(
       AddressOf(word), expected, sizeof(uint32_t), OS_SYNC_WAIT_ON_ADDRESS_SHARED,
@@ -263,7 +263,7 @@ bool WaitOnWord(const std::atomic<uint32_t>* word, uint32_t expected, int64_t ti
 }
 
 void WakeWord(const std::atomic<uint32_t>* word) {
-  // The system reports ENOENT when nobody sleeps, which is no error here.
+  // ENOENT says that nobody sleeps, which is no error.
   os_sync_wake_by_address_any(AddressOf(word), sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_SHARED);
 }
 
@@ -279,7 +279,7 @@ absl::StatusOr<Bell> CreateBell() {
 }
 
 void RingBell(int ring_fd) {
-  // A full pipe is a bell that rings already; a pipe without a reader is a dead peer.
+  // A full pipe rings already; without a reader the peer is dead.
   const char byte = 1;
   while (write(ring_fd, &byte, 1) < 0 && errno == EINTR) {
   }
@@ -325,7 +325,7 @@ absl::StatusOr<UniqueFd> Poller::AddExit(pid_t pid, uint64_t token) {
          reinterpret_cast<void*>(token));
   if (kevent(fd_.get(), &event, 1, nullptr, 0, nullptr) == 0) return UniqueFd();
   if (errno != ESRCH) return Error("kevent, exit");
-  // The child is a zombie already and kqueue does not find it, so this triggers the token itself.
+  // kqueue does not find a zombie, so this triggers the token.
   EV_SET(&event, static_cast<uintptr_t>(pid), EVFILT_USER, EV_ADD | EV_ONESHOT, NOTE_TRIGGER, 0,
          reinterpret_cast<void*>(token));
   if (kevent(fd_.get(), &event, 1, nullptr, 0, nullptr) != 0) return Error("kevent, exited");
@@ -344,7 +344,7 @@ std::vector<uint64_t> Poller::Wait(int64_t timeout_ns) const {
 }
 
 absl::StatusOr<pid_t> Spawn(SpawnOptions options) {
-  // Copies with high numbers, so that no source is one of the targets 0..3.
+  // The copies have high numbers, so that no source is one of the targets 0..3.
   UniqueFd control(fcntl(options.control_fd.get(), F_DUPFD_CLOEXEC, kFirstFreeChildFd));
   UniqueFd output(fcntl(options.output_fd.get(), F_DUPFD_CLOEXEC, kFirstFreeChildFd));
   if (!control.valid() || !output.valid()) return Error("fcntl");
@@ -428,7 +428,7 @@ absl::StatusOr<size_t> SendSomeWithFds(int socket, absl::Span<const char> bytes,
     count = sendmsg(socket, &message, MSG_DONTWAIT);
   } while (count < 0 && errno == EINTR);
   if (count >= 0) return static_cast<size_t>(count);
-  // A local socket without room for the descriptors returns ENOBUFS.
+  // ENOBUFS says that there is no room for the descriptors.
   if (errno == EAGAIN || errno == ENOBUFS) return 0;
   return Error("sendmsg");
 }
@@ -456,21 +456,19 @@ absl::StatusOr<size_t> ReceiveWithFds(int socket, absl::Span<char> buffer,
 }
 
 void DieWithParent() {
-  // macOS has no such request: a worker sees the end of its control socket instead.
+  // macOS has no such request: a worker sees its control socket end.
 }
 
 void HideMemory() {
-  // Nothing to do: without the debugging entitlement no process gets another's task port.
+  // Without the debugging entitlement no process gets another's task port.
 }
 
 void DieFirstOfMemory() {
-  // Nothing to do: the system chooses by a process's own footprint, and a worker's is the larger
-  // one.
+  // The system chooses by footprint, and a worker's is larger.
 }
 
 uint64_t OutOfMemoryKills() {
-  // The system does not tell: a process killed for lack of memory looks like any other that got
-  // SIGKILL.
+  // The system does not tell.
   return 0;
 }
 
@@ -488,12 +486,12 @@ uint64_t AvailableMemoryBytes() {
       host_statistics64(host, HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&statistics), &count);
   mach_port_deallocate(mach_task_self(), host);
   if (result != KERN_SUCCESS) return 0;
-  // The system gives up inactive pages before it writes anything to swap.
+  // The system gives up inactive pages before it swaps.
   return (static_cast<uint64_t>(statistics.free_count) + statistics.inactive_count) * PageBytes();
 }
 
 uint64_t ResidentMemoryBytes(pid_t pid) {
-  // The system kills a process for its footprint, which counts device memory too.
+  // The system kills for the footprint, which counts device memory too.
   rusage_info_v4 usage{};
   if (proc_pid_rusage(pid, RUSAGE_INFO_V4, reinterpret_cast<rusage_info_t*>(&usage)) != 0) return 0;
   return usage.ri_phys_footprint;
@@ -509,13 +507,13 @@ double CpuSeconds(pid_t pid) {
 }
 
 uint32_t UsableCores() {
-  // Inference belongs on the performance cores; an Intel Mac does not distinguish cores.
+  // Performance cores; an Intel Mac does not distinguish cores.
   uint64_t cores = ReadSysctl("hw.perflevel0.logicalcpu");
   if (cores == 0) cores = ReadSysctl("hw.ncpu");
   return static_cast<uint32_t>(std::max<uint64_t>(cores, 1));
 }
 
-// The load is one of the last minute.
+// The load of the last minute.
 bool CoresAreLeft() {
   double load = 0;
   const uint32_t cores = UsableCores();
@@ -532,7 +530,7 @@ bool MayHaveGpu() { return true; }
 
 uint64_t DescriptorBound() { return ReadSysctl("kern.maxfilesperproc"); }
 
-// CLOCK_MONOTONIC of macOS runs on while the host sleeps.
+// Macs' CLOCK_MONOTONIC runs on while the host sleeps.
 int64_t AwakeNs() { return static_cast<int64_t>(clock_gettime_nsec_np(CLOCK_UPTIME_RAW)); }
 
 std::string LastingFolder() {
@@ -555,7 +553,7 @@ absl::StatusOr<std::string> ExecutablePath() {
   return std::string(resolved);
 }
 
-// The sandbox allows files by their names.
+// The sandbox allows files by name.
 std::string PathOfOpenFile(int) { return ""; }
 
 }  // namespace mpsd::platform

@@ -1,7 +1,6 @@
 // RateLimit: allows a number of events a second, and no more than that at once.
 //
-// For events that somebody else can cause at will: log lines, a worker's output, messages on its
-// control socket, rings of its bell. The owner drops, counts or delays a refused event:
+// For events that others cause at will. The owner drops, counts or delays a refused event:
 //
 //   if (!lines.Take(clock->NowNs())) return ++dropped;
 #pragma once
@@ -13,17 +12,15 @@
 
 namespace mpsd {
 
-// A token bucket that fills with time, up to one second's worth. It allows at most `per_second`
-// events at one instant, and twice as many in any one second. It starts full unless told otherwise.
-// Never waits, and reads no clock itself. Pure. Thread-compatible.
+// A token bucket of one second's worth: at most `per_second` events at one instant, and twice as
+// many in any second. Pure. Thread-compatible.
 class RateLimit {
  public:
-  // `saved_ns`: the bucket's content at the start, at most one second. REQUIRES: per_second > 0.
+  // The bucket starts with `saved_ns`, at most one second. REQUIRES: per_second > 0.
   RateLimit(uint32_t per_second, int64_t now_ns, int64_t saved_ns = kNsPerSecond)
       : cost_ns_(kNsPerSecond / per_second), saved_ns_(saved_ns), last_ns_(now_ns) {}
 
-  // True if one more event is allowed at `now_ns`; the event then counts. False costs nothing.
-  // `now_ns` never decreases from call to call.
+  // An allowed event counts; a refused one costs nothing. `now_ns` never decreases.
   bool Take(int64_t now_ns) {
     saved_ns_ = std::min(kNsPerSecond, saved_ns_ + (now_ns - last_ns_));
     last_ns_ = now_ns;

@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// The products of the dims before the first open dim, between each two, and behind the last.
+// The products before the first open dim, between each two, and behind the last.
 std::vector<uint64_t> Products(absl::Span<const int64_t> dims) {
   std::vector<uint64_t> products = {1};
   for (const int64_t dim : dims) {

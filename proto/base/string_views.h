@@ -1,9 +1,5 @@
-// View: the same text as the other of the two string_view types.
-// (Abseil's and the standard library's are one type on some platforms and two on others.)
-//
-// Abseil's functions take absl::string_view; constants and JSON use std::string_view. These two
-// conversions are right on every platform. They copy nothing: the result is valid as long as the
-// argument's text.
+// View, StdView: the same text as the other of the two string_view types, which are one on some
+// platforms. Copies nothing.
 #pragma once
 
 #include <string_view>

@@ -45,7 +45,7 @@ void TaskThreads::Enqueue(uint32_t tenant, std::function<void()> task) {
   try {
     StartOne();
   } catch (const std::system_error&) {
-    // The system has no thread left: those that run take the task.
+    // No thread is left, so running ones take the task.
   }
 }
 

@@ -17,18 +17,15 @@
 
 namespace mpsd {
 
-// A few threads, and a queue of tasks for each tenant. Encoding long texts takes some hundred
-// milliseconds, and inflating the largest message a tenth of a second: a thread of the door would
-// answer none of its calls meanwhile.
+// A queue of tasks for each tenant. Encoding long texts or inflating the largest message takes a
+// tenth of a second or more:
 //
 //   http-N                           texts-N, inflate-N                http-N
 //   a long text: Enqueue() ──▶       task: encode, Resume() ──▶        Resumed()
 //
-// The queue needs no bound of its own: open calls and the bytes of arriving messages are bounded.
-// Tenants take turns; one tenant's tasks run in order of arrival. So a tenant with many tasks
-// delays another only by its running ones.
-//
-// A further thread starts when a task waits and no thread is idle. An idle daemon has the first.
+// The queue needs no bound: open calls and arriving bytes are bounded. Tenants take turns, and one
+// tenant's tasks run in order, so a tenant delays others only by running tasks. A further thread
+// starts when a task waits and no thread is idle.
 //
 // Owned by the daemon; outlives the servers and their calls. Thread-safe, except for Start().
 class TaskThreads {
@@ -39,12 +36,10 @@ class TaskThreads {
   // Joins the threads. REQUIRES: no task waits; the servers and their calls are gone.
   ~TaskThreads();
 
-  // Starts the first of at most `most` threads, which are named `name-N`. Called once, before the
-  // first task.
+  // Starts at most `most` threads, named `name-N`. Called once, before the first task.
   void Start(std::string name, uint32_t most) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Has a thread run the task, after all earlier tasks of the tenant were taken. Waits for no task.
-  // A task's last act may give its object back to the object's own thread; the threads never touch
+  // A task's last act may give its object back to the object's own thread: the threads never touch
   // the object afterwards. REQUIRES: Start() was called; tenant < kMaxTenants.
   void Enqueue(uint32_t tenant, std::function<void()> task) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -54,7 +49,7 @@ class TaskThreads {
  private:
   void Main() ABSL_LOCKS_EXCLUDED(mu_);
   void StartOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The next task of the next tenant that has one. REQUIRES: waiting_count_ > 0.
+  // Tenants take turns. REQUIRES: waiting_count_ > 0.
   std::function<void()> TakeNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   std::string name_;
@@ -63,9 +58,9 @@ class TaskThreads {
 
   absl::Mutex mu_;
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mu_);
-  size_t idle_count_ ABSL_GUARDED_BY(mu_) = 0;  // threads that wait for a task
+  size_t idle_count_ ABSL_GUARDED_BY(mu_) = 0;  // threads without a task
   std::array<std::deque<std::function<void()>>, kMaxTenants> waiting_ ABSL_GUARDED_BY(mu_);
-  size_t waiting_count_ ABSL_GUARDED_BY(mu_) = 0;  // for all tenants
+  size_t waiting_count_ ABSL_GUARDED_BY(mu_) = 0;  // tasks of all tenants
   uint32_t last_tenant_ ABSL_GUARDED_BY(mu_) = 0;  // tenant whose task was taken last
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
 };

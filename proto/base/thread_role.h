@@ -15,11 +15,9 @@
 
 namespace mpsd {
 
-// A capability that one thread has: the supervisor's, a door thread's, a lane's. An object whose
-// members live on one thread owns a role. The members are ABSL_GUARDED_BY the role, and functions
-// for that thread alone are ABSL_EXCLUSIVE_LOCKS_REQUIRED(role). Each of the thread's entry points
-// begins with Check(), which costs one load. With -Wthread-safety, clang refuses other code that
-// touches the members. A call on another thread ends the process.
+// A thread's capability. Members of the thread are ABSL_GUARDED_BY the role, and its functions
+// ABSL_EXCLUSIVE_LOCKS_REQUIRED(role). Each entry point begins with Check(), which costs one load
+// and ends the process on another thread. clang's -Wthread-safety refuses other code.
 //
 // Invariants:
 //   1. A role is bound to at most one thread at a time.
@@ -39,14 +37,13 @@ class ABSL_LOCKABLE ThreadRole {
     holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
 
-  // Called by the bound thread before it ends. REQUIRES: the calling thread is bound, or none is.
+  // Called before the thread ends. REQUIRES: this thread is bound, or none is.
   void Unbind() {
     Check();
     holder_.store(std::thread::id(), std::memory_order_relaxed);
   }
 
-  // Ends the process if another thread is bound. REQUIRES: the calling thread is bound, or no
-  // thread is.
+  // REQUIRES: this thread is bound, or none is.
   void Check() const ABSL_ASSERT_EXCLUSIVE_LOCK() {
     const std::thread::id holder = holder_.load(std::memory_order_relaxed);
     MPSD_CHECK(holder == std::thread::id() || holder == std::this_thread::get_id());

@@ -37,7 +37,7 @@ constexpr std::array<Unit, 9> kSizes = {{{"B", 1},
 constexpr uint64_t kMaxValue = (1ULL << 63) - 1;
 constexpr size_t kQuotedTextBytes = 40;
 
-// A quantity as written: digits with at most one point, then a unit.
+// Digits with at most one point, then a unit.
 struct Written {
   uint64_t mantissa = 0;  // the digits without the point
   uint64_t divisor = 1;   // ten to the number of digits after the point
@@ -46,8 +46,7 @@ struct Written {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Nothing if the text does not begin with a digit, its digits end in a point, or there are too
-// many.
+// Nothing if no digit begins the text, its digits end in a point, or there are too many.
 std::optional<Written> Split(std::string_view text) {
   Written written;
   bool after_point = false;
@@ -80,7 +79,7 @@ absl::Status Bad(std::string_view text, std::string_view why) {
       absl::StrCat("'", View(text.substr(0, kQuotedTextBytes)), "' ", View(why)));
 }
 
-// mantissa × scale ÷ divisor, which must be a whole number that fits.
+// mantissa × scale ÷ divisor, a whole number that fits.
 absl::StatusOr<uint64_t> Scale(std::string_view text, const Written& written, uint64_t scale) {
   const auto product = static_cast<unsigned __int128>(written.mantissa) * scale;
   if (product % written.divisor != 0) return Bad(text, "is finer than the smallest unit");

@@ -1,7 +1,5 @@
-// CutAtCharacter, CharacterBytes, WithoutBadBytes: texts of UTF-8, character by character.
-//
-// Texts of clients, models and libraries go into error messages, logs and JSON of limited length.
-// Half a character would make the whole message invalid for a strict reader.
+// utf8: cuts and repairs texts of UTF-8 for messages, logs and JSON, which half a character would
+// make invalid. All thread-safe.
 //
 //   CutAtCharacter("naïve", 3)   →  "na"      (ï is two bytes, the third and the fourth)
 #pragma once
@@ -14,8 +12,8 @@
 
 namespace mpsd {
 
-// The longest prefix of `text` that has at most `max_bytes` bytes and does not end inside a
-// character. Bytes that are not UTF-8 stay as they are, and may be cut anywhere. Thread-safe.
+// The longest prefix of at most `max_bytes` that does not end inside a character. Bytes that are
+// not UTF-8 may be cut anywhere.
 inline absl::string_view CutAtCharacter(absl::string_view text, size_t max_bytes) {
   if (text.size() <= max_bytes) return text;
   const auto continues = [text](size_t i) {
@@ -26,8 +24,7 @@ inline absl::string_view CutAtCharacter(absl::string_view text, size_t max_bytes
   return text.substr(0, end);
 }
 
-// The size of the character at the start of `text`. 0 if no valid UTF-8 character begins there: an
-// overlong form, a surrogate, or a text cut short. Thread-safe.
+// The first character's size. 0 if it is not valid: an overlong form, a surrogate, or cut short.
 inline size_t CharacterBytes(absl::string_view text) {
   const auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
   if (text.empty()) return 0;
@@ -45,8 +42,7 @@ inline size_t CharacterBytes(absl::string_view text) {
   return overlong || surrogate || too_large ? 0 : size;
 }
 
-// The text with U+FFFD in place of each byte that belongs to no character. File names may have such
-// bytes, and protobuf's string readers refuse a message with one. Thread-safe.
+// U+FFFD replaces each byte of no character. Protobuf's string readers refuse a message with one.
 inline std::string WithoutBadBytes(absl::string_view text) {
   std::string good;
   while (!text.empty()) {

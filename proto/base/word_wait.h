@@ -1,9 +1,8 @@
-// WordWait: how a wait on a word of shared memory ended, and how it goes on if the system refuses
-// it. A part of the seam to the operating system, shared by its two files.
+// WordWait: how a wait on a word of shared memory ended, for platform_linux.cc and
+// platform_macos.cc.
 //
-// A system call that waits for a word to change may end by a wake, a signal or its time-out. It may
-// also fail every time, for example for a mapping that it cannot read. A caller that took this for
-// a wake would keep a processor busy forever.
+// A waiting system call may also fail every time, for example for a mapping that it cannot read. If
+// that passed for a wake, the caller would keep a processor busy forever.
 //
 //   WaitOnWord ─▶ system call ─▶ EndWordWait ─┬─ kOver      true: the caller looks at the word
 //                                             ├─ kTimedOut  false
@@ -19,25 +18,23 @@
 
 namespace mpsd::platform {
 
-// Interval between looks at a word that the system refuses to wait on.
+// The time between looks at a word that the system refuses to wait on.
 inline constexpr int64_t kWordLookNs = kNsPerMs;
 
-// How a system call that waited on a word ended.
 enum class WordWait {
-  kOver,      // by a wake, or anything else after which the caller must look again
-  kTimedOut,  // nobody woke the sleeper
-  kRefused,   // the system did not wait, and never will
+  kOver,  // the caller must look again
+  kTimedOut,
+  kRefused,  // the system never will wait
 };
 
-// `error` is errno after the call, 0 if it succeeded. EAGAIN: the word had changed before. Pure.
+// `error` is errno, 0 on success. EAGAIN: the word had changed before. Pure.
 inline WordWait WordWaitOf(int error) {
   if (error == 0 || error == EAGAIN || error == EINTR) return WordWait::kOver;
   return error == ETIMEDOUT ? WordWait::kTimedOut : WordWait::kRefused;
 }
 
-// Looks at the word every kWordLookNs, and calls `sleep(ns)` in between. A wake during a sleep is
-// seen at its end, so a request may wait up to kWordLookNs too long. False if `timeout_ns` have
-// passed and the word still holds `expected`. Thread-safe, if `sleep` is.
+// Looks every kWordLookNs, and calls `sleep(ns)` in between. False if `word` still holds `expected`
+// after `timeout_ns`. Thread-safe, if `sleep` is.
 template <typename Sleep>
 bool PollWord(const std::atomic<uint32_t>& word, uint32_t expected, int64_t timeout_ns,
               Sleep sleep) {
@@ -51,9 +48,8 @@ bool PollWord(const std::atomic<uint32_t>& word, uint32_t expected, int64_t time
   return true;
 }
 
-// The result of WaitOnWord() of platform.h after a call that ended with `error`. If the system
-// refused, PollWord() waits for the rest of the time, and stderr gets a line once per process.
-// Thread-safe.
+// Gives WaitOnWord()'s result. If the system refused, polls for the rest of the time, and stderr
+// gets a line once per process. Thread-safe.
 bool EndWordWait(int error, const std::atomic<uint32_t>& word, uint32_t expected,
                  int64_t timeout_ns);
 

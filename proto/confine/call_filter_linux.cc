@@ -18,15 +18,14 @@
 namespace mpsd {
 namespace {
 
-// When a call is denied. "The argument" is its low half; in calls with these conditions the kernel
-// reads no more.
+// When a call is denied. "The argument" is the argument's low half: the kernel reads no more.
 enum class When {
   kAlways,
-  kEqual,     // the argument is the value
-  kNotEqual,  // the argument is not the value
-  kAnyBit,    // the argument has some bit of the value
-  kNoBit,     // the argument has no bit of the value
-  kNotSelf,   // the argument is not this process's number
+  kEqual,
+  kNotEqual,
+  kAnyBit,   // some bit of the value is set
+  kNoBit,    // no bit of the value is set
+  kNotSelf,  // another process's number
   kNeitherSelfNorZero,
 };
 
@@ -46,8 +45,7 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr uint32_t kArchitecture = 0;
 #endif
 
-// Call numbers from 424 on are the same on all processors. The C library's header may be too old
-// for them.
+// From 424 on numbers are the same on all processors; headers may be too old.
 constexpr uint32_t kProcessMadvise = 440;
 constexpr uint32_t kMountSetattr = 442;
 constexpr uint32_t kFchmodat2 = 452;
@@ -62,8 +60,8 @@ constexpr uint32_t kSetSignal = 10;              // F_SETSIG
 constexpr uint32_t kSetOwnerExtended = 15;       // F_SETOWN_EX
 
 constexpr Rule kBasicRules[] = {
-    // Other programs and processes. A clone without CLONE_THREAD makes a process. A filter cannot
-    // see the flags of clone3, so clone3 fails with ENOSYS and the C library falls back to clone.
+    // A clone without CLONE_THREAD makes a process. The flags of clone3 are invisible: with ENOSYS
+    // the C library falls back to clone.
     {SYS_execve},
     {SYS_execveat},
     {SYS_clone, When::kNoBit, 0, CLONE_THREAD},
@@ -73,8 +71,8 @@ constexpr Rule kBasicRules[] = {
     {SYS_fork},
     {SYS_vfork},
 #endif
-    // The memory, descriptors, limits and scheduling of other processes. A filter cannot tell the
-    // process's other threads from other processes, so each thread can set only its own.
+    // Other processes' memory, descriptors, limits and scheduling. A filter cannot tell other
+    // threads from other processes, so each thread can set only its own.
     {SYS_ptrace},
     {SYS_process_vm_readv},
     {SYS_process_vm_writev},
@@ -94,8 +92,8 @@ constexpr Rule kBasicRules[] = {
     {SYS_sched_setaffinity, When::kNeitherSelfNorZero, 0},
     {SYS_ioprio_set, When::kNotEqual, 0, kPriorityOfProcess},
     {SYS_ioprio_set, When::kNeitherSelfNorZero, 1},
-    // Signals to others. Nor may a descriptor get another owner, because its owner gets signals.
-    // The signal that comes when the front end dies cannot be turned off.
+    // Signals to others; a descriptor's owner gets signals too. The signal for the front end's
+    // death cannot be turned off.
     {SYS_kill, When::kNotSelf, 0},
     {SYS_tkill},
     {SYS_tgkill, When::kNotSelf, 0},
@@ -108,18 +106,18 @@ constexpr Rule kBasicRules[] = {
     {SYS_ioctl, When::kEqual, 1, kOwnSocketGroup},
     {SYS_ioctl, When::kEqual, 1, TIOCSTI},
     {SYS_prctl, When::kEqual, 0, PR_SET_PDEATHSIG},
-    // The network. CUDA's Multi-Process Service, and another process's memory on a device, are
-    // reached through Unix sockets; kSocketRules denies these too.
+    // The network. CUDA's Multi-Process Service and another process's device memory need Unix
+    // sockets, which kSocketRules denies too.
     {SYS_socket, When::kNotEqual, 0, AF_UNIX},
     {SYS_socketpair, When::kNotEqual, 0, AF_UNIX},
-    // Calls that the kernel would make for the process without passing this filter.
+    // The kernel would make calls for the process without this filter.
     {SYS_io_uring_setup},
     {SYS_io_uring_enter},
     {SYS_io_uring_register},
-    // Holes in shared memory: the seals that keep its size do not prevent them.
+    // Seals of size do not prevent holes in shared memory.
     {SYS_fallocate, When::kAnyBit, 1, FALLOC_FL_PUNCH_HOLE},
     {SYS_madvise, When::kEqual, 2, MADV_REMOVE},
-    // Modes, owners, attributes and handles of files, which landlock does not control.
+    // Landlock does not control modes, owners, attributes and handles.
     {SYS_fchmod},
     {SYS_fchmodat},
     {kFchmodat2},
@@ -152,7 +150,7 @@ constexpr Rule kBasicRules[] = {
     {kMountSetattr},
     {SYS_unshare},
     {SYS_setns},
-    // Parts of the kernel that nobody here needs and that have been exploited before.
+    // Nobody here needs them, and they have been exploited.
     {SYS_bpf},
     {SYS_perf_event_open},
     {SYS_userfaultfd},
@@ -188,9 +186,8 @@ constexpr Rule kBasicRules[] = {
 #endif
 };
 
-// A model on the cpu talks only to the front end, on descriptors that the worker already has. The
-// kernel limits, for each user, the descriptors in transit through Unix sockets. A worker with its
-// own sockets could use up what the front end needs to hand memory to other workers.
+// A model on the cpu needs only the worker's descriptors. The kernel limits each user's descriptors
+// in transit through Unix sockets: a worker could use up what the front end needs.
 constexpr Rule kSocketRules[] = {{SYS_socket}, {SYS_socketpair}};
 
 constexpr Rule kStrictRules[] = {
@@ -207,7 +204,7 @@ constexpr Rule kStrictRules[] = {
     {SYS_semget},
     {SYS_semctl},
     {SYS_semop},
-    {SYS_semtimedop},  // by which the C library does semop()
+    {SYS_semtimedop},  // for the C library's semop()
     {SYS_msgget},
     {SYS_msgsnd},
     {SYS_msgrcv},
@@ -215,8 +212,8 @@ constexpr Rule kStrictRules[] = {
     {SYS_mq_open},
     {SYS_mq_unlink},
     {SYS_prctl, When::kEqual, 0, PR_SET_DUMPABLE},
-    // Files that landlock keeps closed: changing their times, watching them, and their attributes.
-    // The call stat() stays, because the C library gets the size of an open file by the same call.
+    // Landlock keeps these files closed. The call stat() stays: the C library gets an open file's
+    // size by it.
     {SYS_utimensat},
     {SYS_inotify_init1},
     {SYS_inotify_add_watch},
@@ -234,7 +231,7 @@ constexpr Rule kStrictRules[] = {
     {SYS_flistxattr},
 };
 
-// Builds the program from the rules. Between two rules the accumulator holds the call's number.
+// Between two rules the accumulator holds the call's number.
 class Assembler {
  public:
   explicit Assembler(uint32_t own_pid) : own_pid_(own_pid) {}
@@ -244,7 +241,7 @@ class Assembler {
     SkipIf(BPF_JEQ, kArchitecture);
     Return(SECCOMP_RET_KILL_PROCESS);
     Load(offsetof(seccomp_data, nr));
-    // Also refuses the numbers of the x32 instruction set, which are larger.
+    // Also refuses x32's numbers, which are larger.
     UnlessSkip(BPF_JGT, kLastKnownCall);
     Return(SECCOMP_RET_ERRNO | ENOSYS);
   }
@@ -255,7 +252,7 @@ class Assembler {
       Return(SECCOMP_RET_ERRNO | rule.error);
       return;
     }
-    // Jumps over the whole rule, including its last load, if the call is another one.
+    // Skips the whole rule, with its last load, for another call.
     const size_t about_another = program_.size();
     Jump(BPF_JEQ, rule.call, 0, 0);
     Load(offsetof(seccomp_data, args) + rule.argument * sizeof(uint64_t));
@@ -271,7 +268,7 @@ class Assembler {
   }
 
  private:
-  // Makes the next instruction run exactly if the rule denies the call.
+  // The next instruction runs exactly if the rule denies the call.
   void AddCondition(const Rule& rule) {
     switch (rule.when) {
       case When::kAlways:

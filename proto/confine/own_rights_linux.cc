@@ -23,7 +23,7 @@ absl::Status DropCapabilities() {
   __user_cap_data_struct sets[2] = {};
   if (syscall(SYS_capget, &header, sets) != 0) return Errno("cannot read the capabilities");
   constexpr uint32_t kKept = 1U << CAP_DAC_READ_SEARCH;
-  // A service manager that already removed all capabilities may also have forbidden the call.
+  // A service manager that removed all capabilities may have forbidden the call.
   if ((sets[0].permitted & ~kKept) == 0 && sets[1].permitted == 0) return absl::OkStatus();
   sets[0] = {sets[0].effective & kKept, sets[0].permitted & kKept, 0};
   sets[1] = {};

@@ -2,12 +2,12 @@
 
 namespace mpsd {
 
-// macOS offers only deprecated or undocumented means for this.
+// macOS has only deprecated or undocumented means.
 absl::Status DropPrivileges() {
   return absl::UnimplementedError("a process keeps its rights on this platform");
 }
 
-// DropPrivileges() has already reported it.
+// DropPrivileges() has reported it.
 absl::Status SealCalls(const DeniedCalls&) { return absl::OkStatus(); }
 
 }  // namespace mpsd

@@ -21,11 +21,11 @@ bool ProtobufReader::Next() {
   return !malformed_;
 }
 
-// Takes a key and its value; for a group, only the key that begins or ends it.
+// Takes only the key of a group's begin or end.
 bool ProtobufReader::TakeField() {
   uint64_t key = 0;
   if (!TakeVarint(kMaxKeyBytes, &key)) return false;
-  key &= UINT32_MAX;  // as protobuf itself reads it
+  key &= UINT32_MAX;  // as protobuf reads it
   if (key >> 3 == 0) return false;
   field_ = static_cast<uint32_t>(key >> 3);
   type_ = static_cast<WireType>(key & 7);
@@ -67,7 +67,7 @@ bool ProtobufReader::TakeText(uint64_t bytes) {
   return true;
 }
 
-// Skips to the end of the group that the current field begins. The group stays the current field.
+// The group stays the current field.
 bool ProtobufReader::SkipGroup() {
   const uint32_t group = field_;
   absl::InlinedVector<uint32_t, 8> open = {group};

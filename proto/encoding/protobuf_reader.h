@@ -6,9 +6,8 @@
 //   }
 //   if (reader.malformed()) return absl::InvalidArgumentError("…");
 //
-// For reading one or two fields without parsing the whole message. Examples are a request's model
-// name before its rights are known, the size of typed contents before allocation, and a retry delay
-// in an error's details.
+// For one or two fields: a request's model name before its rights are known, or the size of
+// contents before allocation.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +18,18 @@
 
 namespace mpsd {
 
-// Reads the fields of one message in order, without knowing its type. A nested message is text, to
-// be read by another reader. Copies nothing: results are views into the message. Safe for clients'
-// bytes: never reads beyond them and allocates next to nothing. Refuses the same malformed keys,
-// lengths and groups as protobuf's parser; groups may nest a hundred deep. A field that occurs
-// twice is reported twice. Thread-compatible.
+// Reads one message in order; a nested message is text. Results are views into the message. Safe
+// for clients' bytes: never reads beyond them and allocates next to nothing. Refuses the malformed
+// keys, lengths and groups that protobuf refuses; groups nest at most a hundred deep. A field that
+// occurs twice is reported twice. Thread-compatible.
 class ProtobufReader {
  public:
   explicit ProtobufReader(absl::string_view message) : rest_(message) {}
 
-  // Goes to the next field. A group with all its content is one field. False at the end of the
-  // message and at the first byte that cannot be read; malformed() tells which.
+  // A whole group is one field. False at the end, and at the first byte that cannot be read.
   bool Next();
 
-  // True when the walk ended at a mistake.
+  // The walk ended at a mistake.
   bool malformed() const { return malformed_; }
 
   // ---- the current field, set by the last Next() that returned true ----
@@ -41,13 +38,13 @@ class ProtobufReader {
   WireType type() const { return type_; }
   bool Is(uint32_t field, WireType type) const { return field_ == field && type_ == type; }
 
-  // The value of a varint; 0 for any other type.
+  // The value of a varint; 0 for other types.
   uint64_t number() const { return number_; }
 
-  // The bytes of a value with a length or a fixed size; empty for any other type.
+  // The bytes of a value with a length or a fixed size; empty for other types.
   absl::string_view text() const { return text_; }
 
-  // The field as it stands in the message, with its key.
+  // The field with its key.
   absl::string_view whole() const { return whole_; }
 
  private:
@@ -56,7 +53,7 @@ class ProtobufReader {
   bool TakeText(uint64_t bytes);
   bool SkipGroup();
 
-  absl::string_view rest_;  // the bytes after the current field
+  absl::string_view rest_;  // the bytes behind the current field
   bool malformed_ = false;
   uint32_t field_ = 0;
   WireType type_ = WireType::kVarint;

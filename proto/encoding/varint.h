@@ -2,9 +2,8 @@
 //
 //   300 = 0b10_0101100   →   1_0101100  0_0000010
 //
-// The highest bit of a byte says that another follows; 64 bits take at most ten bytes. Keys and
-// lengths of protobuf messages are varints of 32 bits. Protobuf's parser refuses longer ones,
-// whatever their value.
+// The highest bit says that another byte follows; 64 bits take at most ten bytes. Keys and lengths
+// have 32 bits: protobuf's parser refuses longer varints, whatever their value.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +16,8 @@ namespace mpsd {
 
 inline constexpr size_t kMaxKeyBytes = 5;  // for the varint of a key or a length
 
-// Assembles one varint from bytes that arrive one at a time, possibly from several pieces of
-// memory. Safe for bytes from clients. Thread-compatible.
+// Assembles one varint, byte by byte, possibly from several pieces of memory. Safe for bytes from
+// clients. Thread-compatible.
 //
 //   Varint varint;
 //   while (!varint.Take(NextByte())) {
@@ -27,8 +26,7 @@ inline constexpr size_t kMaxKeyBytes = 5;  // for the varint of a key or a lengt
 //   Use(varint.value());
 class Varint {
  public:
-  // Takes the next byte. True when the varint is complete; the caller then takes no further byte.
-  // REQUIRES: not too_long().
+  // True when the varint is complete. REQUIRES: not too_long().
   bool Take(uint8_t byte) {
     MPSD_CHECK(!too_long());
     if (bits_ < 64) value_ |= static_cast<uint64_t>(byte & 0x7f) << bits_;
@@ -36,11 +34,10 @@ class Varint {
     return (byte & 0x80) == 0;
   }
 
-  // True after ten bytes, the most that a varint may have. If Take() has not returned true by then,
-  // the bytes are malformed.
+  // After ten bytes without an end, the bytes are malformed.
   bool too_long() const { return bits_ >= 70; }
 
-  // The integer, once Take() has returned true. Bits beyond the 64th are dropped, as protobuf does.
+  // Valid once Take() was true. Bits beyond the 64th are dropped, as protobuf does.
   uint64_t value() const { return value_; }
 
  private:
@@ -48,13 +45,13 @@ class Varint {
   uint32_t bits_ = 0;
 };
 
-// Appends the varint: one byte to ten.
+// Appends one byte to ten.
 inline void PutVarint(uint64_t value, std::string* out) {
   for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
   out->push_back(static_cast<char>(value));
 }
 
-// How many bytes PutVarint() writes.
+// The size that PutVarint() writes.
 constexpr size_t VarintBytes(uint64_t value) {
   size_t bytes = 1;
   for (; value >= 0x80; value >>= 7) ++bytes;

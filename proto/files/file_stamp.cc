@@ -14,10 +14,10 @@
 namespace mpsd {
 namespace {
 
-constexpr int kDeepest = 1;         // depth of folders inside the model's folder, such as 1_Pooling
-constexpr size_t kMaxFiles = 1000;  // files read per folder; further ones are ignored
+constexpr int kDeepest = 1;         // depth of folders inside the model's: 1_Pooling
+constexpr size_t kMaxFiles = 1000;  // files read in a folder; further ones are ignored
 
-uint64_t Mix(uint64_t value) {  // so that the sum changes when two files swap places
+uint64_t Mix(uint64_t value) {  // the sum changes when two files swap places
   value = (value ^ (value >> 31)) * 0x9e3779b97f4a7c15;
   return value ^ (value >> 29);
 }
@@ -27,7 +27,7 @@ FileStamp StampOfStatus(const struct stat& status) {
           platform::ModifiedNs(status)};
 }
 
-// `name` distinguishes files with the same contents.
+// `name` tells apart files with the same contents.
 void AddFile(const std::string& name, const FileStamp& file, FileStamp* sum) {
   const uint64_t of_name = std::hash<std::string>()(name);
   sum->inode += Mix(Mix(of_name) ^ file.inode ^ Mix(static_cast<uint64_t>(file.modified_ns)));
@@ -35,8 +35,8 @@ void AddFile(const std::string& name, const FileStamp& file, FileStamp* sum) {
   sum->modified_ns = std::max(sum->modified_ns, file.modified_ns);
 }
 
-// The order of the files does not matter: sums and a maximum. Other files, such as those left by a
-// desktop, may come and go, so the folder's own time does not count.
+// The order of files does not matter. The folder's own time does not count, because other files may
+// come and go.
 FileStamp StampOfFolder(const std::string& path, uint64_t inode) {
   FileStamp stamp = {inode, 0, 0};
   for (const std::string& name : FilesOfFolder(path)) {
@@ -90,7 +90,7 @@ FileStamp StampOfFiles(const std::vector<std::string>& paths) {
   return sum;
 }
 
-// O_NONBLOCK: otherwise open() of a fifo under this name would wait.
+// O_NONBLOCK: otherwise open() of a fifo would wait.
 UniqueFd OpenAsStamped(const std::string& path, const FileStamp& stamp) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};

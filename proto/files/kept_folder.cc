@@ -16,7 +16,7 @@
 namespace mpsd {
 namespace {
 
-// The tokenizer's files, which the front end reads.
+// Only the front end reads these.
 constexpr std::array<std::string_view, 4> kTokenizersOwn = {
     "tokenizer.json", "vocab.json", "added_tokens.json", "special_tokens_map.json"};
 
@@ -24,7 +24,7 @@ bool IsForWorkers(const std::string& name) {
   return std::find(kTokenizersOwn.begin(), kTokenizersOwn.end(), name) == kTokenizersOwn.end();
 }
 
-// A read-only descriptor of memory with this content; invalid where there is none to be had.
+// Invalid if the memory cannot be had.
 UniqueFd MemoryOf(const std::string& content) {
   const uint64_t page = platform::PageBytes();
   const uint64_t bytes = std::max<uint64_t>(1, (content.size() + page - 1) / page) * page;
@@ -58,7 +58,7 @@ bool Keep(const std::string& folder, const std::string& name, KeptFolder* kept) 
 
 }  // namespace
 
-// The second look at the folder finds a change between the first one and the opening of the files.
+// A second look at the folder finds changes while the files were opened.
 KeptFolder KeepFolder(const std::string& path, const FileStamp& stamp) {
   KeptFolder kept;
   const FolderLinks links(path);

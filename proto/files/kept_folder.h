@@ -17,14 +17,14 @@
 
 namespace mpsd {
 
-// Small files are copied: the copy stays as it is when the file is written anew.
+// Largest .json file that is copied: a copy survives a rewrite.
 inline constexpr uint64_t kMaxCopiedFileBytes = 16 << 20;
 
-// One file of a folder. Plain data.
+// Plain data.
 struct FolderFile {
   std::string name;    // in the folder: "1_Pooling/config.json"
-  uint64_t bytes = 0;  // that the descriptor has
-  FileStamp stamp;     // the file's; all zero: the descriptor is a copy, which does not change
+  uint64_t bytes = 0;  // bytes of the descriptor
+  FileStamp stamp;     // all zero: the descriptor is a copy
 
   bool operator==(const FolderFile&) const = default;
 };
@@ -35,27 +35,26 @@ struct KeptFolder {
   std::vector<UniqueFd> descriptors;
 };
 
-// Opens the files of the folder that a worker may read (IsModelFile): copies of its .json files,
-// and the others themselves. Files that only a tokenizer needs are left out. Empty if the
-// folder has another stamp, a file cannot be read, a link leads out (FolderLinks), or there are
-// more files than kMaxMessageFds. Workers then open the files by their names. Blocks for the
-// reading. Thread-safe.
+// Opens what a worker may read (IsModelFile): copies of .json files, and other files themselves.
+// Leaves out a tokenizer's own. Empty if the stamp differs, a file cannot be read, a link leads out
+// (FolderLinks), or there are more than kMaxMessageFds files; workers then open files by name.
+// Blocks. Thread-safe.
 KeptFolder KeepFolder(const std::string& path, const FileStamp& stamp);
 
 // The files as a worker was handed them. Constant, thread-safe.
 class HandedFolder {
  public:
-  // INVALID_ARGUMENT: not one descriptor for each file. REQUIRES: there are files.
+  // INVALID_ARGUMENT unless each file has a descriptor. REQUIRES: there are files.
   static absl::StatusOr<HandedFolder> Of(std::vector<FolderFile> files, std::vector<UniqueFd> fds);
 
   struct File {
     int fd = -1;  // borrowed
     uint64_t bytes = 0;
   };
-  // Nothing where the folder had no such file.
+  // Nothing if the folder had no such file.
   std::optional<File> Find(const std::string& name) const;
 
-  // Whether all files are as they were: none that is no copy was written anew.
+  // False if a file that is no copy was written anew.
   bool IsUnchanged() const;
 
  private:

@@ -7,10 +7,9 @@
 
 namespace mpsd {
 
-// Makes the folder with mode 0700; its parent must exist. An existing folder is left as it is.
-// FAILED_PRECONDITION, in words for the operator, if the path is a symbolic link or no folder,
-// belongs to another user, or others may write to it. In these cases any file in it may come from
-// others. Thread-safe.
+// Gives the folder mode 0700; its parent must exist. An existing folder is left as it is.
+// FAILED_PRECONDITION, for the operator, if the path is a link or no folder, belongs to another
+// user, or others may write to it: its files may be theirs. Thread-safe.
 absl::Status MakePrivateFolder(const std::string& path);
 
 }  // namespace mpsd

@@ -20,7 +20,7 @@ constexpr size_t kChunkBytes = 1 << 20;
 
 std::string ErrnoText() { return std::generic_category().message(errno); }
 
-// `fd` is open for reading; errors name `path`.
+// Errors name `path`.
 absl::StatusOr<std::string> ReadOpened(const UniqueFd& fd, const std::string& path,
                                        uint64_t bytes_expected, uint64_t bytes_max) {
   std::string content;
@@ -42,7 +42,7 @@ absl::StatusOr<std::string> ReadOpened(const UniqueFd& fd, const std::string& pa
   return content;
 }
 
-// `flags` beside those of every file.
+// `flags` beside the usual ones.
 absl::StatusOr<UniqueFd> OpenToRead(const std::string& path, int flags) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
   if (fd.valid()) return fd;

@@ -22,7 +22,7 @@ constexpr std::pair<const char*, Count> kCounts[] = {
     {"contiguous", &Census::contiguous},
 };
 
-// An operator gets the first kind here whose text its name contains.
+// An operator gets the first kind whose text its name contains.
 constexpr std::pair<const char*, Count> kKinds[] = {
     {"layer_norm", &Census::layer_norm}, {"attention", &Census::attention},
     {"multi_head", &Census::attention},  {"transformer_encoder", &Census::attention},

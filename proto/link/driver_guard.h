@@ -1,9 +1,7 @@
 // DriverGuard: whether a worker's threads take turns in the gpu driver's encoder methods.
 //
-// The driver of Apple's gpus crashes if one thread ends an encoder while another begins one. A
-// worker whose libtorch lets several threads encode guards these methods (worker/metal), and
-// reports in its LoadReport whether the guard holds. Operators read it in `mpsd ps` and in
-// /metrics.
+// The driver of Apple's gpus crashes if one thread ends an encoder while another begins one
+// (worker/metal). Operators read the state in `mpsd ps` and /metrics.
 #pragma once
 
 #include "proto/link/enum_names.h"
@@ -11,7 +9,7 @@
 namespace mpsd {
 
 enum class DriverGuard {
-  kNone,     // not needed: another device, or a libtorch that encodes on one stream
+  kNone,     // not needed: another device, or one stream
   kHeld,     // in place when the worker reported
   kMissing,  // needed but not in place: the worker runs one lane
 };

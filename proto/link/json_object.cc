@@ -27,7 +27,6 @@ std::string Shown(std::string_view text, size_t limit) {
   return absl::StrCat(absl::Utf8SafeCHexEscape(CutAtCharacter(View(text), limit)), "…");
 }
 
-// How many letters must be added, removed or changed to turn one word into the other.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -42,10 +41,10 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// The word that `text` may have been meant to be; empty: there is none.
+// Empty if no word is near.
 std::string_view Nearest(std::string_view text, absl::Span<const std::string_view> words) {
   std::string_view nearest;
-  size_t nearest_distance = text.size() / 3 + 2;  // a word this far away is another word
+  size_t nearest_distance = text.size() / 3 + 2;  // farther away is another word
   for (const std::string_view word : words) {
     if (text.size() > kMaxWordBytes) break;
     const size_t distance = EditDistance(text, word);
@@ -142,7 +141,7 @@ void JsonObject::Get(std::string_view key, uint64_t minimum, uint64_t maximum,
   const nlohmann::json* found = Find(key);
   if (found == nullptr) return;
   if (!found->is_number()) return Fail(key, WrongType("a whole number", *found));
-  // A positive number that did not come from a parser may be stored as signed.
+  // A number that no parser made may be stored as signed.
   const bool whole =
       found->is_number_unsigned() || (found->is_number_integer() && found->get<int64_t>() >= 0);
   const uint64_t number = whole ? found->get<uint64_t>() : 0;
@@ -248,7 +247,7 @@ std::string JsonText(const nlohmann::json& json) {
   }
   if (json.is_object()) return "an object";
   if (json.is_array()) return "a list";
-  // The replacing handler: dump() would otherwise throw on text that is not UTF-8.
+  // Replaces what is not UTF-8, where dump() would throw.
   return Shown(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), kShownBytes);
 }
 

@@ -1,5 +1,5 @@
 // JsonObject: strict reading of JSON that people write. Every key is known, and every value has its
-// type and bounds. A mistake is reported with its path, and reading goes on.
+// type and bounds. One run reports all mistakes, each with its path.
 //
 //   constexpr std::array<std::string_view, 2> kKeys = {"name", "max_delay"};
 //
@@ -11,9 +11,6 @@
 //   return errors.ToStatus();
 //
 //   models[0].max_dely: unknown key; did you mean 'max_delay'?
-//
-// So one run shows all mistakes of a config, each with its place. Used for the config and for a
-// model's spec (model_spec_reader.h).
 #pragma once
 
 #include <cstdint>
@@ -30,12 +27,11 @@
 namespace mpsd {
 
 struct JsonError {
-  std::string path;  // "models[0].batching.max_delay"; empty for the whole document
+  std::string path;  // "models[0].batching.max_delay"; empty: the document
   std::string what;  // "must be a string, not a number"
 };
 
-// The mistakes of a document, in the order in which they were found. Keeps the first kMaxErrors and
-// counts the rest. Owned by the caller that reads the document. Thread-compatible.
+// Keeps the first kMaxErrors in order of discovery, and counts the rest. Thread-compatible.
 class JsonErrors {
  public:
   static constexpr size_t kMaxErrors = 20;
@@ -46,7 +42,7 @@ class JsonErrors {
   const std::vector<JsonError>& errors() const { return errors_; }
   size_t left_out() const { return left_out_; }
 
-  // INVALID_ARGUMENT with one line "path: what" for each error; OK when there is none.
+  // INVALID_ARGUMENT with one line "path: what" for each error.
   absl::Status ToStatus() const;
 
  private:
@@ -54,22 +50,21 @@ class JsonErrors {
   size_t left_out_ = 0;
 };
 
-// One object of a document, which may have the keys `keys` and no others. The document, the keys
-// and the errors outlive it. Thread-compatible.
+// One object of a document, with the keys `keys` alone. The document, the keys and the errors
+// outlive it. Thread-compatible.
 //
-// A getter changes `*value` only if the key is present and its value has the requested type and
-// bounds. An absent key is no error; any other fault is reported to the errors. REQUIRES: every
-// requested key is one of `keys`.
+// A getter changes `*value` only if the key is present with the right type and bounds. An absent
+// key is no error; other faults are reported. REQUIRES: every requested key is one of `keys`.
 class JsonObject {
  public:
-  // An object inside, which is found at `key`, and the keys that it may have.
+  // An object at `key`, and the keys that it may have.
   struct Inner {
     std::string_view key;
     absl::Span<const std::string_view> keys;
   };
 
-  // Reports unknown keys; one that is a key of `inner`, or nearly, is told to belong there. If
-  // `json` is no object, reports that and behaves as an empty object. `inner` is read here alone.
+  // Reports unknown keys; a key that is nearly one of `inner` is told to belong there. If `json` is
+  // no object, reports that and acts as an empty one. `inner` is read here alone.
   JsonObject(const nlohmann::json& json, std::string path, absl::Span<const std::string_view> keys,
              JsonErrors* errors, absl::Span<const Inner> inner = {});
 
@@ -77,11 +72,11 @@ class JsonObject {
   void Get(std::string_view key, double* value) const;
   void Get(std::string_view key, bool* value) const;
   void Get(std::string_view key, uint64_t minimum, uint64_t maximum, uint32_t* value) const;
-  // A duration such as "10ms", not negative.
+  // A duration is "10ms", and not negative.
   void GetDuration(std::string_view key, int64_t maximum_ns, int64_t* value_ns) const;
-  // A size such as "64MiB".
+  // A size is "64MiB".
   void GetBytes(std::string_view key, uint64_t minimum, uint64_t maximum, uint64_t* value) const;
-  // One of `choices`; `*index` becomes its index.
+  // Sets `*index` to the index in `choices`.
   void GetChoice(std::string_view key, absl::Span<const std::string_view> choices,
                  size_t* index) const;
   template <typename Enum>
@@ -91,17 +86,16 @@ class JsonObject {
     *value = static_cast<Enum>(index);
   }
 
-  // Calls `read` with each element, and its path, of a list of at most `maximum` elements.
+  // Calls `read` with each element and its path.
   using ReadElement = std::function<void(const nlohmann::json& element, const std::string& path)>;
   void GetList(std::string_view key, size_t maximum, const ReadElement& read) const;
 
-  // Calls `read` with each member, and its path, of an object with at most `maximum` members and
-  // any keys.
+  // Calls `read` with each member and its path, whatever the keys.
   using ReadMember = std::function<void(const std::string& key, const nlohmann::json& value,
                                         const std::string& path)>;
   void GetMembers(std::string_view key, size_t maximum, const ReadMember& read) const;
 
-  // The value; null when the key is absent.
+  // Null when the key is absent.
   const nlohmann::json* Find(std::string_view key) const;
 
   // Reports a missing key.
@@ -116,24 +110,24 @@ class JsonObject {
   bool Knows(std::string_view key) const;
   void ReportUnknown(const std::string& key, absl::Span<const Inner> inner) const;
 
-  const nlohmann::json* json_;  // null: behaves as an empty object
+  const nlohmann::json* json_;  // null: an empty object
   const std::string path_;
   const absl::Span<const std::string_view> keys_;
   JsonErrors* const errors_;
 };
 
-// "models[0]" and "name" become "models[0].name". A key that is not a plain word is quoted, so a
-// path is always one printable line.
+// "models[0]" and "name" become "models[0].name". Keys that are no plain words are quoted, so a
+// path is one printable line.
 std::string JsonPath(const std::string& path, std::string_view key);
 std::string JsonPath(const std::string& path, size_t index);
 
-// The value for use in an error: short, printable, and quoted if it is text.
+// Short, printable, and quoted if it is text.
 std::string JsonText(const nlohmann::json& json);
 
-// For example "must be WANTED, not a number".
+// "must be WANTED, not a number".
 std::string WrongType(std::string_view wanted, const nlohmann::json& json);
 
-// "; did you mean 'x'?" if a word is close to `text`, otherwise "; OTHERWISE a, b, c".
+// "; did you mean 'x'?" if a word is close, otherwise "; OTHERWISE a, b, c".
 std::string DidYouMean(std::string_view text, absl::Span<const std::string_view> words,
                        std::string_view otherwise);
 

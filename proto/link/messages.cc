@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint32_t kMagic = 0x4453504d;  // "MPSD"
-// Room for one message of the largest size, and some more.
+// One message of the largest size, and some more.
 constexpr size_t kMaxUnsentBytes = kMaxMessageBytes + (1U << 20);
 
 struct FrameHeader {
@@ -123,7 +123,7 @@ Json Body(const SlabsUnmapped& unmapped) {
   return {{"type", "slabs_unmapped"}, {"number", unmapped.number}};
 }
 
-// Typed reads from a hostile object: a missing or wrong field leaves `*ok` false.
+// A missing or wrong field of a hostile object leaves `*ok` false.
 class Fields {
  public:
   explicit Fields(const Json& object) : object_(object) {}
@@ -361,8 +361,7 @@ absl::StatusOr<Message> Parse(absl::string_view text) {
 
 absl::StatusOr<std::string> FrameOf(const Message& message, size_t fd_count) {
   const Json object = std::visit([](const auto& body) { return Body(body); }, message);
-  // Texts come from models and files. Bytes that are not UTF-8 are replaced, so that dump() does
-  // not throw.
+  // Bytes that are not UTF-8 are replaced: dump() would throw.
   const std::string body = object.dump(-1, ' ', false, Json::error_handler_t::replace);
   const FrameHeader header{kMagic, kLinkVersion, static_cast<uint32_t>(body.size())};
   std::string frame(reinterpret_cast<const char*>(&header), sizeof(header));
@@ -415,8 +414,8 @@ absl::Status MessageWriter::Flush(int socket) {
 }
 
 absl::StatusOr<MessageReader::Received> MessageReader::Read(int socket) {
-  // Never reads beyond the end of this message. Descriptors arrive with the bytes that they were
-  // sent with, and a poll reports only bytes that are still in the socket.
+  // Never reads beyond this message: descriptors arrive with the bytes that they were sent with,
+  // and a poll reports only bytes that are still in the socket.
   FrameHeader header{};
   size_t whole_bytes = sizeof(header);
   if (buffer_.size() >= sizeof(header)) {

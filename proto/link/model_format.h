@@ -1,8 +1,7 @@
 // ModelFormat: what kind of model a worker loads.
 //
-// The config's `format` says it, or else the model's path. The LoadOrder carries it to the worker,
-// where it chooses the loader (worker/load/load_model.h). A worker built without libtorch can load
-// only kSynthetic.
+// The config's `format`, or else the model's path, says it. A worker without libtorch loads only
+// kSynthetic.
 #pragma once
 
 #include "proto/link/enum_names.h"
@@ -11,9 +10,9 @@ namespace mpsd {
 
 enum class ModelFormat {
   kTorchScript,  // a .pt file
-  kAoti,         // a .pt2 package, compiled ahead of time
-  kHuggingFace,  // a folder with config.json and safetensors: an encoder of text
-  kSynthetic,    // no file: a model built in, for tests and measurements
+  kAoti,         // a .pt2 package
+  kHuggingFace,  // a folder of an encoder of text
+  kSynthetic,    // no file: built in, for tests and measurements
 };
 
 template <>

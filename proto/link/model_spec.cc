@@ -65,7 +65,7 @@ absl::Status ParseDims(std::string_view list, Dims* dims) {
     }
     dims->push_back(dim);
   }
-  // A batching model's text includes the batch dim.
+  // The text of a batching model has the batch dim too.
   if (dims->size() > kMaxRank + 1) {
     return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxRank + 1, " dims are allowed"));
   }
@@ -98,7 +98,7 @@ std::string TensorText(const TensorSpec& tensor) {
 }
 
 absl::StatusOr<TensorSpec> ParseTensorText(std::string_view text) {
-  // A name may hold colons; a datatype and a shape do not.
+  // Only a name may hold colons.
   const size_t bracket = text.find('[');
   const size_t colon = text.substr(0, bracket).rfind(':');
   if (bracket == std::string_view::npos || colon == std::string_view::npos || text.back() != ']') {

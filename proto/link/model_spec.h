@@ -8,9 +8,8 @@
 //
 //   request of 5 ids   ids [5] ──pad──▶ [16]  ──model──▶  scores [16,2] ──cut──▶ [5,2]
 //
-// The config may give all, some or none of it. The worker completes it from the model's file and
-// returns it in its LoadReport. From then on, requests and answers are checked against it, on both
-// sides of the shared memory.
+// The config may give any part of it. The worker completes it from the model's file in its
+// LoadReport. From then on both sides check requests and answers against it.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +26,19 @@
 
 namespace mpsd {
 
-// An input or output. Datatype and shape are those of one row, if the model batches.
+// Describes one row, if the model batches.
 struct TensorSpec {
   std::string name;
   DataType datatype = DataType::kInvalid;
-  Dims dims;              // without the batch dim if the model batches; -1: any length
-  bool optional = false;  // for an input: a request may leave it out
-  std::optional<Dims> client_dims = std::nullopt;  // as clients see it, if not `dims`
+  Dims dims;                                       // without the batch dim; -1: any length
+  bool optional = false;                           // a request may leave this input out
+  std::optional<Dims> client_dims = std::nullopt;  // dims as clients see them, if not `dims`
 
   const Dims& told_dims() const { return client_dims.has_value() ? *client_dims : dims; }
   bool operator==(const TensorSpec&) const = default;
 };
 
-// A dim of an output that has the length of a padded input dim. It is cut back to the request's own
-// length.
+// An output's dim as long as a padded input dim: cut back to the request's length.
 struct PadCut {
   std::string output;
   uint32_t dim = 0;
@@ -48,8 +46,8 @@ struct PadCut {
   bool operator==(const PadCut&) const = default;
 };
 
-// Lets requests of different lengths share a batch: pads `dim` of `input` (the batch dim not
-// counted) with `value` up to the smallest bucket that holds the request's length.
+// Requests of different lengths share a batch: `dim` of `input` (without the batch dim) is filled
+// with `value` up to the smallest bucket that fits.
 struct PadRule {
   std::string input;
   uint32_t dim = 0;
@@ -60,27 +58,26 @@ struct PadRule {
   bool operator==(const PadRule&) const = default;
 };
 
-// Incomplete in a load order, complete in a load report and from there on. Plain data.
+// Incomplete in a load order, complete from the load report on. Plain data.
 struct ModelSpec {
-  uint32_t max_batch_size = 0;  // 0: the model has no batch dim
+  uint32_t max_batch_size = 0;  // 0: no batch dim
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   std::vector<PadRule> pad;
   bool decoupled = false;             // a request has any number of answers; excludes a batch dim
-  ModelTask task = ModelTask::kAuto;  // in a config: the operator's choice; in a report: the file's
+  ModelTask task = ModelTask::kAuto;  // in a config the operator's choice, in a report the file's
 
   bool batches() const { return max_batch_size > 0; }
   bool operator==(const ModelSpec&) const = default;
 };
 
-// The JSON form in config files, in a model archive's `mpsd.json` and in control messages:
-// {"max_batch_size", "inputs": [{"name","datatype","shape","optional","client_shape"}], "outputs",
-// "pad", "decoupled", "task"}.
+// For config files, a model archive's `mpsd.json` and messages: {"max_batch_size", "inputs":
+// [{"name","datatype","shape","optional","client_shape"}], "outputs", "pad", "decoupled", "task"}.
 // Reading is strict; INVALID_ARGUMENT has a line per mistake.
 nlohmann::json ToJson(const ModelSpec& spec);
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const nlohmann::json& json);
 
-// "input_ids:INT64[-1,128]", the form of the --input flag.
+// The form is that of --input: "input_ids:INT64[-1,128]".
 std::string TensorText(const TensorSpec& tensor);
 absl::StatusOr<TensorSpec> ParseTensorText(std::string_view text);
 

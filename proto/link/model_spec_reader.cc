@@ -47,7 +47,7 @@ void ReadDataType(const JsonObject& object, DataType* datatype) {
                            DidYouMean(absl::AsciiStrToUpper(name), kDataTypes, "there are")));
 }
 
-// True if the dims form a valid shape.
+// False if the dims form no valid shape.
 bool ReadShape(const JsonObject& object, std::string_view key, Dims* dims) {
   object.GetList(key, kMaxRank, [&](const nlohmann::json& element, const std::string& path) {
     const std::optional<int64_t> dim = WholeNumber(element);
@@ -106,8 +106,7 @@ void ReadTensors(const JsonObject& object, std::string_view key, std::vector<Ten
   });
 }
 
-// Reads a reference to a dim of a tensor, and checks it against `tensors` if any are given. Returns
-// the tensor; null if it is unknown or was refused.
+// A reference to a dim, checked against `tensors` if there are any. Null if unknown or refused.
 const TensorSpec* ReadReference(const JsonObject& object, std::string_view key,
                                 const std::vector<TensorSpec>& tensors, std::string* name,
                                 uint32_t* dim) {
@@ -154,7 +153,6 @@ void ReadBuckets(const JsonObject& object, std::vector<int64_t>* buckets) {
   }
 }
 
-// Whether an element of `datatype` can represent the padding value `value`.
 bool Holds(DataType datatype, double value) {
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();

@@ -1,9 +1,7 @@
-// model_spec_reader: reads the keys of a ModelSpec from a JSON object that may have other keys too,
-// such as a model of the config.
+// model_spec_reader: reads the keys of a ModelSpec from a JSON object that may have other keys too.
 //
-// The keys mean the same in a config and in a model archive's mpsd.json, so one reader serves both.
-// In a config they stand among a model's other keys. ModelSpecFromJson() (model_spec.h) reads an
-// object that has no others.
+// In a config they stand among a model's other keys. ModelSpecFromJson() reads an object without
+// others.
 #pragma once
 
 #include <string_view>
@@ -14,18 +12,15 @@
 
 namespace mpsd {
 
-// "max_batch_size", "inputs", "outputs", "pad", "decoupled". The caller lists them among the keys
-// of its JsonObject.
+// The caller lists them among the keys of its JsonObject.
 absl::Span<const std::string_view> ModelSpecKeys();
 
-// Reads those keys of `object` and checks them against each other: duplicate names, padding rules
-// for dims that are not open, more than kMaxTensors or kMaxRank. REQUIRES: ModelSpecKeys() are
-// among the object's keys. Reports every mistake to the object's errors; `spec` is complete only if
-// there was none. Thread-compatible.
+// Also refuses duplicate names, padding rules for dims that are not open, more than kMaxTensors or
+// kMaxRank. Reports every mistake to the object; `spec` is complete only without one. REQUIRES:
+// ModelSpecKeys() are among the object's keys. Thread-compatible.
 void ReadModelSpec(const JsonObject& object, ModelSpec* spec);
 
-// The fault of a tensor's name or dims on their own, as the rest of a sentence that begins with the
-// value. Empty if there is none. Pure.
+// Ends a sentence that begins with the value. Empty: no fault. Pure.
 std::string TensorNameFault(std::string_view name);
 std::string DimsFault(absl::Span<const int64_t> dims);
 

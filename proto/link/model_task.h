@@ -1,4 +1,4 @@
-// ModelTask: what a model computes from texts, so that clients can ask for it by name.
+// ModelTask: what a model computes from texts.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace mpsd {
 
-// `task` of a model in the config, or in its file. The text routes (server/bodies/text_routes)
-// serve only models that have a task; all other routes take any model.
+// Text routes (server/bodies/text_routes) serve only models with a task; other routes take any
+// model.
 enum class ModelTask : uint8_t {
-  kAuto,       // derived from the model's outputs
+  kAuto,       // from the model's outputs
   kEmbedding,  // a vector per text
   kRerank,     // a score per pair of texts
   kClassify,   // a score per class, for a text or a pair

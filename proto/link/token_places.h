@@ -1,7 +1,6 @@
-// TokenPlaces: which of a model's inputs are rows of tokens.
+// TokenPlaces: which of a model's inputs are rows of tokens, by its spec.
 //
-// Follows from the spec alone. Both ends use it: the front end tokenizes texts for these inputs and
-// bounds their batches, the worker counts the tokens that the mask leaves out.
+// The front end tokenizes texts for these inputs, the worker counts the tokens in the mask.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +10,15 @@
 
 namespace mpsd {
 
-// Indices of the inputs in a spec that take tokens, each a row of INT64 or INT32.
+// Indices of inputs in the spec; rows of INT64 or INT32.
 struct TokenPlaces {
   size_t ids = 0;               // "input_ids"
-  size_t mask = 0;              // "attention_mask": 1 for a token, 0 for padding
-  std::optional<size_t> types;  // "token_type_ids", if the model has them
+  size_t mask = 0;              // "attention_mask": 0 for padding
+  std::optional<size_t> types;  // "token_type_ids"
 };
 
-// Nothing unless the model batches and has the first two inputs, with one dim each, of the right
-// datatype, and not reshaped for clients. Further inputs do not matter here: a request of texts
-// lacks them and is refused for that. Pure.
+// Nothing unless the model batches and has the first two inputs, with one dim, of the right
+// datatype, and not reshaped for clients. Further inputs do not matter here. Pure.
 std::optional<TokenPlaces> FindTokenPlaces(const ModelSpec& spec);
 
 }  // namespace mpsd

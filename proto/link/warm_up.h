@@ -1,9 +1,7 @@
-// WarmUp: which runs with zeros a lane makes before its first batch.
+// WarmUp: which runs with zeros a lane makes before its first batch (worker/execute/warm_up.h).
 //
-// The config's `warmup` of a model. First runs are slow: libtorch optimizes code for the shapes
-// that it sees, and a device loads its kernels. A worker is ready only after the warm-up, so the
-// choice is between a longer start and slow first requests. worker/execute/warm_up.h makes the
-// runs.
+// First runs are slow: libtorch optimizes code for the shapes that it sees, and a device loads its
+// kernels. A worker is ready only after the warm-up.
 #pragma once
 
 #include "proto/link/enum_names.h"
@@ -11,10 +9,10 @@
 namespace mpsd {
 
 enum class WarmUp {
-  kAuto,      // kSmallest on the cpu, kAll elsewhere
-  kNone,      // no run
-  kSmallest,  // the smallest bucket and batch
-  kAll,       // every bucket, at the smallest and the largest batch
+  kAuto,  // kSmallest on the cpu, kAll elsewhere
+  kNone,
+  kSmallest,  // smallest bucket and batch
+  kAll,       // every bucket, with the smallest and the largest batch
 };
 
 template <>

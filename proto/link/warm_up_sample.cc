@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Each returns false if the member is missing or has another type.
+// False if the member is missing or has another type.
 bool Read(const Json& json, const char* key, std::string* text) {
   if (!json.is_object() || !json.contains(key) || !json[key].is_string()) return false;
   *text = json[key];

@@ -2,9 +2,8 @@
 //
 //   config.pbtxt ─▶ front end: reads the data files ─▶ LoadOrder ─▶ worker ─▶ each lane runs it
 //
-// Triton's `model_warmup` names such requests. The front end reads their data files, because a
-// worker's sandbox forbids that, and sends them in the LoadOrder. Without a sample the lanes warm
-// up with zeros (warm_up.h), which some models refuse. Nobody gets the answers.
+// Triton's `model_warmup` names them. A worker's sandbox forbids the data files. Some models refuse
+// zeros (warm_up.h). Nobody gets the answers.
 #pragma once
 
 #include <cstdint>
@@ -21,38 +20,36 @@ namespace mpsd {
 
 inline constexpr size_t kMaxWarmUpSamples = 64;           // per model
 inline constexpr uint32_t kMaxWarmUpRuns = 1000;          // per sample
-inline constexpr uint64_t kMaxWarmUpDataBytes = 2 << 20;  // for all samples of a model together
+inline constexpr uint64_t kMaxWarmUpDataBytes = 2 << 20;  // per model
 
-// The content of an input. kRandom: floats from 0 to 1, integers 0 and 1, short strings. kData: the
-// content of the config's data file.
+// kRandom: floats from 0 to 1, integers 0 and 1, short strings. kData: the config's data file.
 enum class WarmUpFill { kZero, kRandom, kData };
 
 template <>
 inline constexpr std::array<std::string_view, 3> kNamesOf<WarmUpFill> = {"zero", "random", "data"};
 
-// An input of a sample. Datatype and dims are from Triton's config. Whether the model has such an
-// input is checked when the lane runs the sample. A value.
+// Follows Triton's config; the lane finds out whether the model has such an input. A value.
 struct WarmUpInput {
   std::string name;
   DataType datatype = DataType::kInvalid;
   Dims dims;  // dims of one row
   WarmUpFill fill = WarmUpFill::kZero;
-  std::string data;  // bytes of one row, repeated for all rows; empty unless kData
+  std::string data;  // bytes of one row, repeated; empty unless kData
 
   bool operator==(const WarmUpInput&) const = default;
 };
 
-// The inputs of one request, all with the same number of rows. A value.
+// A request whose inputs have `rows` rows each. A value.
 struct WarmUpSample {
   uint32_t rows = 1;  // 1 if the model does not batch
-  uint32_t runs = 1;  // how often the sample is run
+  uint32_t runs = 1;
   std::vector<WarmUpInput> inputs;
 
   bool operator==(const WarmUpSample&) const = default;
 };
 
-// The samples as JSON, as a LoadOrder carries them, and back. Bytes of `data` that are not UTF-8
-// survive unchanged. INVALID_ARGUMENT for any other JSON. Pure.
+// A LoadOrder carries this form. Bytes of `data` that are not UTF-8 survive. INVALID_ARGUMENT for
+// other JSON. Pure.
 nlohmann::json ToJson(const std::vector<WarmUpSample>& samples);
 absl::StatusOr<std::vector<WarmUpSample>> WarmUpSamplesFromJson(const nlohmann::json& json);
 

@@ -8,11 +8,11 @@
 
 namespace mpsd {
 
-// For operators, in `mpsd ps` and /metrics; it affects no decision. A value.
+// Only for operators, in `mpsd ps` and /metrics. A value.
 struct WorkerRuntime {
   std::string name{};  // "torch 2.11.0", "synthetic"; empty: not told
-  std::string kind{};  // the name of a RuntimeKind; empty without libtorch
-  std::string path{};  // path of libtorch's own library; empty without one
+  std::string kind{};  // name of a RuntimeKind; empty without libtorch
+  std::string path{};  // path of libtorch's own library
   DriverGuard driver_guard = DriverGuard::kNone;
   InputMemory input_memory = InputMemory::kNone;
 };

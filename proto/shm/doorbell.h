@@ -1,13 +1,12 @@
 // Doorbells: wake a sleeping peer, and cost no system call if the peer is awake.
 //
-// A sleeper stores its flag, looks at the ring once more, and then sleeps. A publisher stores the
-// ring's tail, and then looks at the flag. All four accesses are sequentially consistent, so the
-// sleeper sees the entry or the publisher sees the flag (shared_atomics.h).
-//
 //   sleeper                                 publisher
 //   1. parked = 1                           1. entry, then tail
 //   2. something published? then stay up    2. parked? then ring
 //   3. sleep until the bell rings
+//
+// All four accesses of steps 1 and 2 are sequentially consistent, so the sleeper sees the entry or
+// the publisher sees the flag (shared_atomics.h).
 //
 // Invariants:
 //   1. A sleeper waits only on a word that its waker writes, or on a descriptor.
@@ -21,8 +20,8 @@
 
 namespace mpsd {
 
-// The front end's end of a lane's doorbell, beside the lane's submit ring. Thread-compatible:
-// guarded by the ring's lock.
+// The front end's end of a lane's bell. Thread-compatible: guarded by the lock of the lane's submit
+// ring.
 template <typename Atomics>
 class BasicLaneBell {
  public:
@@ -38,7 +37,7 @@ class BasicLaneBell {
     return true;
   }
 
-  // The system call that Ring() owes after true. Any thread may call it, without a lock.
+  // Any thread may call it, without a lock.
   void Wake() const { Atomics::Wake(sequence_); }
 
  private:
@@ -47,7 +46,7 @@ class BasicLaneBell {
   uint32_t count_ = 0;
 };
 
-// The lane's end of the same doorbell. Owned by the lane. Lives on the lane's thread.
+// The lane's end of its bell. Lives on the lane's thread.
 template <typename Atomics>
 class BasicLaneSleep {
  public:
@@ -55,9 +54,9 @@ class BasicLaneSleep {
 
   BasicLaneSleep(const Word* sequence, Word* parked) : sequence_(sequence), parked_(parked) {}
 
-  // Blocks until the bell rings, `pending()` is true, or the time is over. Returns false only if
-  // the time-out ended the sleep. A publisher may have been stopped between publishing and ringing.
-  // If something is pending at the time-out, the publisher gets the same time again to ring.
+  // Blocks until the bell rings, `pending()` is true, or the time is over. False only if the
+  // time-out ended the sleep. A publisher may have been stopped between publishing and ringing: if
+  // something is pending at the time-out, the publisher gets the same time again.
   template <typename Pending>
   bool Sleep(Pending pending, int64_t timeout_ns) {
     const uint32_t seen = sequence_->load(Atomics::kSequenceLoad);
@@ -76,8 +75,8 @@ class BasicLaneSleep {
   Word* parked_;
 };
 
-// The front end's flag, read by all lanes of a worker. The front end raises the flag, looks at the
-// rings once more, and then sleeps on a descriptor. Thread-compatible.
+// The front end's flag, for all lanes of a worker. The front end sleeps on a descriptor.
+// Thread-compatible.
 template <typename Atomics>
 class BasicFrontFlag {
  public:
@@ -97,7 +96,7 @@ class BasicFrontFlag {
   Word* parked_;
 };
 
-// A lane's view of that flag. Owned by the lane. Thread-safe.
+// A lane's view of that flag. Thread-safe.
 template <typename Atomics>
 class BasicFrontBell {
  public:
@@ -105,8 +104,7 @@ class BasicFrontBell {
 
   explicit BasicFrontBell(const Word* parked) : parked_(parked) {}
 
-  // Called after publishing. True if the front end sleeps; the caller then owes a ring of its
-  // descriptor.
+  // Called after publishing. True if the caller owes a ring of the front end's descriptor.
   bool Owed() const { return parked_->load(Atomics::kParkedLoad) != 0; }
 
  private:

@@ -1,6 +1,5 @@
-// layout: the content of shared memory, byte for byte. Data only; ring.h, doorbell.h and each
-// side's readers and writers have the behaviour. docs/shared-memory-format.md describes the same
-// for other implementations; a test compares the two.
+// layout: the content of shared memory, byte for byte. docs/shared-memory-format.md describes the
+// same for other implementations; a test compares the two.
 //
 // Invariants:
 //   1. Every segment has one writing process, and so has every byte.
@@ -9,9 +8,9 @@
 //      it as hostile: it copies a record once, and checks the copy.
 //   4. There are no pointers, only offsets from a segment's beginning.
 //
-// slab segment     SegmentHeader · slabs of request rows, each at a 64-byte-aligned offset
-// mailbox          SegmentHeader · MailboxPage · LaneMailbox × lanes
-// worker segment   SegmentHeader · WorkerPage · LaneReport × lanes · output area (page-aligned)
+//   slab segment     SegmentHeader · slabs of request rows, each at a 64-byte-aligned offset
+//   mailbox          SegmentHeader · MailboxPage · LaneMailbox × lanes
+//   worker segment   SegmentHeader · WorkerPage · LaneReport × lanes · output area (page-aligned)
 #pragma once
 
 #include <atomic>
@@ -48,9 +47,9 @@ static_assert(sizeof(SegmentHeader) == kCacheLineBytes);
 // row_bytes(i). region(i) is the sum, over the inputs before i, of row_capacity * row_bytes rounded
 // up to 64.
 //
-// If an input is BYTES, the run is one request that has the slab to itself: first_row is 0, and
-// row_capacity equals row_count. The region of a BYTES input has the size given in
-// BatchRecord::byte_counts, rounded up to 64.
+// If an input is BYTES, the run is one request with a slab of its own: first_row is 0, and
+// row_capacity equals row_count. The input's region has BatchRecord::byte_counts bytes, rounded up
+// to 64.
 struct RowRun {
   uint32_t segment;
   uint32_t row_capacity;
@@ -60,37 +59,37 @@ struct RowRun {
 };
 static_assert(sizeof(RowRun) == 24);
 
-// One input of a batch, as the model's spec has it, with unknown dims filled in.
+// Follows the model's spec, with unknown dims filled in.
 struct InputRecord {
   uint32_t datatype;
   uint32_t rank;  // without the batch dim
   int64_t dims[kMaxRank];
-  uint64_t row_bytes;  // 0 for BYTES, whose rows differ in length
+  uint64_t row_bytes;  // 0 for BYTES
 };
 static_assert(sizeof(InputRecord) == 80);
 
-// The job of a slot, written by the front end. From the store that publishes its ring entry until
-// the front end has consumed the slot's completion, only `cancelled` may change.
+// The job of a slot. From the store that publishes its ring entry until the front end has consumed
+// its completion, only `cancelled` may change.
 struct alignas(kCacheLineBytes) BatchRecord {
-  uint64_t batch_id;       // never reused in the life of a front end
-  int64_t live_until_ns;   // monotonic: the latest deadline of its requests
+  uint64_t batch_id;       // never reused
+  int64_t live_until_ns;   // monotonic: its requests' latest deadline
   uint64_t output_offset;  // the output lease, in the worker's segment
   uint64_t output_bytes;
   uint32_t row_count;
   uint32_t run_count;
   uint32_t input_count;
   uint32_t has_batch_dim;
-  SharedWord cancelled;   // 1: all its requests have ended
+  SharedWord cancelled;   // 1: all requests have ended
   uint32_t answer_index;  // index of the requested answer; for decoupled models
   uint32_t reserved[2];
   InputRecord inputs[kMaxTensors];
   RowRun runs[kMaxRuns];
-  // The byte count of the k-th BYTES input of run r: [r * n + k], if the record has n BYTES inputs.
+  // The k-th BYTES input of run r has [r * n + k], if the record has n BYTES inputs.
   uint64_t byte_counts[kMaxByteCounts];
 };
 
-// The memory that the front end writes for one lane. A ring's entries share a cache line with its
-// tail, so a peer that reads the tail gets the entries too.
+// Written by the front end for one lane. A ring's entries share a cache line with its tail, so a
+// peer that reads the tail gets the entries too.
 struct LaneMailbox {
   alignas(kCacheLineBytes) SharedWord submit_tail;  // batches submitted so far
   SharedWord submit_entries[kRingEntries];
@@ -99,11 +98,11 @@ struct LaneMailbox {
   BatchRecord records[kRingEntries];
 };
 
-// The memory that the front end writes for all lanes of a worker.
+// Written by the front end for all lanes of a worker.
 struct alignas(kCacheLineBytes) MailboxPage {
   SharedWord front_parked;     // 1: ring the bell after publishing a completion
-  SharedWord memory_pressure;  // a MemoryPressure: the host's
-  SharedWord cores_are_left;   // 1: a lane without work may look on before it sleeps
+  SharedWord memory_pressure;  // the host's MemoryPressure
+  SharedWord cores_are_left;   // 1: an idle lane may look on before it sleeps
 };
 
 // ---- lane → front end ----
@@ -111,14 +110,14 @@ struct alignas(kCacheLineBytes) MailboxPage {
 enum class BatchOutcome : uint32_t {
   kInvalid = 0,
   kDone = 1,            // each row has its own status; not for decoupled models
-  kFailed = 2,          // the model threw; `text` says why
+  kFailed = 2,          // the model threw: see `text`
   kSkipped = 3,         // no live row was left
   kOutputTooLarge = 4,  // needs a lease of `output_bytes_needed`
-  kAnswer = 5,          // the answer with the requested index; the next one may be asked for
-  kNoAnswer = 6         // the request has no answer with that index, and no later one
+  kAnswer = 5,          // has the requested index; the next one may be asked for
+  kNoAnswer = 6         // there is no answer with that index, and no later one
 };
 
-// One output of a batch, in the lease.
+// An output lies in the lease.
 struct OutputRecord {
   uint32_t datatype;
   uint32_t rank;  // with the batch dim
@@ -128,8 +127,8 @@ struct OutputRecord {
 };
 static_assert(sizeof(OutputRecord) == 96);
 
-// The outcome of a slot's batch, written by the worker. The front end reads it after the slot's
-// number was published in the completion ring, and checks everything in it.
+// The outcome of a slot's batch. The front end reads it after the completion ring has the slot's
+// number, and checks everything in it.
 struct alignas(kCacheLineBytes) CompletionRecord {
   uint64_t batch_id;
   BatchOutcome outcome;
@@ -139,35 +138,35 @@ struct alignas(kCacheLineBytes) CompletionRecord {
   uint64_t output_bytes_needed;
   int64_t started_ns;        // monotonic: when the lane took the batch
   int64_t finished_ns;       // monotonic: when the outputs lay in the lease
-  uint64_t computed_tokens;  // tokens in a finished batch; 0 if the model takes no tokens
-  uint64_t padding_tokens;   // the part of computed_tokens that is padding
+  uint64_t computed_tokens;  // tokens of a finished batch; 0 if the model takes no tokens
+  uint64_t padding_tokens;   // part of computed_tokens
   OutputRecord outputs[kMaxTensors];
   uint8_t row_failed[kMaxBatchRows];
   char text[kErrorTextBytes];
 };
 
-// The memory that a lane writes for the front end.
+// Written by a lane for the front end.
 struct LaneReport {
   alignas(kCacheLineBytes) SharedWord submit_head;  // batches taken so far
   alignas(kCacheLineBytes) SharedWord parked;       // 1: the lane sleeps on LaneMailbox::sequence
   alignas(kCacheLineBytes) SharedWord completion_tail;  // completions published so far
   SharedWord timeout_wakeups;  // sleeps whose work was found only at the time-out
   SharedWord heartbeat;
-  SharedWord announced;  // completions announced so far: their bell was rung, or needed no ringing
+  SharedWord announced;  // completions whose bell was rung, or needed no ringing
   SharedWord completion_entries[kRingEntries];
   SharedWord keep_warm_runs;  // runs without a batch, to keep the model warm
   SharedWord memory_trims;    // times that unused memory was given back
   CompletionRecord records[kRingEntries];
 };
 
-// The memory that a worker writes for all its lanes.
+// Written by a worker for all its lanes.
 struct alignas(kCacheLineBytes) WorkerPage {
   uint32_t lanes;
 };
 
 // ---- sizes and places ----
 
-// The offset of the first LaneMailbox or LaneReport in its segment.
+// Where the first LaneMailbox or LaneReport lies in its segment.
 inline constexpr uint64_t kLaneAreaOffset = 2 * kCacheLineBytes;
 static_assert(sizeof(MailboxPage) == kCacheLineBytes);
 static_assert(sizeof(WorkerPage) == kCacheLineBytes);
@@ -179,14 +178,13 @@ constexpr uint64_t MailboxBytes(uint32_t lanes, uint64_t page_bytes) {
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-// The offset of the output area, which reaches to the end of the worker segment.
+// The output area reaches to the end of the worker segment.
 constexpr uint64_t OutputAreaOffset(uint32_t lanes, uint64_t page_bytes) {
   const uint64_t bytes = kLaneAreaOffset + lanes * sizeof(LaneReport);
   return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-// Each side computes this from its own headers. A worker of another build is refused when it
-// attaches.
+// A worker with another hash is refused when it attaches.
 constexpr uint64_t LayoutHash() {
   uint64_t hash = 14695981039346656037ULL;
   const uint64_t facts[] = {kLayoutVersion,

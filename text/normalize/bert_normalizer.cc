@@ -79,7 +79,7 @@ void BertNormalizer::AppendCased(char32_t c, std::string* normalized) const {
   }
 }
 
-// The same in the reference's steps, each over the whole text.
+// Takes the reference's steps, each over the whole text.
 void BertNormalizer::AppendSorted(absl::string_view text, std::string* normalized) const {
   BertNormalizerOptions options = options_;
   options.strip_accents = options.lowercase = false;

@@ -1,7 +1,4 @@
 // Normalizer: the first step of a tokenizer: makes texts equal that a model should not tell apart.
-//
-// A tokenizer.json names one, or a sequence. Each kind has a file beside this one, and
-// tokenizer/normalizer_reader makes it from the JSON.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +8,13 @@
 
 namespace mpsd::text {
 
-// Owned by its Tokenizer. Constant after construction, so thread-safe.
+// Constant after construction, so thread-safe.
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
 
-  // Appends `text` in its normal form. False, and half done, if `normalized` exceeds `most_bytes`
-  // at any time: a file may name steps that make a text grow without bound. REQUIRES: valid UTF-8,
-  // which comes out too.
+  // False, and half done, if `normalized` exceeds `most_bytes` at any time: a file may name steps
+  // that make a text grow without bound. REQUIRES: valid UTF-8, which comes out too.
   virtual bool Append(absl::string_view text, size_t most_bytes, std::string* normalized) const = 0;
 };
 

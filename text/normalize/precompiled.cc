@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kWholeGraphemeBytes = 6;  // shorter graphemes are looked up as a whole
 
-// Reads a unit of the trie, in the format of Darts.
 bool HasLeaf(uint32_t unit) { return (unit >> 8 & 1) != 0; }
 uint32_t LabelOf(uint32_t unit) { return unit & (1U << 31 | 0xFF); }
 uint32_t OffsetOf(uint32_t unit) { return unit >> 10 << ((unit & 1U << 9) >> 6); }

@@ -11,7 +11,7 @@
 
 namespace mpsd::text {
 
-// Applies one after another. Thread-safe.
+// Thread-safe.
 class NormalizerSequence : public Normalizer {
  public:
   explicit NormalizerSequence(std::vector<std::unique_ptr<Normalizer>> steps)
@@ -35,13 +35,13 @@ class FormNormalizer : public Normalizer {
   const Form form_;
 };
 
-// Lowers each character by itself: a final sigma is an ordinary one. Thread-safe.
+// A final sigma becomes an ordinary one. Thread-safe.
 class LowercaseNormalizer : public Normalizer {
  public:
   bool Append(absl::string_view text, size_t most_bytes, std::string* normalized) const override;
 };
 
-// Drops marks, but decomposes nothing: used behind NFD or NFKD. Thread-safe.
+// Decomposes nothing, so it stands behind NFD or NFKD. Thread-safe.
 class StripAccentsNormalizer : public Normalizer {
  public:
   bool Append(absl::string_view text, size_t most_bytes, std::string* normalized) const override;
@@ -58,7 +58,7 @@ class StripNormalizer : public Normalizer {
   const bool right_;
 };
 
-// Puts a text before every one that is not empty. Thread-safe.
+// Leaves an empty text empty. Thread-safe.
 class PrependNormalizer : public Normalizer {
  public:
   explicit PrependNormalizer(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -68,8 +68,8 @@ class PrependNormalizer : public Normalizer {
   const std::string prefix_;
 };
 
-// Replaces each occurrence of a text, or with `takes_runs` each run of two or more. Thread-safe.
-// REQUIRES: the text is not empty.
+// With `takes_runs` each run of two or more occurrences is replaced. Thread-safe. REQUIRES: the
+// text is not empty.
 class ReplaceNormalizer : public Normalizer {
  public:
   ReplaceNormalizer(std::string text, bool takes_runs, std::string content)

@@ -1,5 +1,4 @@
-// byte_level: pre-tokenizers of byte-level tokenizers: cut by a WordPattern, and give each byte a
-// visible character.
+// byte_level: pre-tokenizers of byte-level tokenizers.
 #pragma once
 
 #include <optional>
@@ -9,7 +8,7 @@
 
 namespace mpsd::text {
 
-// Makes each word of the pattern a piece. Thread-safe.
+// Each word of the pattern becomes a piece. Thread-safe.
 class PatternSplit : public PreTokenizer {
  public:
   explicit PatternSplit(WordPattern pattern) : pattern_(pattern) {}
@@ -19,9 +18,9 @@ class PatternSplit : public PreTokenizer {
   const WordPattern pattern_;
 };
 
-// Turns a byte into the character of its number if that is visible, as "a"; else into one from
-// U+0100 on: a space is "Ġ". With `adds_space` a piece without a leading space gets one first; with
-// `cuts` it is cut as GPT-2 does. Thread-safe.
+// A byte becomes the character of its number if that is visible, else one from U+0100 on: a space
+// is "Ġ". With `adds_space` a piece gets a leading space; with `cuts` it is cut as GPT-2 does.
+// Thread-safe.
 class ByteLevel : public PreTokenizer {
  public:
   ByteLevel(bool adds_space, bool cuts) : adds_space_(adds_space), cuts_(cuts) {}

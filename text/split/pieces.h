@@ -9,8 +9,8 @@
 
 namespace mpsd::text {
 
-// A value; its memory is used again for the next text. Invariants: spans ascend, do not overlap,
-// are not empty, and lie within the bytes; bytes are valid UTF-8.
+// Its memory is used again for the next text. Invariants: spans ascend, do not overlap, are not
+// empty, and lie within the bytes; bytes are valid UTF-8.
 struct Pieces {
   struct Span {
     size_t begin;
@@ -25,7 +25,7 @@ struct Pieces {
                                            spans[index].end - spans[index].begin);
   }
 
-  // Adds a span unless it is empty.
+  // Leaves an empty span out.
   void Add(size_t begin, size_t end) {
     if (begin < end) spans.push_back({begin, end});
   }

@@ -6,8 +6,7 @@
 #include "text/unicode/characters.h"
 #include "text/unicode/utf8.h"
 
-// Each alternative of an expression is a function that returns the end of its match, or its
-// beginning if there is none.
+// Each alternative is a function. It returns the end of its match, or `begin` if there is none.
 namespace mpsd::text {
 namespace {
 
@@ -22,7 +21,7 @@ constexpr char kLlama3Expression[] =
 
 constexpr uint32_t kKinds = kLetter | kNumber | kPatternSpace;
 
-// Kind of the character at `at`; 0 for a sign. At the end, kKinds.
+// Returns 0 for a sign, and kKinds at the end.
 uint32_t KindAt(absl::string_view text, size_t at) {
   if (at == text.size()) return kKinds;
   const char* next = text.data() + at;
@@ -31,7 +30,6 @@ uint32_t KindAt(absl::string_view text, size_t at) {
 
 size_t Next(absl::string_view text, size_t at) { return at + CharacterSize(text[at]); }
 
-// The end of the characters of this kind, at most `most` of them.
 size_t RunEnd(absl::string_view text, size_t at, uint32_t kind, size_t most = SIZE_MAX) {
   for (; most > 0 && at < text.size() && KindAt(text, at) == kind; --most) at = Next(text, at);
   return at;
@@ -39,7 +37,7 @@ size_t RunEnd(absl::string_view text, size_t at, uint32_t kind, size_t most = SI
 
 bool IsLineEnd(char byte) { return byte == '\r' || byte == '\n'; }
 
-// Contractions such as 's. If case is ignored, the long s counts too.
+// Finds contractions such as 's. If case is ignored, the long s counts too.
 size_t Contraction(absl::string_view text, size_t begin, bool ignores_case) {
   if (text[begin] != '\'') return begin;
   const absl::string_view rest = text.substr(begin + 1);
@@ -70,7 +68,7 @@ size_t WordPattern::WordEnd(absl::string_view text, size_t begin) const {
   return Spaces(text, begin);
 }
 
-// A space may precede letters; in other patterns any sign or space that ends no line.
+// A space may precede the letters; in other patterns any sign or space that ends no line.
 size_t WordPattern::Letters(absl::string_view text, size_t begin) const {
   const uint32_t kind = KindAt(text, begin);
   if (kind == kLetter) return RunEnd(text, begin, kLetter);
@@ -97,9 +95,8 @@ size_t WordPattern::Others(absl::string_view text, size_t begin) const {
   return end;
 }
 
-// Ends behind the last line end among the spaces. Without one it takes all at the end of the text.
-// Otherwise it takes all except the last, which belongs to the next word, or that one if it is
-// alone.
+// Ends behind the last line end. Without one takes all at the end of the text. Otherwise takes all
+// except the last, which belongs to the next word, unless it is alone.
 size_t WordPattern::Spaces(absl::string_view text, size_t begin) const {
   size_t last = begin;
   size_t line_end = begin;

@@ -1,7 +1,6 @@
 // WordPattern: where words of byte-level tokenizers end, by their regular expressions.
 //
-// A tokenizer.json has such an expression as text. The known ones are implemented by hand and
-// recognized by their exact text. There is no engine for others.
+// Known expressions are recognized by their exact text; there is no engine for others:
 //
 //   GPT-2, RoBERTa   's|'t|… ?letters| ?numbers| ?others|spaces without the last|spaces
 //   Llama 3, Qwen 2  the same, with any sign before letters, short numbers, line ends apart
@@ -17,13 +16,13 @@ namespace mpsd::text {
 // A value. Pure, thread-safe.
 class WordPattern {
  public:
-  // The pattern built into ByteLevel.
+  // ByteLevel has this pattern built in.
   static WordPattern Gpt2() { return WordPattern(0); }
 
   // Nothing if the expression is unknown.
   static std::optional<WordPattern> Of(absl::string_view expression);
 
-  // The end of the word that begins at `begin`. REQUIRES: valid UTF-8, begin < text.size().
+  // REQUIRES: valid UTF-8, begin < text.size().
   size_t WordEnd(absl::string_view text, size_t begin) const;
 
  private:

@@ -121,8 +121,7 @@ void Bpe::Offer(int32_t symbol, Work* work) const {
   std::push_heap(work->heap.begin(), work->heap.end());
 }
 
-// A heap entry is stale once one of its symbols was joined with another: the two symbols there now
-// become another token, or none.
+// A heap entry is stale if its two symbols now become another token, or none.
 void Bpe::JoinAll(Work* work) const {
   std::vector<Symbol>& symbols = work->symbols;
   work->heap.clear();

@@ -1,9 +1,8 @@
 // Bpe: the model that joins neighbours, byte-pair encoding.
 //
-// A piece begins as the tokens of its characters. The joinable neighbours of the lowest rank are
-// joined, the leftmost first, until none are left. Most pieces are a token that comes out whole;
-// those tokens are found once, when the model is made. With byte fallback a character without a
-// token begins as byte tokens, "<0xE2>", if the vocabulary has all of them.
+// A piece begins as its characters' tokens. Neighbours of the lowest rank are joined, the leftmost
+// first. Most pieces are a token that comes out whole, which is known beforehand. With byte
+// fallback a character without a token begins as byte tokens: "<0xE2>".
 #pragma once
 
 #include <array>
@@ -21,20 +20,19 @@
 namespace mpsd::text {
 
 struct BpeOptions {
-  std::string unk_token;       // for characters without a token; empty: they are dropped
+  std::string unk_token;       // for unknown characters; empty: drops them
   bool fuse_unk = false;       // adjacent unknown characters are one token
   bool ignore_merges = false;  // a piece that is a token stays whole
   bool byte_fallback = false;
 };
 
-// Thread-safe. A piece of n bytes takes n log n time. During Append(), memory is 40 bytes for each
-// byte of the longest piece.
+// Thread-safe. A piece of n bytes takes n log n time, and 40 n bytes.
 class Bpe : public Model {
  public:
   using Pair = std::pair<absl::string_view, absl::string_view>;
 
-  // `merges` are sorted by rank. INVALID_ARGUMENT: errors of BuildVocabularyTrie(), or a missing
-  // token of a merge or unknown token.
+  // `merges` are sorted by rank. INVALID_ARGUMENT: as BuildVocabularyTrie(), or a merge's token or
+  // the unknown one is missing.
   static absl::StatusOr<Bpe> Make(const BpeOptions& options,
                                   const std::vector<VocabularyToken>& tokens,
                                   const std::vector<Pair>& merges);
@@ -54,20 +52,19 @@ class Bpe : public Model {
     uint32_t rank;
     int32_t id;
   };
-  struct Symbol {  // neighbours by index; -1 if none
-    int32_t id;    // -1 once joined to the one before
+  struct Symbol {  // neighbours are indices; -1: none
+    int32_t id;    // -1: joined to the one before
     int32_t before;
     int32_t after;
   };
   struct Candidate {
     uint32_t rank;
-    int32_t symbol;                                 // the first of the two
+    int32_t symbol;                                 // index of the first symbol
     int32_t id;                                     // the joined token
-    bool operator<(const Candidate& other) const {  // whether it is worse, for a heap
+    bool operator<(const Candidate& other) const {  // a heap has the best on top
       return rank != other.rank ? rank > other.rank : symbol > other.symbol;
     }
   };
-  // The memory of one Append().
   struct Work {
     std::vector<Symbol> symbols;
     std::vector<Candidate> heap;
@@ -79,13 +76,12 @@ class Bpe : public Model {
     return static_cast<uint64_t>(left) << 32 | static_cast<uint32_t>(right);
   }
   void Begin(absl::string_view piece, std::vector<Symbol>* symbols) const;
-  // False, with nothing added, if a byte has no token.
+  // Adds nothing and returns false if a byte has no token.
   bool AddBytes(absl::string_view character, std::vector<Symbol>* symbols) const;
   static void Add(int32_t id, std::vector<Symbol>* symbols);
-  // Adds the symbol and the next one to the heap, if they may be joined.
+  // Offers the symbol and the next one to the heap, if they may be joined.
   void Offer(int32_t symbol, Work* work) const;
   void JoinAll(Work* work) const;
-  // Notes in comes_whole_ which tokens, as a piece, come out as themselves.
   void FindWholeTokens(const std::vector<VocabularyToken>& tokens);
 
   ByteTrie trie_;

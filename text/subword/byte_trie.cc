@@ -12,15 +12,15 @@ namespace {
 
 constexpr uint32_t kBlockUnits = 256;
 constexpr size_t kMaxOpenBlocks = 16;  // older ones get no more children
-constexpr size_t kMinFree = 8;         // blocks with fewer free units get none either
+constexpr size_t kMinFree = 8;         // blocks with fewer free units get no more children
 
 }  // namespace
 
-// Lays the nodes out, parents first. Lives on one thread, during Build().
+// Lays parents out first. Lives on one thread, during Build().
 class ByteTrieBuilder {
  public:
   explicit ByteTrieBuilder(absl::Span<const ByteTrie::Entry> entries) : entries_(entries) {
-    // root's block; other units stay unused, since a leaf's base is 0
+    // The root has this block. Other units stay unused, since a leaf's base is 0.
     trie_.units_.resize(kBlockUnits);
   }
 
@@ -35,13 +35,12 @@ class ByteTrieBuilder {
   }
 
  private:
-  struct Range {  // keys that continue behind `node`, at depth `depth`
+  struct Range {  // keys that continue behind `node`
     uint32_t node;
     size_t begin;
     size_t end;
     size_t depth;
   };
-  // 256 bits with a quick way to the set ones.
   struct Bits {
     std::array<uint64_t, kBlockUnits / 64> words = {};
 
@@ -59,7 +58,7 @@ class ByteTrieBuilder {
     return static_cast<uint8_t>(entries_[entry].key[depth]);
   }
 
-  // Gives a node's children their units, and queues them. False if there are too many.
+  // Gives the children units, and queues them. False if there are too many.
   bool Place(const Range& range) {
     size_t begin = range.begin;
     if (entries_[begin].key.size() == range.depth) {
@@ -83,7 +82,7 @@ class ByteTrieBuilder {
     return true;
   }
 
-  // Takes a base that no node has and whose units for `children_` are free.
+  // Takes a base that no node has, with free units for `children_`.
   uint32_t FindBase() {
     for (size_t i = blocks_.size(); i-- > 0;) {
       if (const int base = BaseIn(blocks_[i]); base >= 0)
@@ -97,8 +96,8 @@ class ByteTrieBuilder {
     return base;
   }
 
-  // The base within `block`, or -1. Only looks at free units: an open block is nearly full most of
-  // the time.
+  // Returns -1 if there is none. Looks only at free units: an open block is nearly full most of the
+  // time.
   int BaseIn(const Block& block) const {
     if (block.free_count < children_.size()) return -1;
     for (uint32_t word = 0; word < block.used.words.size(); ++word) {
@@ -111,7 +110,7 @@ class ByteTrieBuilder {
     return -1;
   }
 
-  // Whether the units of all children but the first are free.
+  // The first child's unit is known to be free.
   bool Fits(const Block& block, uint32_t base) const {
     for (size_t i = 1; i < children_.size(); ++i) {
       if (block.used.Has(base ^ children_[i].first)) return false;

@@ -1,16 +1,14 @@
 // ByteTrie: finds numbers by byte keys while walking along a text.
 //
-// A tokenizer's vocabularies and added tokens are tries. A walk costs one load a byte:
-//
 //   uint32_t node = trie.root();
 //   while (at < text.size() && (node = trie.Step(node, text[at])) != ByteTrie::kNone) {
 //     ++at;
 //     if (trie.Value(node) >= 0) ...  // text[start, at) is a key
 //   }
 //
-// It is a double array. A node's children lie in one block of 256 units, each at the node's base
-// XOR its byte. A unit knows its byte, and no two nodes have the same base, so the byte alone
-// identifies the parent.
+// A double array: a node's children lie in a block of 256 units, each at the node's base XOR its
+// byte. A unit knows its byte, and no two nodes have one base, so the byte alone identifies the
+// parent.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +21,8 @@
 
 namespace mpsd::text {
 
-// Constant after Build(), so thread-safe. Owns 8 bytes for each unit and no keys; a unit is a byte
-// of some key, shared by keys with the same beginning. A look-up works for any bytes.
+// Constant after Build(), so thread-safe. A unit of 8 bytes stands for a byte of all keys with the
+// same beginning. A look-up works for any bytes.
 class ByteTrie {
  public:
   struct Entry {
@@ -40,25 +38,22 @@ class ByteTrie {
 
   uint32_t root() const { return 0; }
 
-  // The node behind `node` at `byte`; kNone if no key continues so.
+  // kNone if no key continues with `byte`.
   uint32_t Step(uint32_t node, char byte) const {
     const auto label = static_cast<uint8_t>(byte);
     const uint32_t next = (units_[node].word >> kBaseShift) ^ label;
     return (units_[next].word & kLabelMask) == (kUsed | label) ? next : kNone;
   }
 
-  // The node behind all bytes of `key`, or kNone.
   uint32_t Walk(absl::string_view key) const;
 
-  // The number of the key that ends at `node`; -1 if none does.
+  // -1 if no key ends at `node`.
   int32_t Value(uint32_t node) const { return units_[node].value; }
 
-  // The number of `key`; -1 if unknown.
+  // -1 if the key is unknown.
   int32_t Find(absl::string_view key) const;
 
-  // The reverse: keys of these numbers, empty for unknown ones. Looks at every unit, some 2 ms for
-  // a million, and takes 4 bytes for each meanwhile. It is for people who look at tokens, not for a
-  // request's way.
+  // Looks at every unit, some 2 ms for a million: for people. Unknown values give empty texts.
   std::vector<std::string> KeysOf(absl::Span<const int32_t> values) const;
 
  private:

@@ -11,23 +11,23 @@
 
 namespace mpsd::text {
 
-// Owned by its Tokenizer. Constant after construction, so thread-safe.
+// Constant after construction, so thread-safe.
 class Model {
  public:
   virtual ~Model() = default;
 
-  // Appends the ids of all pieces' tokens. Never fails: text without a token gives the unknown one.
+  // Never fails: text without a token gives the unknown one.
   virtual void Append(const Pieces& pieces, std::vector<int32_t>* ids) const = 0;
 
-  // A token's id; -1 if the vocabulary has none of this name.
+  // -1 if there is no such token.
   virtual int32_t Find(absl::string_view token) const = 0;
 
-  // The tokens of these ids, empty for unknown ones. Looks at the whole vocabulary.
+  // Looks at the whole vocabulary. Unknown ids give empty texts.
   virtual std::vector<std::string> TokensOf(absl::Span<const int32_t> ids) const = 0;
 
   virtual int32_t size() const = 0;
 
-  // All ids are below; at least size(), since a vocabulary may have gaps.
+  // All ids are below it. It is at least size(), since ids may have gaps.
   virtual int32_t id_bound() const = 0;
 };
 

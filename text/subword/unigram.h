@@ -1,8 +1,7 @@
 // Unigram: the model of SentencePiece: takes the tokens with the highest sum of scores.
 //
-// Viterbi's algorithm over a piece's bytes. A character that no token begins with is unknown, at 10
-// below the lowest score; adjacent unknown characters are one token. With byte fallback their bytes
-// are tokens instead, if the vocabulary has all of them.
+// Viterbi's algorithm. A character that no token begins with is unknown, at 10 below the lowest
+// score. Adjacent unknown characters are one token, or with byte fallback byte tokens.
 #pragma once
 
 #include <array>
@@ -17,12 +16,12 @@
 
 namespace mpsd::text {
 
-// Thread-safe. A piece takes time in proportion to its length times the longest token's. During
-// Append(), memory is 16 bytes for each byte of the longest piece.
+// Thread-safe. Time is a piece's length times the longest token's. A piece takes 16 bytes for each
+// byte.
 class Unigram : public Model {
  public:
-  // `scores` are sorted by id. INVALID_ARGUMENT: errors of BuildVocabularyTrie(). REQUIRES: the ids
-  // of the tokens are 0 to the number of scores, and `unknown` is one of them.
+  // The `scores` are sorted by id. INVALID_ARGUMENT as BuildVocabularyTrie(). REQUIRES: the tokens'
+  // ids are 0 to the number of scores, and `unknown` is one.
   static absl::StatusOr<Unigram> Make(const std::vector<VocabularyToken>& tokens,
                                       std::vector<double> scores, int32_t unknown,
                                       bool falls_back_to_bytes);
@@ -38,7 +37,7 @@ class Unigram : public Model {
  private:
   static constexpr uint32_t kNowhere = ~uint32_t{0};
 
-  // The best way to this node's place: its last token begins at `start`.
+  // The best way to a place; its last token begins at `start`.
   struct Node {
     double score = 0;
     uint32_t start = kNowhere;
@@ -47,12 +46,10 @@ class Unigram : public Model {
 
   Unigram(ByteTrie trie, std::vector<double> scores, int32_t unknown, bool falls_back_to_bytes);
 
-  // Fills a node for each place of the piece, and one for its end.
   void FindPaths(absl::string_view piece, std::vector<Node>* nodes) const;
-  // Appends the tokens on the best way to the end.
   void AppendPath(absl::string_view piece, const std::vector<Node>& nodes,
                   std::vector<int32_t>* ids) const;
-  // Appends the ids of unknown characters, the last byte's first.
+  // Appends the last byte's id first.
   void AppendUnknown(absl::string_view text, std::vector<int32_t>* ids) const;
 
   ByteTrie trie_;

@@ -2,9 +2,8 @@
 //
 //   unaffable  →  un ##aff ##able     the longest token that the vocabulary has, again and again
 //
-// A token behind the first of a piece begins with a prefix. A piece that no tokens make up, or that
-// is too long, becomes the unknown token as a whole. The longest token is never given back: with
-// "ab", "abc" and "##cd" the piece "abcd" is unknown, as in the reference.
+// A piece that no tokens make up, or that is too long, is one unknown token. The longest token is
+// never given back: with "ab", "abc" and "##cd" the piece "abcd" is unknown, as in the reference.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +17,19 @@
 
 namespace mpsd::text {
 
-// Names and defaults of tokenizer.json; the defaults also apply to a vocab.txt. A value.
+// tokenizer.json's names and defaults; the defaults also apply to a vocab.txt. A value.
 struct WordPieceOptions {
   std::string unk_token = "[UNK]";
   std::string continuing_subword_prefix = "##";
   size_t max_input_chars_per_word = 100;  // characters, not bytes; a longer piece is unknown
 };
 
-// Step 3 of a tokenizer. Owned by its Tokenizer. Constant once made. Thread-safe.
-//
-// Allocates only for the ids. A piece takes time in proportion to its length times the longest
-// token's (at most kMaxTokenBytes). One trie holds the vocabulary: tokens that continue a piece
-// begin at the node behind the prefix.
+// Constant, so thread-safe. Time is a piece's length times the longest token's. Tokens that
+// continue a piece begin at the trie's node behind the prefix.
 class WordPiece : public Model {
  public:
-  // INVALID_ARGUMENT: errors of BuildVocabularyTrie(), or the unknown token is missing. If no token
-  // has the prefix, a piece is one token or unknown. Ids may be in any order and have gaps.
+  // INVALID_ARGUMENT as BuildVocabularyTrie(), or if the unknown token is missing. Ids may be in
+  // any order and have gaps.
   static absl::StatusOr<WordPiece> Make(const WordPieceOptions& options,
                                         const std::vector<VocabularyToken>& tokens);
 
@@ -43,7 +39,7 @@ class WordPiece : public Model {
     return trie_.KeysOf(ids);
   }
 
-  // Number of tokens; less than the largest id plus one if ids have gaps.
+  // Less than id_bound() if ids have gaps.
   int32_t size() const override { return size_; }
   int32_t id_bound() const override { return id_bound_; }
 
@@ -51,11 +47,10 @@ class WordPiece : public Model {
   WordPiece(ByteTrie trie, const WordPieceOptions& options,
             const std::vector<VocabularyToken>& tokens);
 
-  // False if no tokens make the piece up.
   bool AppendPiece(absl::string_view piece, std::vector<int32_t>* ids) const;
 
   const ByteTrie trie_;
-  const uint32_t continued_;  // node behind the prefix; kNone if no token has it
+  const uint32_t continued_;  // node behind the prefix; kNone: no token has it
   const size_t max_characters_;
   const int32_t size_;
   const int32_t id_bound_;

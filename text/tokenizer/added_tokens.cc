@@ -11,7 +11,7 @@
 namespace mpsd::text {
 namespace {
 
-// Start of the character that ends at `end`. REQUIRES: valid UTF-8, and not its beginning.
+// REQUIRES: valid UTF-8, and `end` is not its beginning.
 size_t CharacterBefore(absl::string_view text, size_t end) {
   size_t begin = end - 1;
   while (ContinuesCharacter(text[begin])) --begin;

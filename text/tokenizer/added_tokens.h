@@ -2,8 +2,6 @@
 //
 //   text  ──those not normalized──▶ [MASK] and the text between
 //         ──normalizer, then those normalized──▶ further tokens and the text between
-//
-// A tokenizer.json lists them under `added_tokens`, each with its rules.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +18,7 @@ inline constexpr size_t kMaxAddedTokens = 1 << 14;
 
 struct AddedToken {
   int32_t id = 0;
-  std::string content;       // as in the normal text if `normalized`
+  std::string content;       // in its normal form if `normalized`
   bool single_word = false;  // no letter may be adjacent
   bool lstrip = false;       // takes spaces before it
   bool rstrip = false;       // takes spaces behind it
@@ -28,8 +26,7 @@ struct AddedToken {
   bool special = false;
 };
 
-// Finds added tokens that are normalized, or those that are not. Constant after construction, so
-// thread-safe.
+// Finds tokens that are normalized, or the others. Constant after construction, so thread-safe.
 class AddedTokens {
  public:
   struct Part {
@@ -38,19 +35,19 @@ class AddedTokens {
     size_t end;
   };
 
-  // INVALID_ARGUMENT for an empty token or two equal ones.
+  // INVALID_ARGUMENT for an empty token, or two equal ones.
   static absl::StatusOr<AddedTokens> Make(std::vector<AddedToken> tokens);
 
-  // Cuts `text` into parts, in order and without empty ones. The first place wins, and there the
-  // longest token. Without `reads_special` special tokens are ordinary text.
+  // Gives parts in order, none empty. The first place wins, and there the longest token. Without
+  // `reads_special` special tokens are ordinary text.
   void Cut(absl::string_view text, bool reads_special, std::vector<Part>* parts) const;
 
  private:
   AddedTokens(std::vector<AddedToken> tokens, ByteTrie trie);
 
-  // Index of the longest token at `at`, or -1.
+  // -1 if none begins there.
   int32_t LongestAt(absl::string_view text, size_t at) const;
-  // Widens a found token by its rules, and adds it with the text before.
+  // Widens the token by its rules, and adds the text before.
   void Add(const AddedToken& token, absl::string_view text, Part found, size_t* done,
            std::vector<Part>* parts) const;
 

@@ -39,7 +39,7 @@ absl::StatusOr<SpecialIds> ReadSpecialIds(const Json& json, const std::string& w
   return special;
 }
 
-// Appends a template's place: {"Sequence": {…}} or {"SpecialToken": {…}}.
+// Reads {"Sequence": {…}} or {"SpecialToken": {…}}.
 absl::Status ReadPlace(const Json& json, const SpecialIds& special, const std::string& where,
                        std::vector<FramePart>* parts) {
   Fields fields(json, where);
@@ -96,7 +96,7 @@ absl::StatusOr<Frame> ReadTemplateFrame(Fields fields) {
   return Frame{*std::move(single_parts), *std::move(pair_parts)};
 }
 
-// The id in a pair such as ["[SEP]", 102].
+// Reads a pair such as ["[SEP]", 102].
 int32_t ReadNamedId(const char* key, Fields* fields) {
   const Json* named = fields->Need(key);
   if (named == nullptr) return 0;

@@ -15,7 +15,6 @@
 namespace mpsd::text {
 namespace {
 
-// BERT's special tokens, which its tokenizer finds in a text as they stand.
 constexpr const char* kSpecialTokens[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
 // If two lines are equal the last one counts.

@@ -1,18 +1,13 @@
 // part_readers: reads each part of a tokenizer from its JSON.
 //
-// A tokenizer.json is one object with a member for each part. ReadParts() hands each member to its
-// reader:
-//
 //   "added_tokens"     parts_reader.cc
 //   "normalizer"       normalizer_reader.cc        ReadNormalizer()
 //   "pre_tokenizer"    pre_tokenizer_reader.cc     ReadPreTokenizer()
 //   "model"            model_reader.cc             ReadModel()
 //   "post_processor"   frame_reader.cc             ReadFrame()
 //
-// The file is untrusted, and its new versions have new kinds. So a reader makes the whole part or
-// none: INVALID_ARGUMENT names the first fault or unknown thing. A part that was made behaves
-// exactly as the reference's. All functions are pure and thread-safe; ParseDocument() and
-// step_reader.h bound time and memory.
+// The file is untrusted. INVALID_ARGUMENT names the first fault or unknown thing; a part that was
+// made behaves exactly as the reference's. All functions are pure and thread-safe.
 #pragma once
 
 #include <memory>
@@ -29,20 +24,17 @@
 
 namespace mpsd::text {
 
-// All parts, from the text of a tokenizer.json.
 absl::StatusOr<TokenizerParts> ReadParts(absl::string_view json);
 
 absl::StatusOr<std::unique_ptr<Normalizer>> ReadNormalizer(const Json& json);
 
 absl::StatusOr<std::unique_ptr<PreTokenizer>> ReadPreTokenizer(const Json& json);
 
-// The third step, with the document's vocabulary.
 absl::StatusOr<std::unique_ptr<Model>> ReadModel(const Json& json,
                                                  const TokenizerDocument& document);
 
-// The tokens around a text, or around and between two: for TemplateProcessing, BertProcessing,
-// RobertaProcessing, ByteLevel (which adds nothing), or a sequence in which at most one adds
-// something.
+// Reads TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing), or a
+// sequence in which at most one adds something.
 absl::StatusOr<Frame> ReadFrame(const Json& json);
 
 }  // namespace mpsd::text

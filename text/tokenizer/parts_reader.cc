@@ -27,8 +27,7 @@ absl::StatusOr<AddedToken> ReadAddedToken(const Json& json) {
   return token;
 }
 
-// Accepts the ids that the reference would give: the model's, else the next free one. A model of
-// the reference would have been trained with others.
+// Accepts only the ids that the reference would give: the model's, else the next free one.
 absl::Status CheckIds(const std::vector<AddedToken>& tokens, const Model& model) {
   int32_t next = model.size();
   absl::flat_hash_map<absl::string_view, int32_t> seen;
@@ -47,7 +46,7 @@ absl::Status CheckIds(const std::vector<AddedToken>& tokens, const Model& model)
   return absl::OkStatus();
 }
 
-// An id without a token would reach the model as one beyond its table of words.
+// An id without a token would lie beyond the model's table of words.
 absl::Status CheckFrame(const TokenizerParts& parts) {
   absl::flat_hash_set<int32_t> ids;
   for (const AddedToken& token : parts.added_tokens) ids.insert(token.id);
@@ -72,7 +71,7 @@ absl::Status ReadAddedTokens(const Json& json, TokenizerParts* parts) {
   return CheckIds(parts->added_tokens, *parts->model);
 }
 
-// Reads `json` into `part` unless it is null.
+// Null leaves `part` alone.
 template <class Part>
 absl::Status ReadInto(const Json* json, absl::StatusOr<Part> (*read)(const Json&), Part* part) {
   if (json == nullptr) return absl::OkStatus();

@@ -13,7 +13,7 @@ namespace {
 
 using MadePreTokenizer = absl::StatusOr<std::unique_ptr<PreTokenizer>>;
 
-// Older files have `add_prefix_space` instead of a scheme; if both are there, they must agree, as
+// Older files have `add_prefix_space` instead of a scheme. If both are there, they must agree, as
 // in the reference. The scheme "first" is refused.
 MadePreTokenizer ReadMetaspace(Fields fields) {
   const std::string sign = fields.Text("replacement", "\u2581");
@@ -40,8 +40,7 @@ MadePreTokenizer ReadByteLevelSplit(Fields fields) {
   return MakeStep<PreTokenizer, ByteLevel>(&fields, adds_space, cuts);
 }
 
-// The pattern is an expression of WordPattern, whose matches are pieces, or a text behind which is
-// cut.
+// The pattern is a WordPattern, whose matches are pieces, or a text behind which is cut.
 MadePreTokenizer ReadSplit(Fields fields) {
   std::string text;
   std::string expression;

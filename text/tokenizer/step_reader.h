@@ -12,8 +12,7 @@
 
 namespace mpsd::text {
 
-// Shared by the readers of normalizers and pre-tokenizers. A step names its kind in "type"; a
-// sequence is a kind with a list of further steps in a field:
+// A step names its kind in "type"; a sequence has a list of further steps:
 //
 //   MadePreTokenizer ReadPreTokenizerStep(const Json& json, size_t* steps_left) {
 //     Fields fields(json, "pre_tokenizer");
@@ -23,16 +22,14 @@ namespace mpsd::text {
 //                                                            ReadPreTokenizerStep, steps_left);
 //     } …
 //
-// All errors are INVALID_ARGUMENT and name the first wrong or unknown key or kind; no step is made
-// of a part of a file.
+// INVALID_ARGUMENT names the first wrong or unknown key or kind. All are thread-safe.
 
-// Limit for a part, with all its sequences, which may nest as deep as the JSON. ParseJson() bounds
-// that depth, and with it the stack.
+// A part has at most so many steps, with all its sequences. ParseJson() bounds their depth, and
+// with it the stack.
 inline constexpr size_t kMaxSteps = 32;
-// Limit of a text that a step looks for, or puts into texts.
+// Bounds a text that a step looks for, or puts into texts.
 inline constexpr size_t kMaxLiteralBytes = 256;
 
-// The value of `key`, or a complaint if it exceeds kMaxLiteralBytes. Thread-safe.
 inline std::string Literal(const char* key, Fields* fields) {
   std::string text = fields->Text(key, "");
   if (text.size() > kMaxLiteralBytes) {
@@ -41,8 +38,7 @@ inline std::string Literal(const char* key, Fields* fields) {
   return text;
 }
 
-// A `Step` of the class `Kind`, made of `arguments`, or the complaint about its fields. REQUIRES:
-// the caller has read all fields that the kind may have. Thread-safe.
+// Makes a `Kind`, or returns the complaint. REQUIRES: all fields of the kind have been read.
 template <class Step, class Kind, class... Arguments>
 absl::StatusOr<std::unique_ptr<Step>> MakeStep(Fields* fields, Arguments&&... arguments) {
   const absl::Status status = fields->Finish();
@@ -50,8 +46,7 @@ absl::StatusOr<std::unique_ptr<Step>> MakeStep(Fields* fields, Arguments&&... ar
   return std::make_unique<Kind>(std::forward<Arguments>(arguments)...);
 }
 
-// A `Sequence` of the steps in the array `key`, each read by `read`. Takes them from `steps_left`.
-// Thread-safe.
+// Reads each step in the array `key`, and counts it in `steps_left`.
 template <class Step, class Sequence>
 absl::StatusOr<std::unique_ptr<Step>> ReadSteps(
     Fields fields, const std::string& key,

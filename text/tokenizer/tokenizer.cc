@@ -16,7 +16,7 @@
 namespace mpsd::text {
 namespace {
 
-// Leaves `kept` ids, and counts the others.
+// Keeps `kept` ids, and counts the others.
 void CutTo(size_t kept, EncodeOptions::Side side, std::vector<int32_t>* ids, size_t* cut_count) {
   const size_t cut = ids->size() - kept;
   *cut_count += cut;
@@ -30,8 +30,7 @@ void AppendAll(const std::vector<int32_t>& ids, uint8_t type_id, Encoding* encod
   encoding->type_ids.insert(encoding->type_ids.end(), ids.size(), type_id);
 }
 
-// Normalizes an added token's content. A file may have thousands, so each is checked against the
-// bound of a token before the next one is made.
+// A file may have thousands of tokens, so each is checked before the next one is made.
 absl::Status Normalize(const Normalizer* normalizer, AddedToken* token) {
   bool is_short = token->content.size() <= kMaxTokenBytes;
   if (is_short && token->normalized && normalizer != nullptr) {

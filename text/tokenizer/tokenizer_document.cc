@@ -14,11 +14,11 @@ namespace mpsd::text {
 namespace {
 
 constexpr int64_t kMostId = int64_t{kMaxTokens} * 2;
-// Limits of kept values. Each costs some hundred bytes.
-constexpr size_t kMaxPartValues = 1 << 14;  // all parts but the added tokens
+// Each value costs some hundred bytes.
+constexpr size_t kMaxPartValues = 1 << 14;  // for all parts but the added tokens
 constexpr size_t kMaxAddedTokenValues = kMaxAddedTokens * 10;
 
-// Takes the parser's events. Lives on one thread, during ParseDocument().
+// Lives on one thread, during ParseDocument().
 class DocumentReader {
  public:
   DocumentReader(absl::string_view where, TokenizerDocument* document)
@@ -68,9 +68,9 @@ class DocumentReader {
   bool parse_error(size_t, const std::string&, const Json::exception&) { return false; }
 
  private:
-  // The list that the parser is reading.
+  // The list that the parser is in.
   enum class List : uint8_t { kNone, kTokens, kScores, kMerges };
-  static constexpr int kListDepth = 3;  // open containers in a list of the model
+  static constexpr int kListDepth = 3;  // open containers in a list
 
   bool Fail(absl::string_view what) {
     fault_ = PartError("model", what);
@@ -120,7 +120,7 @@ class DocumentReader {
     return true;
   }
 
-  // A merge is an array of two tokens, or in older files a text with a space between them.
+  // A merge is an array of two tokens, or in older files a text with a space between.
   bool AddMergeText(absl::string_view text) {
     if (depth_ == kListDepth + 1) return entry_values_++ < 2 ? AddMergeToken(text) : FailEntry();
     const std::vector<absl::string_view> both = absl::StrSplit(text, ' ');
@@ -219,9 +219,9 @@ class DocumentReader {
   absl::Status fault_;
   std::vector<Json*> open_;  // containers of `parts`, the outermost first
   int depth_ = 0;            // open containers, lists included
-  std::string key_;          // the last key
-  std::string part_;         // last key of the outermost object
-  std::string member_;       // last key of the model
+  std::string key_;
+  std::string part_;    // last key of the outermost object
+  std::string member_;  // last key of the model
   List list_ = List::kNone;
   std::string token_;        // token whose id is next
   size_t entry_values_ = 0;  // values in the open entry
@@ -232,7 +232,7 @@ class DocumentReader {
   size_t added_token_values_ = 0;
 };
 
-// In the order in which the reference tries types if it is missing.
+// A missing type is tried in the reference's order.
 std::string TypeOf(const TokenizerDocument& document, const Json& model) {
   const auto has = [&model](const char* key) {
     const auto found = model.find(key);

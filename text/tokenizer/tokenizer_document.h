@@ -1,8 +1,7 @@
 // TokenizerDocument: a tokenizer.json with its long lists packed.
 //
-// The file is untrusted, and is read in the front end, outside any sandbox. As JSON values its
-// lists would take some 20 times their bytes. So they are packed and counted as the parser comes
-// by, and the reading ends at the first exceeded bound.
+// The file is untrusted. As JSON values its lists would take some 20 times their bytes. So they are
+// packed during parsing, which ends at the first exceeded bound.
 //
 //   {"added_tokens": […],      ─▶ parts
 //    "normalizer": {…}, …      ─▶ parts
@@ -22,13 +21,12 @@
 
 namespace mpsd::text {
 
-// The largest known file, Gemma's, has 262,144 tokens of some 2.5 MB and more than 500,000 merges
-// of some 5 MB. XLM-R's has 250,002 pieces, Qwen's 151,643 tokens and 151,387 merges.
+// Gemma's, the largest known, has 262,144 tokens of 2.5 MB and 500,000 merges of 5 MB.
 inline constexpr size_t kMaxVocabularyBytes = 8 << 20;  // all tokens together
 inline constexpr size_t kMaxMerges = 1 << 20;
 inline constexpr size_t kMaxMergesBytes = 16 << 20;  // tokens of all merges together
 
-// Texts in one piece of memory, one behind another. Thread-compatible.
+// The texts lie behind each other in one piece of memory. Thread-compatible.
 class PackedTexts {
  public:
   void Add(absl::string_view text) {
@@ -38,7 +36,7 @@ class PackedTexts {
 
   size_t size() const { return ends_.size(); }
   size_t byte_count() const { return bytes_.size(); }
-  absl::string_view operator[](size_t index) const {  // a view of this object
+  absl::string_view operator[](size_t index) const {
     const uint32_t begin = index == 0 ? 0 : ends_[index - 1];
     return absl::string_view(bytes_).substr(begin, ends_[index] - begin);
   }
@@ -49,9 +47,9 @@ class PackedTexts {
 };
 
 enum class VocabularyForm : uint8_t {
-  kNone,    // missing, or neither of these
-  kObject,  // tokens and their ids
-  kArray,   // tokens with scores; a token's place is its id
+  kNone,  // missing or unknown
+  kObject,
+  kArray,  // tokens with scores, in order of ids
 };
 
 struct TokenizerDocument {
@@ -60,13 +58,12 @@ struct TokenizerDocument {
   PackedTexts tokens;
   std::vector<int32_t> ids;    // for kObject
   std::vector<double> scores;  // for kArray
-  PackedTexts merges;          // two tokens each, one after the other
+  PackedTexts merges;          // two tokens each, in turn
 };
 
-// Reads the text of a file, named `where` in errors. If the model has no type, `parts` gets the one
-// that the reference assumes. INVALID_ARGUMENT for no JSON object, a malformed list, or an exceeded
-// bound: those above, kMaxTokenizerBytes, kMaxTokens, or the depth of ParseJson(). Pure,
-// thread-safe.
+// If the model has no type, `parts` gets the one that the reference assumes. INVALID_ARGUMENT names
+// `where`: no JSON object, a malformed list, or an exceeded bound: those above, kMaxTokenizerBytes,
+// kMaxTokens, or ParseJson()'s depth. Pure, thread-safe.
 absl::Status ParseDocument(absl::string_view text, absl::string_view where,
                            TokenizerDocument* document);
 

@@ -11,8 +11,7 @@ struct KeptCounts {
   size_t second = 0;
 };
 
-// Cuts the longer text first, down to the shorter one; then both, the second keeping the odd token.
-// Pure.
+// Cuts the longer text down to the shorter one, then both; the second keeps the odd token. Pure.
 inline KeptCounts KeepLongestFirst(size_t first, size_t second, size_t room) {
   if (first + second <= room) return {first, second};
   const bool swaps = first > second;

@@ -1,9 +1,8 @@
 // characters: a tokenizer's facts about each character, and its decompositions.
 //
-// make_tables.py writes the tables in tables.inc. They follow the library `tokenizers`, not
-// Unicode. Parts of that library use tables of several old versions of Unicode, and a model sees
-// only ids, which must be those of its training. Everything here is a pure function, thread-safe,
-// and takes any code point except surrogates.
+// The tables follow the library `tokenizers`, whose parts use several old versions of Unicode: a
+// model's ids must be those of its training. All functions are pure and take any code point except
+// surrogates.
 #pragma once
 
 #include <array>
@@ -14,12 +13,12 @@
 
 namespace mpsd::text {
 
-// Bits of Traits(), in the order of make_tables.py.
+// make_tables.py has the same order.
 enum Trait : uint32_t {
   kSpace = 1 << 0,              // ends a word
-  kControl = 1 << 1,            // BERT drops it: control, format and private characters, U+FFFD
-  kPunctuation = 1 << 2,        // a word of its own for BERT: ASCII's signs, Unicode's punctuation
-  kIdeograph = 1 << 3,          // a word of its own for BERT: a CJK ideograph
+  kControl = 1 << 1,            // BERT drops it: control, format, private, U+FFFD
+  kPunctuation = 1 << 2,        // a word for BERT: ASCII's signs, Unicode's punctuation
+  kIdeograph = 1 << 3,          // a word for BERT: CJK
   kNonspacingMark = 1 << 4,     // an accent for BERT
   kMark = 1 << 5,               // an accent for the normalizer StripAccents
   kWord = 1 << 6,               // for added tokens that are words of their own
@@ -27,12 +26,12 @@ enum Trait : uint32_t {
   kNumber = 1 << 8,             // \p{N}
   kPatternSpace = 1 << 9,       // \s
   kHasLower = 1 << 10,          // AppendLower() changes it
-  kHasCanonical = 1 << 11,      // decomposes in NFD; Hangul follows a rule instead
+  kHasCanonical = 1 << 11,      // decomposes in NFD; Hangul has a rule instead
   kHasCompatibility = 1 << 12,  // decomposes further in NFKD
-  kHasOrder = 1 << 13,          // a mark that NFD sorts among its neighbours
+  kHasOrder = 1 << 13,          // NFD sorts it among its neighbours
 };
 
-// A character's behaviour at the border of a grapheme, in the order of make_tables.py.
+// Says where graphemes end. make_tables.py has the same order.
 enum class GraphemeClass : uint32_t {
   kOther,
   kControl,
@@ -54,11 +53,10 @@ enum class GraphemeClass : uint32_t {
 };
 inline constexpr int kGraphemeShift = 14;  // above the traits
 
-// Traits() of ASCII, the bulk of most texts, and of other characters.
 extern const std::array<uint32_t, 128> kAsciiTraits;
 uint32_t FarTraits(char32_t c);
 
-// The traits of `c`, and above them its grapheme class.
+// The grapheme class lies above the traits.
 inline uint32_t Traits(char32_t c) {
   return c < kAsciiTraits.size() ? kAsciiTraits[c] : FarTraits(c);
 }
@@ -67,18 +65,17 @@ inline GraphemeClass GraphemeClassOf(char32_t c) {
   return static_cast<GraphemeClass>(Traits(c) >> kGraphemeShift);
 }
 
-// Appends `c` in lower case, perhaps two characters. Ignores its neighbours: a final sigma is an
-// ordinary one.
+// May append two characters. A final sigma is an ordinary one.
 void AppendLower(char32_t c, std::u32string* text);
 
-// Appends the complete decomposition of `c`. Marks are not sorted yet.
+// Decomposes completely, but does not sort the marks.
 enum class Decomposition { kCanonical, kCompatibility };
 void AppendDecomposed(char32_t c, Decomposition decomposition, std::u32string* text);
 
-// A mark's order among its neighbours, 1 to 240; 0 for characters that stay in place.
+// An order is 1 to 240, or 0 for a character that stays in place.
 uint8_t OrderOf(char32_t c);
 
-// The character composed of `first` and `second`; 0 if there is none.
+// 0 if the two do not compose.
 char32_t Composed(char32_t first, char32_t second);
 
 }  // namespace mpsd::text

@@ -9,7 +9,7 @@
 namespace mpsd::text {
 namespace {
 
-// Here and elsewhere in text/. Linux aarch64 has no sign unless the build asks for it.
+// This holds for all of text/. Linux aarch64 has no sign unless the build asks for it.
 static_assert(std::numeric_limits<char>::is_signed, "a byte of UTF-8 above 127 is negative");
 
 bool IsAscii(absl::string_view text) {
@@ -31,8 +31,7 @@ void SortMarks(std::u32string* text) {
   }
 }
 
-// Joins each character with later ones, unless another mark of the same or a later order stands
-// between.
+// A mark of the same or a later order stands in the way.
 void Compose(std::u32string* text) {
   size_t kept = 0;
   size_t starter = std::u32string::npos;

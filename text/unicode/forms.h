@@ -2,8 +2,6 @@
 //
 //   "é" in one character   ──kNfd──▶  "e" and an accent   ──kNfc──▶  "é" in one character
 //   "ﬁ"                    ──kNfkd──▶ "fi"
-//
-// Normalizers (text/normalize) call these for each text, after ValidUtf8(). Pure, thread-safe.
 #pragma once
 
 #include <string>
@@ -14,8 +12,8 @@ namespace mpsd::text {
 
 enum class Form { kNfc, kNfd, kNfkc, kNfkd };
 
-// Appends `text` in that form. ASCII stays unchanged, and costs a copy. Memory: 4 bytes for each
-// byte of the text, and up to 18 characters for each character. REQUIRES: valid UTF-8.
+// ASCII only costs a copy. Takes 4 bytes for each byte of the text, and up to 18 characters for
+// each character. REQUIRES: valid UTF-8. Pure, thread-safe.
 void AppendForm(Form form, absl::string_view text, std::string* normalized);
 
 }  // namespace mpsd::text

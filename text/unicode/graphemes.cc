@@ -51,7 +51,7 @@ class GraphemeState {
   }
 
  private:
-  // A consonant, then extenders with a linker among them.
+  // A consonant, then extenders with a linker.
   enum class Conjunct { kNone, kConsonant, kLinked };
   // A pictograph, extenders, then a joiner.
   enum class Emoji { kNone, kPictograph, kJoined };

@@ -8,7 +8,6 @@
 namespace mpsd::text {
 namespace {
 
-// Position of the first non-ASCII byte from `at` on.
 size_t AsciiEnd(absl::string_view text, size_t at) {
   constexpr uint64_t kHighBits = 0x8080808080808080;
   for (uint64_t eight = 0; at + sizeof(eight) <= text.size(); at += sizeof(eight)) {
@@ -19,7 +18,7 @@ size_t AsciiEnd(absl::string_view text, size_t at) {
   return at;
 }
 
-// Position of the first byte from `at` on that begins no valid character.
+// Finds the first byte that begins no valid character.
 size_t ValidEnd(absl::string_view text, size_t at) {
   while (true) {
     at = AsciiEnd(text, at);
@@ -29,13 +28,13 @@ size_t ValidEnd(absl::string_view text, size_t at) {
   }
 }
 
-// Bytes of the longest beginning of a valid character at the start of `text`; 1 for a byte that
-// begins none. REQUIRES: no valid character begins there.
+// The size of a character's longest beginning; 1 for a byte that begins none. REQUIRES: no valid
+// character begins there.
 size_t BrokenSize(absl::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
   if (lead < 0xC2 || lead > 0xF4) return 1;
   const size_t wanted = CharacterSize(text[0]);
-  // A beginning can be completed with further bytes; from the third byte on, any will do.
+  // From the third byte on, any further byte would do.
   for (size_t size = std::min(text.size(), wanted - 1); size > 1; --size) {
     char whole[4] = {text[0], text[1], '\x80', '\x80'};
     if (size == 3) whole[2] = text[2];

@@ -3,8 +3,7 @@
 //   text from outside  ──ValidUtf8──▶  valid UTF-8  ──TakeCharacter──▶  characters
 //                                                   ◀──AppendUtf8────
 //
-// Every text is made valid once, when it enters a tokenizer; all later steps rely on that. Pure
-// functions, thread-safe.
+// A text is made valid once, when it enters a tokenizer. All pure and thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +16,12 @@ namespace mpsd::text {
 
 inline constexpr char32_t kReplacement = 0xFFFD;
 
-// `text` itself if it is valid. Otherwise `storage` becomes a copy with U+FFFD for each longest
-// beginning of a character, and for each byte that begins none. Python decodes so with
-// errors="replace". Overlong forms and surrogates are invalid.
+// Returns `text` itself if it is valid. Otherwise `storage` gets U+FFFD for each longest beginning
+// of a character, and each byte that begins none, as Python's errors="replace". Overlong forms and
+// surrogates are invalid.
 absl::string_view ValidUtf8(absl::string_view text, std::string* storage);
 
-// Bytes of the character that begins with `lead`. REQUIRES: valid UTF-8.
+// REQUIRES: valid UTF-8, here and below.
 inline size_t CharacterSize(char lead) {
   const auto byte = static_cast<uint8_t>(lead);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
@@ -30,7 +29,7 @@ inline size_t CharacterSize(char lead) {
 
 inline bool ContinuesCharacter(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
 
-// The character at `*at`, which moves behind it. REQUIRES: valid UTF-8, not at its end.
+// Moves `*at` behind the character, and must not be at the end.
 inline char32_t TakeCharacter(const char** at) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(*at);
   const size_t size = CharacterSize(**at);
@@ -64,7 +63,6 @@ inline void AppendUtf8(char32_t c, std::string* text) {
   }
 }
 
-// Number of characters. REQUIRES: valid UTF-8.
 inline size_t CharacterCount(absl::string_view text) {
   size_t count = 0;
   for (const char byte : text) count += ContinuesCharacter(byte) ? 0 : 1;

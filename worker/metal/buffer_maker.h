@@ -8,16 +8,14 @@
 
 namespace mpsd {
 
-// An interface for a gpu that shares the host's memory: no_copy_buffers.h makes buffers of Metal,
-// and a test makes its own. Thread-safe.
+// For a gpu that shares the host's memory. Thread-safe.
 class BufferMaker {
  public:
   virtual ~BufferMaker() = default;
 
-  // A buffer of `bytes` bytes at `data`: the gpu reads the memory in place. The pointer is the
-  // gpu's object, which libtorch uses as the data of a tensor; the buffer ends with its last
-  // reference. Both numbers are multiples of the page, and the memory stays mapped as long as the
-  // gpu works on the buffer. UNAVAILABLE says why there is no buffer.
+  // The gpu reads `bytes` at `data` in place. The pointer is the gpu's object, the data of a
+  // tensor. Both numbers are multiples of the page, and the memory stays mapped while the gpu works
+  // on the buffer. UNAVAILABLE says why there is none.
   virtual absl::StatusOr<std::shared_ptr<void>> Make(const void* data, uint64_t bytes) = 0;
 };
 

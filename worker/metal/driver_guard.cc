@@ -16,7 +16,7 @@ bool NeedsDriverGuard(absl::string_view device, RuntimeKind kind) {
 
 DriverGuardState HoldDriverGuard(absl::string_view device, RuntimeKind kind) {
   if (!NeedsDriverGuard(device, kind)) return {};
-  // Never destroyed: the driver's threads may end encoders while the process exits.
+  // The driver's threads may end encoders while the process exits.
   static const auto* const guard = new absl::StatusOr<std::unique_ptr<EncoderGuard>>(GuardMetal());
   const absl::Status status = guard->ok() ? (**guard)->Verify() : guard->status();
   if (status.ok()) return {DriverGuard::kHeld};

@@ -13,7 +13,7 @@ struct KnownMethod {
   EncoderCall call;
 };
 
-// Methods of command buffers. The one with a config is the driver's own; the others end in it.
+// Command buffers have these. The one with a config is the driver's own; the others end in it.
 constexpr KnownMethod kMaking[] = {
     {"computeCommandEncoder", EncoderCall::kMakes},
     {"computeCommandEncoderWithDispatchType:", EncoderCall::kMakesWith},
@@ -23,7 +23,7 @@ constexpr KnownMethod kMaking[] = {
     {"blitCommandEncoderWithDescriptor:", EncoderCall::kMakesWith},
 };
 
-// Methods of encoders. All except the first are the driver's own ways to end an encoder.
+// Encoders have these. All but the first are the driver's own ways to end.
 constexpr KnownMethod kEnding[] = {
     {"endEncoding", EncoderCall::kEnds},
     {"deferredEndEncoding", EncoderCall::kEnds},
@@ -33,8 +33,7 @@ constexpr KnownMethod kEnding[] = {
 
 constexpr const char* kEncoders[] = {"computeCommandEncoder", "blitCommandEncoder"};
 
-// Appends the known methods that the class has, unless its methods are already there: two kinds of
-// encoders may have one class.
+// Two kinds of encoders may have one class, whose methods are appended once.
 absl::Status Append(const ObjectiveC& runtime, ObjectiveC::Class owner,
                     absl::Span<const KnownMethod> known, std::vector<EncoderMethod>* methods) {
   const auto is_there = [owner](const EncoderMethod& method) { return method.owner == owner; };

@@ -9,13 +9,12 @@
 
 namespace mpsd {
 
-// The methods of the classes of this device's command buffers and encoders. Each family of gpus has
-// its own classes, which no header names. So one command buffer is made on `device`, an MTLDevice,
-// and asked for an encoder of each kind. The buffer is never committed, so the gpu does nothing.
-// Encoders for drawing are left out: libtorch makes none.
+// Each family of gpus has its own classes, which no header names. So a command buffer of `device`,
+// an MTLDevice, makes an encoder of each kind, and is never committed. Encoders for drawing are
+// left out: libtorch makes none.
 //
-// UNAVAILABLE names the object that the device does not make. FAILED_PRECONDITION names the class
-// that has no method known here. Called before any other thread uses the device.
+// UNAVAILABLE names the object that the device does not make, FAILED_PRECONDITION the class without
+// a known method. Called before any other thread uses the device.
 absl::StatusOr<std::vector<EncoderMethod>> FindEncoderMethods(const ObjectiveC& runtime,
                                                               ObjectiveC::Object device);
 

@@ -16,23 +16,22 @@ using Code = ObjectiveC::Code;
 using Object = ObjectiveC::Object;
 using Selector = ObjectiveC::Selector;
 
-// A replaced method is a bare function: it finds its data in a slot of its own. Only this state
-// must be global, because a C function without a context needs it.
+// A replaced method is a C function without a context, so it finds its data in a global slot.
 struct Slot {
-  Code original = nullptr;  // written before the method is replaced; null: the slot is free
+  Code original = nullptr;  // written before the method is replaced; null: free
   std::atomic<uint64_t> calls{0};
 };
 
 std::array<Slot, kMaxGuardedMethods> slots;
 
-// Never destroyed: the driver's threads may end encoders while the process exits. Recursive,
-// because some of the methods call others.
+// Never destroyed: the driver's threads may end encoders while the process exits. Recursive: some
+// methods call others.
 std::recursive_mutex& CallLock() {
   static auto* const lock = new std::recursive_mutex;
   return *lock;
 }
 
-// The right to run a guarded method: while a Turn lives, its thread is alone in these methods.
+// While a Turn lives, its thread is alone in guarded methods.
 class Turn {
  public:
   explicit Turn(size_t slot) : lock_(CallLock()) {
@@ -62,7 +61,7 @@ void Ends(Object self, Selector selector) {
   reinterpret_cast<void (*)(Object, Selector)>(slots[kSlot].original)(self, selector);
 }
 
-// The functions of all slots, by the kind of call.
+// All slots' functions, by kind of call.
 struct SlotCode {
   Code makes = nullptr;
   Code makes_with = nullptr;

@@ -2,16 +2,14 @@
 //
 //   DYLD_INSERT_LIBRARIES=…/libmpsd-driver-guard.dylib MPSD_DRIVER_GUARD_REPORT=1 python3 -m app
 //
-// The loader runs Install() before the program's own code, and so before its first use of the gpu.
-// Without the switch the library prints nothing. With it, stderr has a line at the start and a line
-// at the end of the process; by then other code may have replaced a method:
+// The loader runs Install() before the program's code. With the switch, stderr has a line at the
+// start and one at the end, because other code may have replaced a method meanwhile:
 //
 //   mpsd-driver-guard: held
 //   mpsd-driver-guard: held, 48210 calls
 //   mpsd-driver-guard: missing: Metal has no device here
 //
-// A program whose guard is missing runs on, as it does without the library. Programs of the system
-// do not get the guard: macOS removes the variable for programs that it protects.
+// A program without the guard runs on. macOS removes the variable for the system's own programs.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -27,7 +25,7 @@ namespace {
 
 using Guard = absl::StatusOr<std::unique_ptr<EncoderGuard>>;
 
-// Never destroyed: the driver's threads may end encoders while the process exits.
+// The driver's threads may end encoders while the process exits.
 const Guard& ProcessGuard() {
   static const auto* const guard = new Guard(GuardMetal());
   return *guard;

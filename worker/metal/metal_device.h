@@ -7,19 +7,17 @@
 
 namespace mpsd {
 
-// The system's default device, an MTLDevice, and the runtime for sending it messages. Plain data;
-// the device and the runtime stay for the life of the process.
+// The default device, an MTLDevice, and its runtime. Both stay for the life of the process.
 struct MetalDevice {
   ObjectiveC runtime;
   ObjectiveC::Object object = nullptr;
 };
 
-// Starts Metal on the first call. UNIMPLEMENTED if the host has no Metal; otherwise an error says
-// what Metal lacks. Thread-safe.
+// The first call starts Metal. UNIMPLEMENTED without Metal; other errors say what Metal lacks.
+// Thread-safe.
 absl::StatusOr<MetalDevice> OpenMetal();
 
-// The same for known libraries: the path of Objective-C's runtime, and the loader's handle of
-// Metal, null if Metal is not there.
+// The loader's handle of Metal may be null.
 absl::StatusOr<MetalDevice> OpenMetalOf(const char* objective_c, void* metal);
 
 }  // namespace mpsd

@@ -1,5 +1,4 @@
-// The only function needed from Metal is looked up at run time, so that nothing links a framework.
-// Not yet run on a Mac.
+// Metal's only function is looked up, so that nothing links a framework. Not yet run on a Mac.
 #include <dlfcn.h>
 
 #include "worker/metal/metal_device.h"

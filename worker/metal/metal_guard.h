@@ -8,9 +8,8 @@
 
 namespace mpsd {
 
-// Starts Metal with the system's default device, and guards its driver's encoder methods.
-// UNIMPLEMENTED if the host has no Metal; otherwise an error says what Metal or its driver lacks.
-// Called on the main thread, before any other use of the gpu.
+// Starts Metal, and guards the driver of the default device. UNIMPLEMENTED without Metal; other
+// errors say what Metal or its driver lacks. Called on the main thread, before any use of the gpu.
 absl::StatusOr<std::unique_ptr<EncoderGuard>> GuardMetal();
 
 }  // namespace mpsd

@@ -8,7 +8,7 @@ namespace {
 constexpr char kMake[] = "newBufferWithBytesNoCopy:length:options:deallocator:";
 constexpr unsigned long kSharedStorage = 0;  // with the default cache mode
 
-// Null if the device has no such method, or refuses.
+// Null if the device refuses, or has no such method.
 ObjectiveC::Object MakeBuffer(const MetalDevice& device, const void* data, uint64_t bytes) {
   const ObjectiveC::Class owner = device.runtime.ClassOf(device.object);
   const ObjectiveC::Selector selector = device.runtime.Named(kMake);

@@ -8,7 +8,6 @@
 namespace mpsd {
 namespace {
 
-// Remembers the first function that is missing.
 class Lookup {
  public:
   explicit Lookup(void* library) : library_(library) {}
@@ -56,7 +55,7 @@ absl::StatusOr<ObjectiveC> ObjectiveC::Load(const char* library) {
   return absl::FailedPreconditionError(absl::StrCat(library, " lacks ", lookup.missing()));
 }
 
-// By name, because GNU's runtime exports no function that returns an object's class.
+// GNU's runtime exports no function for an object's class.
 ObjectiveC::Class ObjectiveC::ClassOf(Object object) const {
   MPSD_CHECK(object != nullptr);
   return FindClass(functions_.object_class_name(object));

@@ -1,4 +1,4 @@
-// ObjectiveC: the few functions of an Objective-C runtime that look at classes and replace methods.
+// ObjectiveC: the functions of an Objective-C runtime that look at classes and replace methods.
 #pragma once
 
 #include <memory>
@@ -8,20 +8,19 @@
 
 namespace mpsd {
 
-// Looked up at run time in the named library, so that the worker needs neither a compiler for
-// Objective-C nor a runtime where there is none. Only functions that both Apple's and GNU's runtime
-// export under one name are used, so tests on Linux run the same code as a Mac.
+// Looked up in the named library, so the worker needs no compiler for Objective-C. Apple's and
+// GNU's runtimes export these functions under one name, so tests on Linux run the code of a Mac.
 //
-// A value: pointers into a library that stays loaded. Thread-safe. If a method is replaced while
-// another thread sends it, that thread runs either the old or the new code.
+// A value: pointers into a library that stays loaded. Thread-safe: while a method is replaced,
+// another thread runs either the old or the new code.
 class ObjectiveC {
  public:
   using Object = void*;
   using Class = void*;
   using Selector = const void*;
-  using Code = void (*)();  // a method's; called with receiver, selector, arguments
+  using Code = void (*)();  // takes receiver, selector, arguments
 
-  // FAILED_PRECONDITION names the library that cannot be loaded, or its missing function.
+  // FAILED_PRECONDITION names the library, or its missing function.
   static absl::StatusOr<ObjectiveC> Load(const char* library);
 
   Selector Named(const char* name) const { return functions_.register_selector(name); }
@@ -29,30 +28,29 @@ class ObjectiveC {
   // Null if no class has the name.
   Class FindClass(const char* name) const { return functions_.get_class(name); }
 
-  // The class of an object. REQUIRES: the object is not null.
+  // REQUIRES: the object is not null.
   Class ClassOf(Object object) const;
   const char* NameOf(Class owner) const { return functions_.class_name(owner); }
 
-  // Whether instances of the class have the method, their own or an inherited one.
+  // The method may be inherited.
   bool Has(Class owner, Selector selector) const;
 
-  // The code that an instance runs for this message. REQUIRES: Has().
+  // REQUIRES: Has().
   Code CodeOf(Class owner, Selector selector) const;
 
-  // Makes instances of the class run `code` for this message from now on. An inherited method is
-  // not changed in its own class: this class gets its own method, and related classes keep theirs.
-  // REQUIRES: Has(); `code` takes and returns what the method does.
+  // An inherited method is not changed in its own class: related classes keep theirs. REQUIRES:
+  // Has(); `code` takes and returns what the method does.
   void Replace(Class owner, Selector selector, Code code) const;
 
-  // Sends a message without arguments, whose answer is an object or nothing. Returns null if the
-  // receiver is null or has no such method.
+  // A message without arguments, whose answer is an object or nothing. Null if the receiver is null
+  // or has no such method.
   Object Send(Object receiver, const char* name) const;
 
  private:
   friend class AutoreleasePool;
 
   using Method = void*;
-  // Named as both runtimes export them; only Apple's has the two functions of the pool.
+  // Only Apple's runtime has the pool.
   struct Functions {
     Selector (*register_selector)(const char* name) = nullptr;
     Class (*get_class)(const char* name) = nullptr;
@@ -74,9 +72,8 @@ class ObjectiveC {
   Functions functions_;
 };
 
-// Keeps objects that methods return without giving them away alive until the pool ends. A runtime
-// without pools has no such objects either. Lives on the thread that made it; pools end in reverse
-// order.
+// Keeps objects alive that methods return without giving them away. Lives on the thread that made
+// it; pools end in reverse order.
 class AutoreleasePool {
  public:
   explicit AutoreleasePool(const ObjectiveC& runtime);

@@ -20,9 +20,8 @@
 namespace mpsd {
 namespace {
 
-// Libraries that are loaded at run time, time zones, locales, and what the libraries for OpenMP and
-// BLAS ask about the machine. The list allows only single files in /etc, and nothing in /proc about
-// other processes.
+// Libraries that are loaded at run time, time zones, locales, and what OpenMP and BLAS ask about
+// the machine. In /etc only single files.
 constexpr const char* kReadable[] = {
     "/lib",
     "/lib64",
@@ -48,14 +47,13 @@ constexpr const char* kReadable[] = {
 
 constexpr const char* kHarmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
-// This process's files that the C library and the libraries for OpenMP and BLAS read. The rest of
-// the process's folder tells about the host: its mounts, and with "net" everybody's connections.
+// The C library, OpenMP and BLAS read these. The other files tell about the host: its mounts, and
+// with "net" everybody's connections.
 constexpr const char* kOwnProcess[] = {
     "auxv", "cgroup", "cmdline", "environ", "maps", "smaps", "stat", "statm", "status",
 };
 
-// Files that NVIDIA's driver and runtime libraries read about the machine and their installation.
-// In containers the driver's own libraries are mounted at /usr/local/nvidia.
+// NVIDIA's libraries read these. In containers the driver's lie in /usr/local/nvidia.
 constexpr const char* kGpuReadable[] = {
     "/usr/local/cuda",     "/usr/local/cuda-*",   "/usr/local/nvidia", "/usr/share/nvidia",
     "/etc/nvidia",         "/proc/driver/nvidia", "/proc/devices",     "/proc/modules",
@@ -63,7 +61,7 @@ constexpr const char* kGpuReadable[] = {
     "/sys/module/nvidia*",
 };
 
-// In the last folder, clients of CUDA's Multi-Process Service find the service.
+// In the last folder is CUDA's Multi-Process Service.
 constexpr const char* kGpuDevices[] = {"/dev/nvidia*", "/dev/dri", "/tmp/nvidia-mps"};
 
 int AddFolderOfLibrary(dl_phdr_info* info, size_t, void* folders) {
@@ -74,7 +72,7 @@ int AddFolderOfLibrary(dl_phdr_info* info, size_t, void* folders) {
   return 0;
 }
 
-// The folders of this process's libraries, and the folders in which it was told to look for more.
+// Where loaded libraries lie, and where to look for more.
 std::set<std::string> LibraryFolders() {
   std::set<std::string> folders;
   dl_iterate_phdr(AddFolderOfLibrary, &folders);
@@ -94,7 +92,7 @@ void AddMatches(const std::string& pattern, FileUse use, std::vector<AllowedPath
   globfree(&found);
 }
 
-// By number, because "self" would mean the process that opens the path.
+// Takes the number: "self" would mean the process that opens the path.
 void AddOwnProcess(SandboxLevel level, std::vector<AllowedPath>* allowed) {
   const std::string folder = absl::StrCat("/proc/", getpid());
   if (level != SandboxLevel::kStrict) return allowed->push_back({folder, FileUse::kRead});
@@ -106,25 +104,25 @@ void AddOwnProcess(SandboxLevel level, std::vector<AllowedPath>* allowed) {
 void AddGpu(const std::set<std::string>& library_folders, std::vector<AllowedPath>* allowed) {
   for (const char* pattern : kGpuReadable) AddMatches(pattern, FileUse::kRead, allowed);
   for (const char* pattern : kGpuDevices) AddMatches(pattern, FileUse::kDevice, allowed);
-  // The driver names its threads by writing to these files, and does not start when it cannot.
+  // The driver names its threads here, and otherwise does not start.
   allowed->push_back({absl::StrCat("/proc/", getpid(), "/task"), FileUse::kDevice});
   if (const char* mps = std::getenv("CUDA_MPS_PIPE_DIRECTORY"); mps != nullptr) {
     allowed->push_back({mps, FileUse::kDevice});
   }
-  // Parts of mpsd that need the device's libraries lie beside this program.
+  // Parts of mpsd for the device lie here.
   if (const absl::StatusOr<std::string> program = platform::ExecutablePath(); program.ok()) {
     const std::string folder = std::filesystem::path(*program).parent_path().string();
     AddMatches(folder + "/libmpsd-*.so", FileUse::kRead, allowed);
   }
-  // In a Python environment the device's libraries lie in wheels of their own, beside torch's.
+  // In a Python environment the device's libraries are wheels beside torch's.
   for (const std::string& folder : library_folders) {
     AddMatches(folder + "/../../nvidia", FileUse::kRead, allowed);
   }
 }
 
-// Adds the file that a link in a model's folder leads to. A folder may come from strangers, so a
-// link to any other file of the host opens nothing. The file goes on the list instead of the link,
-// so nobody can redirect the link between this check and the rule.
+// Adds the file that a link in a model's folder leads to. A folder may come from strangers, so
+// other links open nothing. The file goes on the list, so nobody can redirect the link before the
+// rule is made.
 void AddLinked(const std::filesystem::path& link, const FolderLinks& links,
                std::vector<AllowedPath>* allowed) {
   std::error_code error;

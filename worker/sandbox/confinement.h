@@ -1,11 +1,9 @@
-// confinement: the rights that an operating system can take from a process. sandbox_linux.cc and
-// sandbox_macos.cc implement it side by side.
+// confinement: the rights that an operating system can take from a process, for its whole life.
+// sandbox_linux.cc and sandbox_macos.cc implement it side by side.
 //
-// Sandbox decides when to confine, and what a failure means at which level. ConfineFiles(), and
-// SealCalls() of proto/confine, do as much as this host can. Sandbox calls both on the worker's
-// main thread, ConfineFiles() first, each at most once, and neither at the level off. An error says
-// what the host cannot do, for the operator's log. The function has then done the rest, except
-// steps that need the failed one. Rights are taken for the life of the process.
+// ConfineFiles(), and SealCalls() of proto/confine, do as much as this host can. Both run on the
+// main thread, in this order, at most once. An error says what the host cannot do; all steps that
+// do not need the failed one are done.
 //
 //             ConfineFiles()                                     SealCalls()
 //   Linux     DropPrivileges(), landlock (allowed_files.h);      a seccomp filter for all threads
@@ -20,8 +18,8 @@
 
 namespace mpsd {
 
-// Leaves the process the files of AllowedFiles() and as few privileges as possible.
-// FAILED_PRECONDITION if other threads run, because on Linux their files are not confined.
+// Leaves the process AllowedFiles() and the fewest privileges. FAILED_PRECONDITION if other threads
+// run: Linux would not confine their files.
 absl::Status ConfineFiles(const SandboxOptions& options);
 
 }  // namespace mpsd

@@ -11,7 +11,7 @@
 namespace mpsd {
 namespace {
 
-// A basic sandbox does as much as the host can, and logs what the host cannot do.
+// A basic sandbox logs what the host cannot do.
 absl::Status Tolerate(SandboxLevel level, const absl::Status& status) {
   if (status.ok()) return status;
   const std::string text(status.message());
@@ -40,7 +40,7 @@ absl::StatusOr<Sandbox> Sandbox::Enter(SandboxOptions options) {
   Sandbox sandbox(std::move(options));
   const SandboxLevel level = sandbox.options_.level;
   if (level == SandboxLevel::kOff) return sandbox;
-  // The device's compiler keeps its cache in the home folder, which is out of reach from here on.
+  // The device's compiler caches in the home folder, which is now out of reach.
   const std::string cache = sandbox.options_.temporary_folder + "/cuda-cache";
   setenv("CUDA_CACHE_PATH", cache.c_str(), /*replace=*/1);
   absl::Status status = Tolerate(level, ConfineFiles(sandbox.options_));

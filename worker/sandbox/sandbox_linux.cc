@@ -21,8 +21,7 @@
 namespace mpsd {
 namespace {
 
-// Landlock's flags as the kernel documents them. An older distribution's header has only the first
-// few, so this file names them itself.
+// Landlock's flags. An older distribution's header has only the first few.
 constexpr uint64_t kWriteFile = 1 << 1;
 constexpr uint64_t kReadFile = 1 << 2;
 constexpr uint64_t kReadFolder = 1 << 3;
@@ -78,7 +77,7 @@ uint64_t RightsOf(FileUse use) {
   return 0;
 }
 
-// A path that does not exist needs no rule.
+// A missing path needs no rule.
 absl::Status Allow(int ruleset, const AllowedPath& path, uint64_t handled) {
   const UniqueFd fd(open(path.path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info {};
@@ -120,7 +119,7 @@ absl::Status RestrictFiles(const std::vector<AllowedPath>& allowed) {
   return absl::UnimplementedError("this kernel's landlock does not deny truncating files by path");
 }
 
-// A landlock rule for an entry of /proc holds only while the kernel keeps the entry in memory. An
+// Landlock's rule for an entry of /proc holds only while the kernel keeps the entry in memory. An
 // open descriptor ensures that.
 void HoldOwnProcess(const std::vector<AllowedPath>& allowed) {
   for (const AllowedPath& path : allowed) {
@@ -141,7 +140,7 @@ absl::Status CheckSingleThread() {
       threads, " threads run already, the libraries' own; their files are not confined"));
 }
 
-// Forbids core files, and hides the memory from other processes of the same user.
+// Forbids core files; hides the memory from the user's other processes.
 absl::Status HideMemory() {
   const rlimit none{0, 0};
   if (setrlimit(RLIMIT_CORE, &none) != 0) return Errno("cannot forbid core files");

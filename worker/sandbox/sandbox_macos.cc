@@ -1,6 +1,5 @@
-// The sandbox that macOS calls Seatbelt. Its two functions are deprecated, but browsers still use
-// them. They are looked up at run time, because not every toolchain has their header. Not yet run
-// on a Mac.
+// macOS's Seatbelt. Its two functions are deprecated, but browsers use them. They are looked up,
+// because not every toolchain has their header. Not yet run on a Mac.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,7 +21,7 @@
 namespace mpsd {
 namespace {
 
-// The real path if the path exists, otherwise nothing.
+// Nothing if the path does not exist.
 std::string RealPath(const std::string& path) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
@@ -34,7 +33,7 @@ void AddReal(const std::string& path, std::vector<std::string>* paths) {
   if (!real.empty() && real != "/") paths->push_back(real);
 }
 
-// The files of this process's program and libraries. System libraries are not files of their own.
+// The system's own libraries are no files.
 std::vector<std::string> LoadedImages() {
   std::vector<std::string> images;
   for (uint32_t i = 0; i < _dyld_image_count(); ++i) {
@@ -44,7 +43,7 @@ std::vector<std::string> LoadedImages() {
   return images;
 }
 
-// Where Metal keeps the kernels that it has compiled for this program.
+// Where Metal keeps this program's compiled kernels.
 std::string KernelCache() {
   char folder[PATH_MAX];
   const size_t bytes = confstr(_CS_DARWIN_USER_CACHE_DIR, folder, sizeof(folder));
@@ -52,8 +51,7 @@ std::string KernelCache() {
   return absl::StrCat(folder, "/mpsd-worker");
 }
 
-// A snapshot in Hugging Face's cache consists of links to files that the snapshots of one model
-// share.
+// A snapshot in Hugging Face's cache has links to files that one model's snapshots share.
 void AddModel(const std::string& path, std::vector<std::string>* readable) {
   AddReal(path, readable);
   const std::filesystem::path parent = std::filesystem::path(RealPath(path)).parent_path();
@@ -84,7 +82,7 @@ absl::Status Enter(const std::string& profile) {
       absl::StrCat("sandbox_init: ", error == nullptr ? "no reason given" : error));
 }
 
-// A profile that was accepted but denies nothing would be worse than none.
+// A profile that denies nothing would be worse than none.
 absl::Status CheckItDenies() {
   const std::string path = absl::StrCat("/private/tmp/mpsd-sandbox-", getpid());
   const int fd = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);

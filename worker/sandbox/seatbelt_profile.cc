@@ -69,8 +69,8 @@ absl::Status AppendRule(absl::string_view operation, const std::vector<std::stri
   return absl::OkStatus();
 }
 
-// Whether a folder belongs to somebody, or holds such folders: /Users/NAME, /Volumes/NAME and every
-// path as near to the root. Other folders can be read without a rule.
+// Whether a folder belongs to somebody, or holds such folders: /Users/NAME, /Volumes/NAME and paths
+// as near to the root. Others can be read without a rule.
 bool HoldsPeoplesFiles(absl::string_view folder) {
   return std::count(folder.begin(), folder.end(), '/') <= 2 || folder == "/private/var/root";
 }

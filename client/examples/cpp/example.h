@@ -16,7 +16,7 @@ inline int Fail(const absl::Status& status) {
 
 inline absl::Time Deadline(int seconds = 10) { return absl::Now() + absl::Seconds(seconds); }
 
-// The model's shape, with 1 for each dim that the model leaves open.
+// Puts 1 for each open dim.
 inline mpsd::Dims Smallest(mpsd::Dims shape) {
   for (int64_t& dim : shape) dim = dim < 0 ? 1 : dim;
   return shape;

@@ -20,7 +20,7 @@ using mpsd::Dims;
 using mpsd::client::Client;
 using mpsd::client::InferRequest;
 
-// The file's content, without the whitespace around it.
+// Leaves out the whitespace around the content.
 std::string Content(const char* path) {
   std::ifstream stream(path, std::ios::binary);
   std::string content(std::istreambuf_iterator<char>(stream), {});
@@ -30,7 +30,7 @@ std::string Content(const char* path) {
 
 absl::Time Deadline() { return example::Deadline(5); }
 
-// Runs `model` on one row of its first input: 0, 1/n, 2/n, ...
+// Sends one row of the first input: 0, 1/n, 2/n, ...
 int Infer(Client* client, const std::string& model) {
   const auto metadata = client->GetModelMetadata(model, "", Deadline());
   if (!metadata.ok()) return Fail(metadata.status());

@@ -20,7 +20,7 @@ constexpr float kUnseen = -1e30F;       // added to a score: its share becomes e
 constexpr float kUnseenInHalf = -3e4F;  // as kUnseen, within the range of all types
 constexpr int64_t kNearBlock = 256;     // queries of a local layer in one call
 
-// The bucket of the key at `distance` behind the query, computed in floats as transformers does.
+// Computes in floats, as transformers does.
 int64_t BucketOf(int64_t distance, int64_t buckets) {
   const int64_t half = buckets / 2;
   const int64_t side = distance > 0 ? half : 0;
@@ -34,8 +34,8 @@ int64_t BucketOf(int64_t distance, int64_t buckets) {
   return side + std::min(exact + static_cast<int64_t>(far), half - 1);
 }
 
-// 0 for a key that counts and kUnseen for others, [rows, 1, 1, length]. Not minus infinity: a token
-// that sees no other would become NaN, and spoil tokens that see it with a share of 0.
+// A counting key gets 0, another one kUnseen, [rows, 1, 1, length]. Minus infinity would make a
+// token that sees no other NaN, and spoil its neighbours.
 at::Tensor MaskOf(const TokenBatch& batch, const TokenRun& run) {
   std::vector<float> added(static_cast<size_t>(run.rows * run.length));
   for (size_t i = 0; i < added.size(); ++i) {
@@ -45,8 +45,8 @@ at::Tensor MaskOf(const TokenBatch& batch, const TokenRun& run) {
   return at::tensor(added).view({run.rows, 1, 1, run.length});
 }
 
-// 0 where query `first_query` + i reaches key `first_key` + j and kUnseen elsewhere,
-// [1, 1, queries, keys].
+// 0 where query `first_query` + i reaches key `first_key` + j, otherwise kUnseen, [1, 1, queries,
+// keys].
 at::Tensor NearMask(int64_t first_query, int64_t queries, int64_t first_key, int64_t keys,
                     int64_t reach) {
   std::vector<float> added(static_cast<size_t>(queries * keys), kUnseen);
@@ -77,8 +77,8 @@ at::Tensor DistanceBias::Of(int64_t length) const {
   return windows.flip({1}).contiguous();
 }
 
-// Computed in floats, as transformers does: at position 8,000 the last bit of a float is some
-// hundredths of a degree.
+// Computes in floats, as transformers does: at position 8,000 the last bit is some hundredths of a
+// degree.
 at::Tensor RotationFrequencies(double theta, double stretch, int64_t head_size,
                                c10::Device device) {
   const at::Tensor exponents = at::arange(0, head_size, 2, at::kFloat) / head_size;
@@ -114,7 +114,7 @@ Attention::Attention(const DeviceBatch& batch, const HeadLayout& heads, const Di
   const TokenBatch& host = batch.host();
   for (const TokenRun& run : host.runs) {
     at::Tensor added;
-    // Tokens that count come first in their rows, so all tokens before a counting token count too.
+    // Counting tokens come first, so a causal attention needs no mask.
     if (!host.kept.empty() && !is_causal_) added = MaskOf(host, run).to(device);
     if (sight.reach > 0 && run.length > sight.reach + 1) {
       runs_.push_back({run, NearBlocks(run, added, sight.reach, device)});
@@ -129,7 +129,7 @@ Attention::Attention(const DeviceBatch& batch, const HeadLayout& heads, const Di
   if (type != at::kFloat) ConvertAdded(type);
 }
 
-// Two kUnseen added together, or one in half precision, would be minus infinity.
+// Two kUnseen, or one in half precision, would be minus infinity.
 void Attention::ConvertAdded(at::ScalarType type) {
   for (Run& run : runs_) {
     for (Block& block : run.blocks) {
@@ -138,7 +138,7 @@ void Attention::ConvertAdded(at::ScalarType type) {
   }
 }
 
-// The memory grows with the length, not with its square.
+// Memory grows with the length, not its square.
 std::vector<Attention::Block> Attention::NearBlocks(const TokenRun& run, const at::Tensor& kept,
                                                     int64_t reach, c10::Device device) {
   std::vector<Block> blocks;

@@ -11,15 +11,14 @@
 
 namespace mpsd {
 
-// MPNet's addition to an attention's scores: for each head a number by the distance between two
-// tokens. Short distances have numbers of their own, long ones share them by their logarithm.
-// Constant after construction, so thread-safe.
+// MPNet's addition to scores: for each head a number by the distance of two tokens. Long distances
+// share numbers by their logarithm. Constant, so thread-safe.
 class DistanceBias {
  public:
-  // `table` is from the file, [buckets, heads]; rows have at most `longest` tokens.
+  // `table` is the file's, [buckets, heads]; rows have at most `longest` tokens.
   DistanceBias(const at::Tensor& table, int64_t buckets, int64_t longest);
 
-  // [heads, length, length]: one number for each query i and key j.
+  // [heads, length, length]: a number for each query and key.
   at::Tensor Of(int64_t length) const;
 
  private:
@@ -28,19 +27,19 @@ class DistanceBias {
   const int64_t longest_;
 };
 
-// The angle by which each position turns a pair of numbers: theta^0, theta^(-2 / head_size), …,
-// each divided by `stretch`. On the device, [head_size / 2].
+// The angle by which each position turns a pair: theta^0, theta^(-2 / head_size), …, each divided
+// by `stretch`. On the device, [head_size / 2].
 at::Tensor RotationFrequencies(double theta, double stretch, int64_t head_size, c10::Device device);
 
-// Positions as rotations: turns each pair of numbers of a query and of a key by an angle that grows
-// with the position. So their product depends on the distance. Plans one batch once, for all its
-// layers. Lives on the lane's thread.
+// Turns each pair of numbers of a query and a key by an angle that grows with the position. So
+// their product depends on the distance. Made for one batch and all layers. Lives on the lane's
+// thread.
 class Rotation {
  public:
-  // Both tensors are on the device.
+  // Both are on the device.
   Rotation(const at::Tensor& positions, const at::Tensor& frequencies);
 
-  // Turns the first `heads` heads of [tokens, all heads] in place.
+  // Works in place, on [tokens, all heads].
   void Turn(const at::Tensor& query_key_value, int64_t heads) const;
 
  private:
@@ -48,29 +47,27 @@ class Rotation {
   at::Tensor sines_;
 };
 
-// Plans the attention of one batch once, for all its layers to compute. If the device has
-// RaggedAttention and the batch is packed, one call computes all rows; otherwise one call computes
-// the rows of each length. Keeps no reference to the batch. Lives on the lane's thread.
+// Plans the attention of one batch for all layers. A packed batch takes one call if RaggedAttention
+// serves it, otherwise one for each length. Keeps no reference to the batch. Lives on the lane's
+// thread.
 class Attention {
  public:
-  // `bias` may be null; it must be null if the sight has a reach or is causal. The tokens' numbers
-  // are of `type`. REQUIRES: RaggedAttention serves a batch that is packed for cuda.
+  // `bias` is null if the sight has a reach or is causal. The tokens' numbers are of `type`.
+  // REQUIRES: RaggedAttention serves a batch that is packed for cuda.
   Attention(const DeviceBatch& batch, const HeadLayout& heads, const DistanceBias* bias,
             const Sight& sight, at::ScalarType type = at::kFloat);
 
-  // Returns [tokens, numbers of all queries] for the tokens' queries, keys and values. Tokens see
-  // the counting tokens of their own row.
+  // [tokens, numbers of all queries]. Tokens see the counting tokens of their row.
   at::Tensor operator()(const at::Tensor& query_key_value) const;
 
  private:
-  // Adjacent queries of a run, and the keys that they may see.
+  // Adjacent queries, and the keys they may see.
   struct Block {
     int64_t first_query = 0;
     int64_t queries = 0;
     int64_t first_key = 0;
     int64_t keys = 0;
-    // Added to the scores, [rows or 1, heads or 1, queries or 1, keys]; undefined: nothing is
-    // added.
+    // Added to the scores, [rows or 1, heads or 1, queries or 1, keys]; undefined: nothing.
     at::Tensor added;
   };
   struct Run {
@@ -79,7 +76,7 @@ class Attention {
   };
   static std::vector<Block> NearBlocks(const TokenRun& run, const at::Tensor& kept, int64_t reach,
                                        c10::Device device);
-  // The keys, or values, repeated for the queries that share them, [rows, queries, length, size].
+  // Repeats keys or values for the queries that share them, [rows, queries, length, size].
   at::Tensor Shared(const at::Tensor& keys) const;
   at::Tensor Compute(const Run& run, const at::Tensor& query_key_value) const;
   void ConvertAdded(at::ScalarType type);

@@ -16,25 +16,19 @@
 
 namespace mpsd {
 
-// Adds vectors for the word, its position and its type, and normalizes after each sum:
+// Normalizes after each sum:
 //
 //   x = norm(word + position + type)
 //   each layer:  x = norm(x + attention(x)),  x = norm(x + down(activation(up(x))))
 //
-// The config covers the families' differences, so no family is named here. Dropout is for training,
-// and left out.
-//
-// Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
-// EncoderModel. Thread-safe, as Encoder says.
+// The config covers the families' differences. Owned by EncoderModel. Thread-safe, as Encoder says.
 class BertEncoder final : public Encoder {
  public:
-  // Takes the tensors out of `weights`, in the type that `weights` hands out; `weights` is not
-  // needed afterwards. A fault stays in `weights`, whose Finish() reports it; the encoder is
-  // unusable then.
+  // A fault stays in `weights`; the encoder is unusable then.
   BertEncoder(const EncoderConfig& config, EncoderWeights* weights);
 
-  // REQUIRES: PackTokens() has made the batch with the same config. So ids, types and positions lie
-  // in the tables, and are not checked again.
+  // REQUIRES: PackTokens() made the batch with the same config, so ids, types and positions lie in
+  // the tables.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 

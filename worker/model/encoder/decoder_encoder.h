@@ -16,26 +16,22 @@
 
 namespace mpsd {
 
-// Normalizes before each step, by mean square. Several queries share a key and a value, and each
-// head's queries and keys are normalized before they are turned:
+// Normalizes before each step, by mean square. Several queries share a key and a value. Each head's
+// queries and keys are normalized before they are turned:
 //
 //   x = word
 //   each layer:  x += attention(norm(x)),  (a, b) = up(norm(x)),  x += down(activation(a) * b)
 //   at last      norm(x)
 //
-// Qwen 3's tokens see only the tokens before them. Gemma 3's tokens see both sides, but in local
-// layers (like ModernBERT's) only near tokens. Gemma 3 scales its words by the root of their size,
-// and normalizes each step's result before adding it.
-//
-// Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
-// EncoderModel. Thread-safe, as Encoder says.
+// Qwen 3's tokens see only tokens before them. Gemma 3's see both sides, but in local layers only
+// near ones. Gemma 3 scales its words by the root of their size, and normalizes each step's result
+// before adding it. Owned by EncoderModel. Thread-safe, as Encoder says.
 class DecoderEncoder final : public Encoder {
  public:
-  // Takes the tensors out of `weights`, which is not needed afterwards. A fault stays in `weights`,
-  // whose Finish() reports it; the encoder is unusable then.
+  // A fault stays in `weights`; the encoder is unusable then.
   DecoderEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
-  // REQUIRES: PackTokens() has made the batch with the same config. So its ids lie in the table.
+  // REQUIRES: PackTokens() made the batch with the same config, so ids lie in the table.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
@@ -51,7 +47,7 @@ class DecoderEncoder final : public Encoder {
     Norm up_norm;
     Linear up;  // to the gate and the gated numbers
     Linear down;
-    std::optional<Norm> made_norm;  // for the result of the gated maps
+    std::optional<Norm> made_norm;  // for the gated maps' result
   };
   bool is_gemma() const { return config_.family == EncoderFamily::kGemma3; }
   Norm TakeNorm(const std::string& name, int64_t size, EncoderWeights* weights) const;
@@ -62,7 +58,7 @@ class DecoderEncoder final : public Encoder {
   const HeadLayout heads_;
   at::Tensor words_;
   at::Tensor wide_frequencies_;
-  at::Tensor near_frequencies_;  // undefined: no layer is local
+  at::Tensor near_frequencies_;  // undefined: none is local
   std::vector<Layer> layers_;
   Norm final_norm_;
 };

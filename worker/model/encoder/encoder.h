@@ -7,18 +7,16 @@
 
 namespace mpsd {
 
-// The layers between a batch's token ids and a head. Made from a folder's weights while a model is
-// loaded; owned by EncoderModel. Constant afterwards, so thread-safe: lanes run it at the same
-// time. Functions may throw what libtorch throws.
+// The layers below a head. Owned by EncoderModel. Constant, so thread-safe: lanes run it at the
+// same time. Functions may throw what libtorch throws.
 class Encoder {
  public:
   virtual ~Encoder() = default;
 
-  // [tokens, hidden]: a vector for each token of the batch, in its order, in the weights' type. On
-  // the device.
+  // [tokens, hidden] in the batch's order and the weights' type, on the device.
   virtual at::Tensor Run(const DeviceBatch& batch) const = 0;
 
-  // Counts the operators of one run.
+  // The operators of one run.
   virtual void Count(Census* census) const = 0;
 };
 

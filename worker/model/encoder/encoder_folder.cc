@@ -22,8 +22,8 @@ constexpr size_t kShownLabels = 8;
 constexpr char kEncoderConfig[] = "config.json";
 constexpr char kTokenizerConfig[] = "tokenizer_config.json";
 
-// The names under which sentence-transformers has saved the settings of its first step. It reads
-// the first file that exists.
+// sentence-transformers' names for the settings of its first step. It reads the first file that
+// exists.
 constexpr const char* kSentenceBertConfigs[] = {
     "sentence_bert_config.json",       "sentence_roberta_config.json",
     "sentence_distilbert_config.json", "sentence_camembert_config.json",
@@ -48,7 +48,7 @@ absl::Status StatusOf(const absl::StatusOr<Value>& result) {
   return result.status();
 }
 
-// The result of `parse` on the file; an error names the file.
+// An error names the file.
 template <typename Parse>
 auto ReadAs(const ModelFolder& source, const std::string& name, const Parse& parse)
     -> decltype(parse(absl::string_view())) {
@@ -84,7 +84,7 @@ absl::Status ReadStep(const ModelFolder& source, const SentenceStep& step, Encod
   return absl::OkStatus();
 }
 
-// Makes a reranker of a model that tells the next word.
+// Turns a model that tells the next word into a reranker.
 absl::Status ReadYesOrNo(EncoderFolder* folder) {
   EncoderConfig* config = &folder->config;
   if (config->family != EncoderFamily::kQwen3 || config->head != HeadKind::kTraining) {
@@ -100,13 +100,12 @@ absl::Status ReadYesOrNo(EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
-// Whether a folder whose files do not tell holds a reranker.
+// Guesses for a folder whose files do not tell.
 bool IsReranker(const ModelFolder& source, ModelTask task) {
   const bool is_named = absl::StrContains(absl::AsciiStrToLower(source.Name()), "reranker");
   return task == ModelTask::kRerank || (task == ModelTask::kAuto && is_named);
 }
 
-// A folder without modules.json.
 absl::Status ReadWithoutSteps(const ModelFolder& source, ModelTask task, EncoderFolder* folder) {
   if (folder->config.head != HeadKind::kTraining) return absl::OkStatus();
   const bool is_chat = folder->config.family == EncoderFamily::kQwen3;
@@ -140,8 +139,7 @@ absl::Status ReadSentenceFiles(const ModelFolder& source, ModelTask task, Encode
   return absl::OkStatus();
 }
 
-// In this file sentence-transformers says how a reranker's scores are made; it takes precedence
-// over config.json.
+// This file takes precedence over config.json.
 absl::Status ReadScore(const ModelFolder& source, EncoderFolder* folder) {
   if (!folder->has_scores()) return absl::OkStatus();
   const auto score = ReadAs(source, "config_sentence_transformers.json", ParseScoreActivation);
@@ -151,15 +149,14 @@ absl::Status ReadScore(const ModelFolder& source, EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
-// Lowers the limit on a row's tokens to what a file says, unless the file's number is larger.
+// A file only lowers the limit.
 void LimitTokens(int64_t tokens, const std::string& file, EncoderFolder* folder) {
   if (tokens == 0 || tokens > folder->max_tokens) return;
   folder->max_tokens = tokens;
   folder->max_tokens_file = file;
 }
 
-// The first of these files that exists sets the limit; if it gives none, tokenizer_config.json
-// does.
+// The first file that exists sets the limit, otherwise tokenizer_config.json.
 absl::Status ReadToldTokens(const ModelFolder& source, EncoderFolder* folder) {
   for (const char* name : kSentenceBertConfigs) {
     const auto told = ReadAs(source, name, ParseMaxTokens);
@@ -176,7 +173,6 @@ absl::Status ReadToldTokens(const ModelFolder& source, EncoderFolder* folder) {
   return absl::OkStatus();
 }
 
-// The longest row with which a folder is served, unless the order says otherwise.
 absl::Status ReadMaxTokens(const ModelFolder& source, EncoderFolder* folder) {
   folder->max_tokens = kUsualMaxTokens;
   LimitTokens(folder->config.max_tokens(), kEncoderConfig, folder);
@@ -220,7 +216,7 @@ std::string TailText(const EncoderFolder& folder) {
   return text;
 }
 
-// How many labels the weights of a classifier have; 0 if they do not tell.
+// 0 if the weights do not tell.
 int64_t LabelsOf(const StoredTensors& weights, EncoderFamily family) {
   const auto found = weights.find(absl::StrCat(NamesOf(family).head_output, ".weight"));
   if (found == weights.end() || found->second.shape.size() != 2) return 0;

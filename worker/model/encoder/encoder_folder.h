@@ -14,7 +14,7 @@
 //   an embedder                input_ids, attention_mask,          sentence_embedding
 //   a classifier or reranker   token_type_ids (may be left out)    logits, scores
 //
-// Knows no libtorch, so it is tested without one. The files are untrusted.
+// Knows no libtorch. The files are untrusted.
 #pragma once
 
 #include <cstdint>
@@ -31,61 +31,57 @@
 
 namespace mpsd {
 
-// The most tokens in a row if neither a file nor the order's padding gives a number.
+// Tokens of a row, if neither a file nor the order's padding says.
 inline constexpr int64_t kUsualMaxTokens = 8192;
 
-// A step behind the pooling: a linear map, or a division by the vector's length.
+// A linear map, or a division by the vector's length.
 struct SentenceTail {
   bool is_dense = false;  // true: linear map; false: division
   DenseConfig dense;
 };
 
-// Plain data, constant once read.
+// Constant once read.
 struct EncoderFolder {
   EncoderConfig config;
-  Pooling pooling = Pooling::kMean;  // how an embedder pools
-  bool pooling_is_told = false;    // a file names the pooling; otherwise it is the mean by default
+  Pooling pooling = Pooling::kMean;
+  bool pooling_is_told = false;    // a file names the pooling
   std::vector<SentenceTail> tail;  // an embedder's steps, in order
   int64_t max_tokens = 0;          // longest row, unless the order pads otherwise
-  std::string max_tokens_file;  // file that sets max_tokens; empty: none, so kUsualMaxTokens holds
+  std::string max_tokens_file;     // file that sets max_tokens; empty: kUsualMaxTokens holds
 
   bool is_classifier() const { return config.head == HeadKind::kClassifier; }
 
-  // Whether answers are scores, not vectors.
+  // Answers are scores, not vectors.
   bool has_scores() const { return is_classifier() || config.head == HeadKind::kYesOrNo; }
 
-  // How many numbers an answer has: those in the embedding, or one for each label.
+  // An answer has so many numbers: those of the embedding, or one for each label.
   int64_t width() const;
 };
 
-// Reads the files of `source`. A folder without modules.json pools by the mean and does not
-// normalize.
+// Without modules.json a folder pools by the mean and does not normalize.
 //
 // Qwen3-Reranker was published without modules.json, as a chat model. Such a folder is a reranker
-// if `task` says so, or if its own name or the model's at the hub has the word "reranker".
+// if `task` says so, or if its name or the model's at the hub has the word "reranker".
 //
-// A classifier whose config.json tells no number of labels has `labels` of them. If that is 0, a
-// reranker by its name or the task has one, and any other two.
+// A classifier whose config.json tells no number of labels has `labels`. If that is 0, a reranker
+// by name or task has one, any other two.
 //
-// INVALID_ARGUMENT names the file, and what in it is missing, malformed or unknown.
-// NOT_FOUND and PERMISSION_DENIED name a file that is missing or cannot be read.
+// INVALID_ARGUMENT names the file and its fault. NOT_FOUND and PERMISSION_DENIED name a file.
 absl::StatusOr<EncoderFolder> ReadEncoderFolder(const ModelFolder& source,
                                                 ModelTask task = ModelTask::kAuto,
                                                 int64_t labels = 0);
 
-// The same, but the weights tell the number of labels where config.json does not. If they cannot be
-// read, they tell nothing: whoever loads them meets the fault.
+// The weights tell the number of labels where config.json does not. Faults of weights are ignored:
+// loading meets them.
 absl::StatusOr<EncoderFolder> ReadFolderAndWeights(const ModelFolder& source,
                                                    ModelTask task = ModelTask::kAuto);
 
-// The spec of such a folder: rows of tokens, padded to 16, 32, 64, … up to the longest row, at most
-// 32 rows a batch. The order may give other padding or another batch size. INVALID_ARGUMENT if the
-// order gives inputs or outputs, which the folder already fixes, or a bucket beyond the model's
-// positions. Pure.
+// Rows of tokens, padded to 16, 32, 64, … up to the longest row, at most 32 a batch, unless the
+// order says otherwise. INVALID_ARGUMENT if the order gives inputs, outputs, or a bucket beyond the
+// model's positions. Pure.
 absl::StatusOr<ModelSpec> EncoderSpec(const LoadOrder& order, const EncoderFolder& folder);
 
-// Facts about such a folder, for people: family, task, pooling, sizes, words, and the longest row
-// by the spec's padding, with the file that sets it. Pure.
+// For people. Pure.
 std::vector<ModelFact> FactsOf(const EncoderFolder& folder, const ModelSpec& spec);
 
 }  // namespace mpsd

@@ -17,9 +17,9 @@
 namespace mpsd {
 namespace {
 
-constexpr double kShortest = 1e-12;  // a shorter vector is divided by this
+constexpr double kShortest = 1e-12;  // shorter vectors are divided by this
 
-// 1 for a token of the run that counts, otherwise 0, [rows, length, 1]; undefined if all count.
+// A counting token gets 1, another one 0, [rows, length, 1]; undefined if all count.
 at::Tensor KeptOf(const TokenBatch& batch, const TokenRun& run, c10::Device device) {
   if (batch.kept.empty()) return {};
   const char* kept = batch.kept.data() + run.first;
@@ -38,8 +38,8 @@ at::Tensor LargestOfRun(const at::Tensor& run, const at::Tensor& kept) {
   return run.masked_fill(kept == 0, -std::numeric_limits<float>::infinity()).amax(1);
 }
 
-// One vector for each row, in the request's order. `reduce` makes the rows' vectors from a run's
-// tokens, [rows, length, hidden]. Takes as much memory as the tokens, whatever the number of rows.
+// The result is in the request's order. `reduce` takes a run's [rows, length, hidden]. Takes as
+// much memory as the tokens.
 at::Tensor OfEachRow(const at::Tensor& tokens, const DeviceBatch& batch,
                      at::Tensor (*reduce)(const at::Tensor& run, const at::Tensor& kept)) {
   std::vector<at::Tensor> runs;
@@ -51,7 +51,7 @@ at::Tensor OfEachRow(const at::Tensor& tokens, const DeviceBatch& batch,
   return at::cat(runs).index_select(0, batch.places());
 }
 
-// The same by one call, for devices on which each call is a launch.
+// Needs one call, for devices on which a call is a launch.
 at::Tensor OfEachRowAtOnce(const at::Tensor& tokens, const DeviceBatch& batch, const char* reduce) {
   return at::segment_reduce(tokens, reduce, /*lengths=*/std::nullopt, /*indices=*/std::nullopt,
                             batch.starts(), /*axis=*/0, /*unsafe=*/true)
@@ -129,7 +129,7 @@ absl::StatusOr<std::unique_ptr<EncoderHead>> SentenceHead::Load(const ModelFolde
                              "vocab_projector.", "head.", "decoder."}) {
       weights->IgnoreWhole(name);
     }
-    // A second head, for token weights, which GTE folders name beside the model.
+    // GTE folders name a second head, for token weights.
     if (folder.config.family == EncoderFamily::kNewGte) weights->IgnoreWhole("classifier.");
   }
   return head;

@@ -16,24 +16,23 @@
 
 namespace mpsd {
 
-// The part of a model above its encoder. Made while a model is loaded; owned by EncoderModel.
-// Constant afterwards, so thread-safe. Functions may throw what libtorch throws.
+// The part above the encoder. Owned by EncoderModel. Constant, so thread-safe. Functions may throw
+// what libtorch throws.
 class EncoderHead {
  public:
   virtual ~EncoderHead() = default;
 
-  // The outputs of the spec in its order, each with one row for each row of the batch. The
-  // encoder's result is `tokens`, [tokens, hidden], and the caller gives it up.
+  // The spec's outputs in order, each with a row for each row of the batch. `tokens`, [tokens,
+  // hidden], is the caller's no more.
   virtual std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const = 0;
 };
 
-// The pooled vector of a row, through the maps behind the pooling. A row without a counting token
-// gives zeros. Thread-safe.
+// The pooled vector, through the maps behind. A row without a counting token gives zeros.
+// Thread-safe.
 class SentenceHead final : public EncoderHead {
  public:
-  // `source` is the folder, where the weights of dense maps lie in folders of their own. The
-  // encoder's pooler, if any, is not part of the answer. INVALID_ARGUMENT and NOT_FOUND name a file
-  // of a dense map and its fault; faults of `weights` stay in `weights`.
+  // Dense maps have folders of their own in `source`. The encoder's pooler is no part of the
+  // answer. INVALID_ARGUMENT and NOT_FOUND name a dense map's file; faults of `weights` stay there.
   static absl::StatusOr<std::unique_ptr<EncoderHead>> Load(const ModelFolder& source,
                                                            const EncoderFolder& folder,
                                                            EncoderWeights* weights,
@@ -43,7 +42,7 @@ class SentenceHead final : public EncoderHead {
 
  private:
   struct Step {
-    bool is_dense = false;  // true: a dense map; false: normalizes
+    bool is_dense = false;  // false: normalizes
     Linear dense;
     Activation activation = Activation::kIdentity;
   };
@@ -53,11 +52,11 @@ class SentenceHead final : public EncoderHead {
   std::vector<Step> steps_;
 };
 
-// The logits of a row, one for each label, from its first token or the mean of all tokens, and the
-// scores computed from the logits. Thread-safe.
+// Logits, one for each label, from the first token or the mean of all, and their scores.
+// Thread-safe.
 class ClassifierHead final : public EncoderHead {
  public:
-  // Faults of `weights` stay in `weights`.
+  // Faults stay in `weights`.
   ClassifierHead(const EncoderConfig& config, EncoderWeights* weights);
 
   std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const override;
@@ -71,19 +70,18 @@ class ClassifierHead final : public EncoderHead {
   Linear output_;
 };
 
-// The score of a row by its last token: how much larger the logit of "yes" is than the one of "no",
-// and the score that follows from it. By a sigmoid that is the likelihood of "yes" among the two.
-// Only two rows of the head for words are in memory. Thread-safe.
+// The last token's logit of "yes" less the one of "no", and its score. By a sigmoid the score is
+// the likelihood of "yes" among the two. Holds two rows of the head for words. Thread-safe.
 class YesOrNoHead final : public EncoderHead {
  public:
-  // Faults of `weights` stay in `weights`.
+  // Faults stay in `weights`.
   YesOrNoHead(const EncoderConfig& config, EncoderWeights* weights);
 
   std::vector<at::Tensor> Run(at::Tensor tokens, const DeviceBatch& batch) const override;
 
  private:
   const Activation score_;
-  at::Tensor difference_;  // between the two words, [hidden, 1]
+  at::Tensor difference_;  // between both words, [hidden, 1]
 };
 
 }  // namespace mpsd

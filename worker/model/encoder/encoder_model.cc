@@ -30,11 +30,10 @@ namespace {
 
 // The usual length of a text.
 constexpr int64_t kUsualTokens = 64;
-// With more tokens the device is full, and a plain run hides its launches.
+// With more tokens a plain run hides its launches.
 constexpr int64_t kMostRecordedTokens = 8192;
 
-// Runs an Encoder and its head. Owned by the worker's main. Thread-safe after loading: it keeps
-// nothing between runs.
+// Owned by the worker's main. Thread-safe: keeps nothing between runs.
 class EncoderModel final : public TorchModel {
  public:
   EncoderModel(ModelSpec spec, EncoderFolder folder, TokenLayout layout, EncoderParts parts,
@@ -44,13 +43,12 @@ class EncoderModel final : public TorchModel {
         layout_(layout),
         parts_(std::move(parts)) {}
 
-  // If the order names no precision, the weights become float.
   Precision precision() const override {
     const Precision told = TorchModel::precision();
     return told == Precision::kAsSaved ? Precision::kFp32 : told;
   }
-  // On cpu its lanes share the weights alone, and libtorch's operators there bear any threads. The
-  // comparison would take seconds of each start.
+  // On cpu libtorch's operators bear any threads, and the comparison would take seconds of each
+  // start.
   bool wants_self_check() const override {
     return device() != "cpu" && TorchModel::wants_self_check();
   }
@@ -66,8 +64,7 @@ class EncoderModel final : public TorchModel {
 
   std::vector<c10::Storage> Weights() const override { return parts_.weights; }
 
-  // A record has room for a number of tokens, in rows of any lengths: it reads the numbers that
-  // NumbersOf() wrote.
+  // A record has room for a number of tokens, in rows of any lengths (NumbersOf()).
   bool can_compute() const override {
     return layout_ == TokenLayout::kPacked && runtime().device().is_cuda();
   }
@@ -80,7 +77,7 @@ class EncoderModel final : public TorchModel {
                                   const RecordedBatch& record) const override;
 
   std::vector<at::Tensor> OutputsOf(const DeviceBatch& batch) const;
-  int64_t longest() const;  // the most tokens in a row that a record answers
+  int64_t longest() const;  // tokens in a row that a record answers
 
   const EncoderFolder folder_;
   const TokenLayout layout_;
@@ -110,7 +107,7 @@ absl::Status CheckLengths(absl::Span<const InputTensor> inputs) {
   return absl::OkStatus();
 }
 
-// The ranges of token ids, of a mask without holes, which some families refuse, and of token types.
+// Token ids; a mask without holes, which some families refuse; token types.
 std::pair<int64_t, int64_t> EncoderModel::trial_range(size_t input) const {
   if (input == 0) return {0, folder_.config.vocabulary_size - 1};
   if (input == 1) return {1, 1};
@@ -130,7 +127,6 @@ absl::Status EncoderModel::Forward(absl::Span<const InputTensor> inputs, uint32_
   return absl::OkStatus();
 }
 
-// The head costs little, and computes in float.
 std::vector<at::Tensor> EncoderModel::OutputsOf(const DeviceBatch& batch) const {
   return parts_.head->Run(parts_.encoder->Run(batch).to(at::kFloat), batch);
 }
@@ -139,8 +135,7 @@ int64_t EncoderModel::longest() const {
   return std::min(folder_.config.max_tokens(), spec().pad.front().buckets.back());
 }
 
-// Up to kUsualTokens tokens in one row, then more rows of that length; beyond the largest batch,
-// longer rows.
+// Rows get up to kUsualTokens, then there are more rows; beyond the largest batch, rows get longer.
 std::vector<TrialShape> EncoderModel::record_shapes() const {
   const std::vector<int64_t>& lengths = spec().pad.front().buckets;
   size_t usual = 0;
@@ -185,7 +180,7 @@ absl::StatusOr<RecordedBatch> EncoderModel::BeginRecord(absl::Span<const InputTe
   return record;
 }
 
-// Forward() takes batches with failing rows, or rows without a counting token.
+// Forward() takes failing rows, and rows without a counting token.
 absl::StatusOr<bool> EncoderModel::FillRecord(absl::Span<const InputTensor> inputs,
                                               const RecordedBatch& record) const {
   const TokenBatch batch = PackTokens(folder_.config, InputsOf(inputs), layout_);
@@ -207,8 +202,7 @@ absl::Status CheckFolder(const LoadOrder& order) {
       absl::StrCat("model '", order.model, "': there is no folder '", order.path, "'"));
 }
 
-// Packed if the encoder can compute packed rows. Trying it is necessary, because some kernels for
-// it need a newer device than the others.
+// Packed if the device can, which a trial tells: some kernels need a newer device.
 TokenLayout LayoutOf(const EncoderConfig& config, const Encoder& encoder, c10::Device device,
                      at::ScalarType type) {
   if (device.is_cpu()) return TokenLayout::kPacked;

@@ -3,7 +3,7 @@
 namespace mpsd {
 namespace {
 
-// The names of BERT's layers, which RoBERTa and related families kept.
+// RoBERTa and related families kept BERT's.
 #define MPSD_BERT_LAYER                                                                  \
   "encoder.layer", "attention.self.query", "attention.self.key", "attention.self.value", \
       "attention.output.dense", "attention.output.LayerNorm", "intermediate.dense",      \
@@ -23,7 +23,7 @@ constexpr EncoderNames kMpnet = {
     "attention.attn.v", "attention.attn.o", "attention.LayerNorm", "intermediate.dense",
     "output.dense",     "output.LayerNorm", "classifier.dense",    "classifier.out_proj"};
 
-// ModernBertEncoder itself names the layers.
+// ModernBertEncoder names the layers.
 constexpr EncoderNames kModernBert = {"model.", "", "", "", "",           "",
                                       "",       "", "", "", "head.dense", "classifier"};
 
@@ -32,7 +32,7 @@ constexpr EncoderNames kNomicBert = {
     "attn.out_proj", "norm1",          "mlp.fc11",  "mlp.fc2", "norm2",
     "pooler.dense",  "classifier",     "emb_ln",    "mlp.fc12"};
 
-// The names of GTE's layers, which stayed the same when its model_type changed.
+// They stayed when GTE's model_type changed.
 #define MPSD_GTE_LAYER                                                          \
   "encoder.layer", "attention.qkv_proj", "", "", "attention.o_proj", "attn_ln", \
       "mlp.up_gate_proj", "mlp.down_proj", "mlp_ln", "pooler.dense", "classifier"
@@ -41,7 +41,7 @@ constexpr EncoderNames kNewGte = {"new.", MPSD_GTE_LAYER};
 constexpr EncoderNames kGte = {"gte.", MPSD_GTE_LAYER};
 #undef MPSD_GTE_LAYER
 
-// DecoderEncoder itself names the layers of both families.
+// DecoderEncoder names the layers.
 constexpr EncoderNames kDecoder = {"model.", "", "", "", "", "", "", "", "", "", "", ""};
 
 }  // namespace

@@ -5,9 +5,8 @@
 
 namespace mpsd {
 
-// Names without the prefix, and without the ".weight" or ".bias" at the end. A layer's names follow
-// "LAYERS.NUMBER.". A name is empty if the family's layers have different parts. Key and value are
-// empty if `query` holds all three. Constant.
+// Names are without ".weight" and ".bias". A layer's names follow "LAYERS.NUMBER.". A name is empty
+// if the family has no such part. Key and value are empty if `query` holds all three. Constant.
 struct EncoderNames {
   const char* prefix;  // before the encoder's names if a head was saved beside it
   const char* layers;
@@ -19,10 +18,10 @@ struct EncoderNames {
   const char* up;
   const char* down;
   const char* output_norm;
-  const char* head_dense;  // a classifier's; with the prefix if it begins with "pooler"
+  const char* head_dense;  // with the prefix if it begins with "pooler"
   const char* head_output;
   const char* embedding_norm = "embeddings.LayerNorm";
-  const char* gate = "";  // a gated layer's; empty if `up` holds both, the gate second
+  const char* gate = "";  // empty: `up` holds both, the gate second
 };
 
 const EncoderNames& NamesOf(EncoderFamily family);

@@ -16,7 +16,7 @@
 
 namespace mpsd {
 
-// Made while a model is loaded; owned by EncoderModel. Thread-safe, as its parts are.
+// Owned by EncoderModel. Thread-safe, as its parts are.
 struct EncoderParts {
   std::unique_ptr<const Encoder> encoder;
   std::unique_ptr<const EncoderHead> head;
@@ -24,10 +24,9 @@ struct EncoderParts {
   std::vector<c10::Storage> weights;  // on the device
 };
 
-// Loads the parts from the weights in the folder `source`; `folder` has its small files. The
-// family's layers hold numbers of `type` and multiply by `products`. The head holds floats and
-// multiplies by libtorch. INVALID_ARGUMENT and NOT_FOUND name the file or the tensor at fault. May
-// throw what libtorch throws.
+// `folder` has the small files of `source`. Layers hold `type` and multiply by `products`; the head
+// holds floats and multiplies by libtorch. INVALID_ARGUMENT and NOT_FOUND name the file or tensor.
+// May throw what libtorch throws.
 absl::StatusOr<EncoderParts> LoadEncoderParts(const ModelFolder& source,
                                               const EncoderFolder& folder, at::ScalarType type,
                                               Products products, c10::Device device);

@@ -13,7 +13,7 @@
 namespace mpsd {
 namespace {
 
-// The map to gate and value, for a file that has both in one tensor, the value first.
+// A file may have both in one tensor, the value first.
 Linear TakeValueAndGate(const std::string& name, const EncoderConfig& config,
                         EncoderWeights* weights) {
   const int64_t inner = config.intermediate_size;

@@ -19,19 +19,13 @@ namespace mpsd {
 //   each layer:  x = norm(x + attention(x))
 //                (a, b) = up(x),  x = norm(x + down(activation(a) * b))
 //
-// The two families differ only in their files. The config and the weights' reader handle the
-// differences, so one class runs both.
-//
-// Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
-// EncoderModel. Thread-safe, as Encoder says.
+// The two families differ only in their files. Owned by EncoderModel. Thread-safe, as Encoder says.
 class GatedBertEncoder final : public Encoder {
  public:
-  // Takes the tensors out of `weights`, which is not needed afterwards. A fault stays in `weights`,
-  // whose Finish() reports it; the encoder is unusable then.
+  // A fault stays in `weights`; the encoder is unusable then.
   GatedBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
-  // Returns a vector for each token of the batch.
-  // REQUIRES: PackTokens() has made the batch with the same config. So its ids lie in the tables.
+  // REQUIRES: PackTokens() made the batch with the same config, so ids lie in the tables.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 
@@ -49,7 +43,7 @@ class GatedBertEncoder final : public Encoder {
 
   const EncoderConfig config_;
   at::Tensor words_;
-  at::Tensor types_;  // undefined: the model has none
+  at::Tensor types_;  // undefined: none
   at::Tensor frequencies_;
   Norm embedding_norm_;
   std::vector<Layer> layers_;

@@ -6,8 +6,7 @@
 
 namespace mpsd {
 
-// The order of a token's numbers in a row: [heads, size], the queries, then the keys, then the
-// values. Plain data.
+// A token's numbers are [heads, size]: queries, then keys, then values. Plain data.
 struct HeadLayout {
   int64_t queries = 0;
   int64_t keys = 0;        // also of values; divides `queries`: neighbours share a key
@@ -16,7 +15,6 @@ struct HeadLayout {
   int64_t turned() const { return queries + keys; }
   int64_t all() const { return queries + 2 * keys; }
 
-  // In the form that libtorch's functions take.
   std::optional<double> scale() const {
     return score_scale > 0 ? std::optional(score_scale) : std::nullopt;
   }
@@ -25,7 +23,7 @@ struct HeadLayout {
 // The tokens of its row that a token sees. Plain data.
 struct Sight {
   int64_t reach = 0;       // above 0: only this many to each side
-  bool is_causal = false;  // only itself and the tokens before it; excludes a reach
+  bool is_causal = false;  // only itself and tokens before it; excludes a reach
 };
 
 }  // namespace mpsd

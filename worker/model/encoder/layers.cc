@@ -22,9 +22,8 @@
 namespace mpsd {
 namespace {
 
-// On a cpu oneDNN computes it. oneDNN makes code for each number of rows that it meets and keeps
-// the last 1,024: some 50 MiB, made anew for most batches. With blocks it meets few numbers of
-// rows.
+// On a cpu oneDNN keeps code for the last 1,024 numbers of rows, some 50 MiB. With blocks oneDNN
+// meets few numbers of rows.
 at::Tensor Gelu(at::Tensor x) {
   if (!x.is_cpu() || x.size(0) <= kGeluRows) return at::gelu_(x);
   for (int64_t first = 0; first < x.size(0); first += kGeluRows) {
@@ -128,7 +127,7 @@ Norm Norm::TakeOfSquares(EncoderWeights* weights, const std::string& name, int64
 
 at::Tensor Norm::operator()(const at::Tensor& x) const {
   if (is_of_squares_) {
-    // It needs one type for both, and rounds once at its end.
+    // at::rms_norm needs one type for both.
     const at::ScalarType type = weight_.scalar_type();
     return at::rms_norm(x.to(type), weight_.sizes(), weight_, epsilon_).to(x.scalar_type());
   }

@@ -1,4 +1,4 @@
-// layers: the two kinds of map in an encoder, linear maps and norms, with their weights.
+// layers: linear maps and norms, with their weights.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,26 @@
 
 namespace mpsd {
 
-// x W + b for rows of x. The weights lie as the product reads them: in panels if these are faster
-// (as EncoderWeights::products() says), otherwise as K × N. In libtorch K × N is 8 % faster than
-// the file's N × K at 16 rows, and as fast at many rows. Constant after construction, so
-// thread-safe.
+// x W + b for rows of x. W lies in panels if EncoderWeights::products() says so, otherwise as K ×
+// N: in libtorch 8 % faster than the file's N × K at 16 rows. Constant, so thread-safe.
 class Linear {
  public:
   Linear() = default;
 
-  // Made from a weight [to, from] and a bias [to] in the type that `weights` hands out.
+  // The weight is [to, from], the bias [to].
   Linear(EncoderWeights* weights, const at::Tensor& weight, at::Tensor bias);
 
-  // Takes the encoder's NAME.weight and NAME.bias; with `whole`, tensors outside the encoder.
+  // Takes NAME.weight and NAME.bias; with `whole`, outside the encoder.
   static Linear Take(EncoderWeights* weights, const std::string& name, int64_t from, int64_t to,
                      bool whole = false, bool has_bias = true);
 
-  // Takes several maps of the same rows as one, whose results lie side by side. Each part is the
-  // encoder's NAME.weight and NAME.bias for a name, with the width of its result.
+  // Takes several maps of the same rows as one, with results side by side. A part has a name and
+  // the width of its result.
   static Linear TakeJoined(EncoderWeights* weights, int64_t from,
                            const std::vector<std::pair<std::string, int64_t>>& parts,
                            bool has_bias = true);
 
-  // Returns a new tensor, [rows, to].
+  // A new tensor, [rows, to].
   at::Tensor operator()(const at::Tensor& x) const;
 
  private:
@@ -47,23 +45,21 @@ class Linear {
   std::unique_ptr<const Int8Panels> int8_panels_;
 };
 
-// Brings each row of x to mean 0 and variance 1, then scales and shifts it. A norm of squares
-// brings the row to a mean square of 1, then scales it. Constant after construction, so
-// thread-safe.
+// Brings each row to mean 0 and variance 1, then scales and shifts it. A norm of squares brings the
+// row to a mean square of 1, then scales it. Constant, so thread-safe.
 class Norm {
  public:
   Norm() = default;
 
-  // Takes the encoder's NAME.weight and NAME.bias; with `whole`, tensors outside the encoder.
+  // As Linear::Take().
   static Norm Take(EncoderWeights* weights, const std::string& name, int64_t size, double epsilon,
                    bool whole = false, bool has_bias = true);
 
-  // Takes the encoder's NAME.weight for a norm of squares. With `counts_from_one` the file holds
-  // the scale minus 1, and the scale is kept in float.
+  // With `counts_from_one` the file holds the scale minus 1, and the scale is kept in float.
   static Norm TakeOfSquares(EncoderWeights* weights, const std::string& name, int64_t size,
                             double epsilon, bool counts_from_one);
 
-  // Returns a new tensor of x's shape and type.
+  // A new tensor of x's shape and type.
   at::Tensor operator()(const at::Tensor& x) const;
 
  private:
@@ -73,14 +69,13 @@ class Norm {
   bool is_of_squares_ = false;
 };
 
-// The most rows for which a cpu computes a gelu in one piece.
+// For more rows a cpu computes a gelu in blocks.
 inline constexpr int64_t kGeluRows = 128;
 
-// Applies the activation to each element, or for a softmax to each row. May write to `x`, which the
-// caller gives up.
+// A softmax works on each row, others on each element. May write to `x`.
 at::Tensor Activate(Activation activation, at::Tensor x);
 
-// The second half of each row of x, times the activation of the first half.
+// The second half of each row, times the activation of the first half.
 at::Tensor ActivateGate(Activation activation, const at::Tensor& x);
 
 }  // namespace mpsd

@@ -15,26 +15,21 @@
 
 namespace mpsd {
 
-// Normalizes before each step; the sums themselves are not normalized. Positions are rotations.
-// Most layers are local: their tokens see only near tokens:
+// Normalizes before each step. Positions are rotations. Most layers are local: their tokens see
+// only near tokens:
 //
 //   x = norm(word)
 //   each layer:  x += attention(norm(x)),  (a, b) = up(norm(x)),  x += down(activation(a) * b)
 //   at last      norm(x)
 //
-// The first layer's attention has no norm of its own. The config (RotaryConfig) says which layers
-// are local, how far their tokens see, and the two angles of rotation. A batch plans both kinds of
-// attention and of rotation once, for all layers.
-//
-// Made by LoadEncoder() on the worker's main thread, where libtorch may throw; owned by the
-// EncoderModel. Thread-safe, as Encoder says.
+// The first layer's attention has no norm. RotaryConfig says which layers are local, and both
+// kinds' angles. Owned by EncoderModel. Thread-safe, as Encoder says.
 class ModernBertEncoder final : public Encoder {
  public:
-  // Takes the tensors out of `weights`, which is not needed afterwards. A fault stays in `weights`,
-  // whose Finish() reports it; the encoder is unusable then.
+  // A fault stays in `weights`; the encoder is unusable then.
   ModernBertEncoder(const EncoderConfig& config, EncoderWeights* weights, c10::Device device);
 
-  // REQUIRES: PackTokens() has made the batch with the same config. So its ids lie in the table.
+  // REQUIRES: PackTokens() made the batch with the same config, so ids lie in the table.
   at::Tensor Run(const DeviceBatch& batch) const override;
   void Count(Census* census) const override;
 

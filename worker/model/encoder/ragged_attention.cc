@@ -58,7 +58,7 @@ at::Tensor RaggedAttention::Efficient(const at::Tensor& queries, const at::Tenso
       /*compute_log_sumexp=*/false, heads_.scale()));
 }
 
-// The keys, or values, repeated for the queries that share them.
+// Repeats keys or values for the queries that share them.
 at::Tensor RaggedAttention::Shared(const at::Tensor& keys) const {
   if (heads_.keys == heads_.queries) return keys;
   return keys.repeat_interleave(heads_.queries / heads_.keys, 1);

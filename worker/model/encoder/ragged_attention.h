@@ -10,21 +10,19 @@
 
 namespace mpsd {
 
-// CUDA's kernels take the tokens of all rows one after another, and where each row starts. So a
-// batch of texts of any lengths costs what its tokens cost, and no more launches than one text:
+// CUDA's kernels take the tokens of all rows one after another, and where each row starts. So any
+// batch costs what its tokens cost, and as many launches as one text:
 //
 //   type            kernels             take
 //   FP16, BF16      flash attention     every sight; heads of 8, 16, … 256 numbers
 //   FP32            memory-efficient    every sight but one with a reach; all heads
 //
-// Neither kernel takes numbers to add to the scores, which MPNet has. Batches that no kernel takes
-// are padded (TokenLayout::kPadded). Plans one batch once, for all its layers. Lives on the lane's
-// thread.
+// Neither kernel takes numbers to add to the scores, which MPNet has. Other batches are padded
+// (TokenLayout::kPadded). Made for one batch and all layers. Lives on the lane's thread.
 class RaggedAttention {
  public:
-  // Whether a device of this kind can compute this family's attention in this type by one call. The
-  // device may still be too old, because flash attention needs a newer one than the other kernel.
-  // Pure.
+  // Whether devices of this kind can compute it in one call. A device may still be too old for
+  // flash attention. Pure.
   static bool Serves(const EncoderConfig& config, c10::Device device, at::ScalarType type);
 
   // REQUIRES: DeviceBatch::is_ragged().

@@ -13,7 +13,6 @@
 namespace mpsd {
 namespace {
 
-// The inputs of a tile, and the place for its sums.
 struct TileOfFloats {
   const float* x = nullptr;
   int64_t from = 0;
@@ -21,9 +20,8 @@ struct TileOfFloats {
   const float* bias = nullptr;
   float* y = nullptr;
   int64_t stride = 0;  // numbers in a row of y
-  // The tile's part of the next panel, fetched meanwhile: one line for every `next_every` lines of
-  // its own. Otherwise the first tile of a panel would wait for memory, and the others would leave
-  // memory idle.
+  // The next panel's part, one line for every `next_every` of this one. Otherwise a panel's first
+  // tile would wait for memory, and the others leave memory idle.
   const PanelLine<float>* next = nullptr;
   int64_t next_every = 1;
 };

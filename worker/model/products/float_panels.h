@@ -1,12 +1,9 @@
 // FloatPanels: x W + b in float, for processors on which libtorch's product is slow.
 //
-// libtorch stores a matrix as [to, from]. It is copied once into panels, and each product reads
-// only those:
-//
 //   weight, bias ── PackPanels ─▶ lines, padded bias ── LentFloatPanels::Multiply ─▶ y
 //
-// The lines belong to a FloatPanels, or to the caller of PackPanels(): a TorchScript graph keeps
-// them as a constant (worker/model/torchscript/panel_linear.h).
+// A FloatPanels owns its lines; a TorchScript graph keeps them as a constant
+// (worker/model/torchscript/panel_linear.h).
 #pragma once
 
 #include <cstdint>
@@ -16,38 +13,33 @@
 
 namespace mpsd {
 
-// A matrix in panels, with its bias, in memory that the caller owns. A value; thread-safe while
-// nobody writes to that memory.
+// The caller owns the memory. A value; thread-safe while nobody writes there.
 struct LentFloatPanels {
   const PanelLine<float>* lines = nullptr;  // [PanelCount(to)][from]
   const float* bias = nullptr;              // as wide as the panels
   int64_t to = 0;
   int64_t from = 0;
 
-  // y [rows, to] = x [rows, from] W + b. Each number is summed in one order, whatever the number of
-  // rows and threads, so a row has the same answer alone and beside others. Runs on at most
-  // `threads` threads. REQUIRES: HasPanelProducts().
+  // y [rows, to] = x [rows, from] W + b. Sums have one order, so a row has the same answer alone
+  // and beside others, with any number of threads. REQUIRES: HasPanelProducts().
   void Multiply(const float* x, int64_t rows, int threads, float* y) const;
 
  private:
-  // The columns of one panel, for `rows` rows.
   void MultiplyPanel(int64_t panel, const float* x, int64_t rows, float* y) const;
 };
 
-// Writes a weight [to, from] and a bias [to] to PanelCount(to) * from lines, and to PanelCount(to)
-// * kPanelColumns numbers. Places beyond the matrix become 0. Pure except for that memory.
+// Writes a weight [to, from] and a bias [to] to PanelCount(to) * from lines and PanelCount(to) *
+// kPanelColumns numbers. Places beyond the matrix become 0. Pure except for that memory.
 void PackPanels(const float* weight, const float* bias, int64_t to, int64_t from,
                 PanelLine<float>* lines, float* padded_bias);
 
-// A matrix in panels, with its bias. Takes as much memory as the matrix. Constant after
-// construction, so thread-safe.
+// Constant, so thread-safe.
 class FloatPanels {
  public:
-  // Whether panels are faster here than libtorch: HasPanelProducts() and not HasWiderProducts().
-  // Decision 0037 has the figures.
+  // Whether panels are faster than libtorch here (decision 0037).
   static bool Pay();
 
-  // Packs a file's weight [to, from] and bias [to].
+  // The weight is [to, from], the bias [to].
   FloatPanels(const float* weight, const float* bias, int64_t to, int64_t from);
 
   // As LentFloatPanels::Multiply().

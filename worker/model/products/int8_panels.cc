@@ -24,7 +24,6 @@ float LargestOfRow(int64_t from) {
   return static_cast<float>(std::min<int64_t>(fitting, std::numeric_limits<int16_t>::max()));
 }
 
-// The inputs of a tile, and the place for its sums.
 struct TileOfInts {
   const int16_t* x = nullptr;
   int64_t stride = 0;  // numbers in a row of x
@@ -44,7 +43,7 @@ __attribute__((target("avx2,fma"))) void SumInts(const TileOfInts& tile) {
   __m256i right[kRows];
 #pragma GCC unroll 8
   for (int row = 0; row < kRows; ++row) left[row] = right[row] = _mm256_setzero_si256();
-  // Two rows of W in each step: with more, the sums would not stay in registers.
+  // With more than two rows of W in a step, the sums would not stay in registers.
   const int8_t* numbers = tile.lines->numbers;
   const int8_t* const end = numbers + tile.depth * PanelLine<int8_t>::kCount;
   const int16_t* two = tile.x;
@@ -69,7 +68,7 @@ __attribute__((target("avx2,fma"))) void SumInts(const TileOfInts& tile) {
   }
 }
 
-// The largest magnitude in the row; NaN or infinity if a number is not finite.
+// NaN or infinity if a number is not finite.
 __attribute__((target("avx2,fma"))) float LargestOf(const float* x, int64_t count) {
   const __m256 sign = _mm256_set1_ps(-0.0F);
   __m256 largest = _mm256_setzero_ps();
@@ -88,7 +87,7 @@ __attribute__((target("avx2,fma"))) float LargestOf(const float* x, int64_t coun
   return result;
 }
 
-// Rounds `count` numbers to the nearest; leaves the rest of `rounded` alone.
+// Leaves the rest of `rounded` alone.
 __attribute__((target("avx2,fma"))) void RoundRow(const float* x, int64_t count, float inverse,
                                                   int16_t* rounded) {
   const __m256 factor = _mm256_set1_ps(inverse);
@@ -114,7 +113,7 @@ constexpr void (*kIntSums[])(const TileOfInts&) = {SumInts<1>, SumInts<2>, SumIn
                                                    SumInts<4>, SumInts<5>, SumInts<6>};
 static_assert(std::size(kIntSums) == kTileRows);
 
-// The scale of a column; NaN if a number is not finite.
+// NaN if a number is not finite.
 float ScaleOf(const float* weight, int64_t count) {
   float largest = 0;
   float spoilt = 0;

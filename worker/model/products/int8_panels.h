@@ -8,25 +8,23 @@
 
 namespace mpsd {
 
-// A matrix in panels of 8-bit whole numbers, from -127 to 127, each column with its own scale, and
-// a bias in float: a quarter of the memory. In a product each row of x becomes whole numbers with a
-// scale of its own. They go up to 32767, or less if the sums of such rows would not fit 32 bits;
-// the sums are exact. So a row's answer depends only on the row, as it does in float, and nothing
-// is calibrated. Constant after construction, so thread-safe.
+// A matrix of whole numbers from -127 to 127, with a scale for each column, and a bias in float. In
+// a product each row of x becomes whole numbers with its own scale, up to 32767, or less where sums
+// would not fit 32 bits. So sums are exact, a row's answer depends on the row alone, and nothing is
+// calibrated. Constant, so thread-safe.
 class Int8Panels {
  public:
-  // Packs a file's weight [to, from] and bias [to]. A column with a number that is not finite gives
-  // NaNs.
+  // The weight is [to, from]. A column with a number that is not finite gives NaNs.
   Int8Panels(const float* weight, const float* bias, int64_t to, int64_t from);
 
-  // y [rows, to] = x [rows, from] W + b. A row of x with a number that is not finite gets NaNs.
-  // Runs on at most `threads` threads. REQUIRES: HasPanelProducts().
+  // y [rows, to] = x [rows, from] W + b. A row with a number that is not finite gets NaNs.
+  // REQUIRES: HasPanelProducts().
   void Multiply(const float* x, int64_t rows, int threads, float* y) const;
 
   uint64_t bytes() const;  // size of the matrix
 
  private:
-  // Rows of x in the form that the panels read. Lives for one pass.
+  // Lives for one pass.
   struct Rounded;
   void Round(const float* x, int64_t rows, Rounded* rounded) const;
   void MultiplyPanel(int64_t panel, const Rounded& x, int64_t rows, float* y) const;
@@ -36,7 +34,7 @@ class Int8Panels {
 
   const int64_t to_;
   const int64_t from_;
-  const float largest_;        // largest magnitude to which a number of x is scaled
+  const float largest_;        // largest magnitude to which x is scaled
   std::vector<float> bias_;    // as wide as the panels
   std::vector<float> scales_;  // as wide as the panels
   PanelLines<int8_t> lines_;   // [panel][depth]; a line has two pairs of W's rows, each interleaved

@@ -6,7 +6,7 @@ namespace mpsd {
 enum class Products {
   kTorch,        // libtorch, in the type of the weights
   kFloatPanels,  // FloatPanels: float on the cpu
-  kInt8Panels,   // Int8Panels: the cpu with 8-bit weights
+  kInt8Panels,   // 8-bit weights on the cpu
 };
 
 }  // namespace mpsd

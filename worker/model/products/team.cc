@@ -5,12 +5,11 @@
 namespace mpsd {
 namespace {
 
-// A smaller product runs on one thread. This many multiplications take some 25 microseconds; below
-// that, threads cost more than they save.
+// Some 25 microseconds; below that, threads cost more than they save.
 constexpr int64_t kLeastMultiplications = 1 << 20;
 
-// The function that gcc calls for `#pragma omp parallel`. It is looked up and not linked: libtorch
-// decides which library has it, and a second library would have threads of its own.
+// The function of gcc's `#pragma omp parallel`. It is looked up and not linked: libtorch decides
+// which library has it, and a second library would have threads of its own.
 struct OpenMp {
   using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
   using Number = int (*)();
@@ -45,7 +44,7 @@ struct Job {
   absl::FunctionRef<void(int64_t part)> run;
 };
 
-// The library may form a team of fewer threads than it was asked for.
+// The team may have fewer threads than asked for.
 void RunShare(void* argument) {
   const Job& job = *static_cast<const Job*>(argument);
   const int64_t number = TheOpenMp().thread_number();

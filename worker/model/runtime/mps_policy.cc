@@ -14,8 +14,7 @@ struct Kind {
   uint32_t count;
 };
 
-// The kinds of operators in the census that several threads must not run at once with this
-// libtorch.
+// Operators in the census that several threads must not run at once.
 std::string UnsafeKinds(RuntimeKind kind, const Census& census) {
   const Kind kinds[] = {{"layer_norm", census.layer_norm},   {"attention", census.attention},
                         {"linear", census.linear},           {"matmul", census.matmul},

@@ -1,10 +1,5 @@
 // mps_policy: how many lanes a worker may run on mps, and how much of the memory it may take. Pure.
 //
-// Cpu and CUDA bear any number of lanes. On mps the number depends on the libtorch and on the
-// model's operators. Placement (server/models) chooses a number beforehand, from the config and the
-// kind of libtorch. The worker knows the model and has the last word: its LoadReport says how many
-// lanes it runs and why they are fewer.
-//
 //   device   libtorch               the census has               lanes
 //   others   any                    anything                     as wanted
 //   mps      stock, upstream_pool   anything                     1
@@ -15,23 +10,17 @@
 //   mps      patched                none of them                 at most kMostPatchedMpsLanes
 //   mps      upstream_guard         none of them                 at most kMpsLanes
 //
-// docs/macos.md names the sources for each line. Placement asks for several lanes by itself only
-// with a patched libtorch. With upstream_guard an operator must ask, by `placement.lanes`.
-//
-// The table is the second of three checks, each of which can only take lanes away:
+// docs/macos.md names the sources for each line. Placement (server/models) chooses a number before;
+// with upstream_guard only `placement.lanes` asks for several. The worker then takes lanes away:
 //
 //   TorchModel::LanesAllowed()   One lane if the model is decoupled, on any device.
 //   LanesAllowed()               The table above.
 //   CheckConcurrency()           One lane if lanes disturb each other in a trial. NeedsCheck() says
 //                                whether one lane also remains when the check cannot tell.
 //
-// `mpsd inspect` asks the same for a file that is not served yet.
-//
-// libtorch's limits on mps are shares of the whole device, so each of several workers would take
-// all of it. The front end divides the device among the processes
-// (LoadOrder::memory_share_percent). TorchRuntime::SetEnvironment() passes the share to libtorch,
-// as two variables that libtorch reads when it first allocates. A value that the operator has set
-// stays.
+// libtorch's limits on mps are shares of the whole device. The front end divides the device among
+// processes (LoadOrder::memory_share_percent), and TorchRuntime::SetEnvironment() passes the share
+// to libtorch as two variables. A value that the operator has set stays.
 #pragma once
 
 #include <cstdint>
@@ -43,33 +32,27 @@
 
 namespace mpsd {
 
-// How many lanes a worker may run on `device`: at most `wanted`, by the table above. Sets `why`
-// when the result is below `wanted`, and leaves it alone otherwise. The text is for the operator,
-// to whom the LoadReport brings it. A `wanted` of 0 or 1 is never too many. Pure.
+// Follows the table above. Sets `why`, for the operator, only if the result is below `wanted`.
+// Pure.
 //
-// The reasons: several threads crash a stock libtorch on mps, and with upstream_pool all lanes
-// would share one stream. In a patched libtorch LayerNorm runs one thread at a time and attention
-// has a race. With upstream_guard each lane has its own stream. But an operator encoded from a
-// graph or a kernel object finds the same object in a cache of the process, and lanes encode it at
-// the same time.
+// A stock libtorch on mps crashes with several threads; with upstream_pool all lanes would share
+// one stream. When patched, LayerNorm runs one thread at a time and attention has a race. With
+// upstream_guard lanes share cached graphs and kernel objects, and encode them at the same time.
 uint32_t LanesAllowed(absl::string_view device, RuntimeKind kind, const Census& census,
                       uint32_t wanted, std::string* why);
 
-// Whether several lanes are trusted only after a passed self-check: nobody has published that this
-// libtorch bears them. Pure.
+// Whether several lanes need a passed self-check: nobody has published that this libtorch bears
+// them. Pure.
 bool NeedsCheck(absl::string_view device, RuntimeKind kind);
 
-// Shares of the memory that Apple recommends for its gpu, as texts for libtorch's environment:
-// "0.75" is three quarters. Plain data.
+// Shares of the memory that Apple recommends, for libtorch's environment: "0.75". Plain data.
 struct MpsWatermarks {
   std::string low;   // above it libtorch gives memory back
   std::string high;  // above it allocations fail
 };
 
-// The watermarks for one of several processes that share the device, with `share_percent` of the
-// whole: low is 75 % of the share, high is 95 % of it. Values outside 1 to 100 are clamped. An
-// order without a share (0) keeps libtorch's own limits, and the caller asks for no watermarks
-// then. Pure.
+// The limits of one of several processes: low is 75 % of its share, high 95 %. Values outside 1 to
+// 100 are clamped. Without a share (0) the caller keeps libtorch's own limits. Pure.
 MpsWatermarks DivideWatermarks(uint32_t share_percent);
 
 }  // namespace mpsd

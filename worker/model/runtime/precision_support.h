@@ -7,9 +7,8 @@
 
 namespace mpsd {
 
-// FAILED_PRECONDITION if no device of this kind computes in `precision`; the text says what to use
-// instead. TF32 exists only on cuda, and int8 only on the cpu. Other precisions work everywhere,
-// though not fast everywhere. Knows no libtorch, so it is tested without one. Thread-safe.
+// FAILED_PRECONDITION if no such device computes in `precision`; the text says what to use instead.
+// TF32 is only on cuda, int8 only on the cpu. Thread-safe.
 absl::Status CheckPrecisionThere(Precision precision, absl::string_view device);
 
 }  // namespace mpsd

@@ -3,7 +3,7 @@
 namespace mpsd {
 namespace {
 
-// Mangled names that only one kind of libtorch has. The first is from worker/libtorch.
+// Mangled; only one kind of libtorch has each. The first is from worker/libtorch.
 constexpr const char* kPatchedPool = "_ZN2at3mps13MPSStreamPool8instanceEv";
 constexpr const char* kUpstreamPool = "_ZN2at3mps17getStreamFromPoolEv";
 constexpr const char* kUpstreamStreamById = "_ZN2at3mps13getStreamByIDEx";

@@ -1,9 +1,7 @@
 // DetectRuntimeKind: tells by its symbols which libtorch the process runs on.
 //
-// A version number does not say whether a build carries the patch that lets several threads use
-// mps, and headers say only what was compiled against. But each kind of libtorch has a function
-// that the others lack. The answer decides how many lanes are safe (mps_policy.h), and preflight
-// compares it with what the operator expects.
+// No version tells whether a build lets several threads use mps. But each kind of libtorch has a
+// function that the others lack. The answer decides how many lanes are safe (mps_policy.h).
 #pragma once
 
 #include "absl/functional/function_ref.h"
@@ -11,11 +9,11 @@
 
 namespace mpsd {
 
-// Says whether the process has a symbol of that mangled name. Tests pass their own.
+// Whether the process has that mangled name.
 using SymbolLookup = absl::FunctionRef<bool(const char* symbol)>;
 
-// The kind whose function the process has. kStock if there is none, as in every libtorch without
-// mps. Pure except for `has_symbol`, which is called at most three times.
+// kStock if there is no such function, as in every libtorch without mps. Pure except for
+// `has_symbol`.
 RuntimeKind DetectRuntimeKind(SymbolLookup has_symbol);
 
 }  // namespace mpsd

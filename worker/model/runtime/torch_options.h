@@ -1,9 +1,8 @@
 // TorchOptions: a torch model's switches, read from its parameters.
 //
-// Most switches turn a mitigation on or off. libtorch has known problems with several threads
-// (docs/systems.md), and each has a measure against it. Each measure has a name, so that an
-// operator can tell which one costs time or hides a fault. The defaults suit the libtorch and the
-// device in use. The keys in the config, below a model's `parameters`:
+// libtorch has known problems with several threads (docs/systems.md). Each measure against one has
+// a switch, so an operator can tell which measure costs time or hides a fault. The keys below a
+// model's `parameters`:
 //
 //   linear_rewrite, force_graph_path, row_buckets, graphs, panels,
 //   shared_weights                       auto | on | off
@@ -25,41 +24,41 @@
 
 namespace mpsd {
 
-// Tells a lane how to act when all streams of its device are leased. It fails to start, or waits
-// for a stream: without a limit, or for at most `wait_ns`.
+// If all streams of the device are leased, a lane fails to start, or waits for a stream: without a
+// limit, or for at most `wait_ns`.
 struct StreamExhaustion {
   enum Action { kError, kWait, kWaitLimited };
   Action action = kError;
   int64_t wait_ns = 0;
 };
 
-// A mitigation's switch. kAuto: on if the runtime needs it.
+// kAuto: on if the runtime needs it.
 enum class Switch { kAuto, kOn, kOff };
 
-// Whether a mitigation is on; `automatic` says whether the runtime needs it.
+// `automatic` says whether the runtime needs it.
 inline bool Wanted(Switch value, bool automatic) {
   return value == Switch::kOn || (value == Switch::kAuto && automatic);
 }
 
-// Each mitigation can be turned on or off by name. Constant once parsed.
+// Constant once parsed.
 struct TorchOptions {
   Switch linear_rewrite = Switch::kAuto;    // aten::linear becomes addmm, or matmul and add
   Switch row_buckets = Switch::kAuto;       // batches of 1, 2, 4, 8, … rows
-  Switch graphs = Switch::kAuto;            // lanes record their runs and replay them, on cuda
-  Switch panels = Switch::kAuto;            // linear layers multiply by FloatPanels, on a cpu
+  Switch graphs = Switch::kAuto;            // lanes record runs and replay them, on cuda
+  Switch panels = Switch::kAuto;            // linear layers use FloatPanels, on a cpu
   Switch shared_weights = Switch::kAuto;    // workers share one copy; kAuto: on cuda
   Switch force_graph_path = Switch::kAuto;  // MPS_FORCE_GRAPH_PATH, for a patched libtorch
-  bool allow_training_mode = false;    // serve a module saved in training mode, in evaluation mode
-  bool allow_profiler = false;         // allow the profiler with several lanes on mps
-  bool self_check = true;              // compare the lanes' outputs at load
-  uint32_t device_inflight = 0;        // how many lanes may use the device at once; 0: all
-  StreamExhaustion stream_exhaustion;  // "error", "wait", or a duration
-  std::string libtorch_version;        // preflight: the version that must be loaded; empty: any
+  bool allow_training_mode = false;  // serve a module saved in training mode, in evaluation mode
+  bool allow_profiler = false;       // allow the profiler with several lanes on mps
+  bool self_check = true;            // compare lanes' outputs at load
+  uint32_t device_inflight = 0;      // lanes that may use the device at once; 0: all
+  StreamExhaustion stream_exhaustion;
+  std::string libtorch_version;  // version that must be loaded; empty: any
   std::string libtorch_path;
   std::string runtime_kind;
 
-  // INVALID_ARGUMENT names the wrong parameter and its choices. Other parameters belong to clients
-  // and are ignored. Pure.
+  // INVALID_ARGUMENT names the wrong parameter and its choices. Other parameters are the clients',
+  // and ignored. Pure.
   static absl::StatusOr<TorchOptions> Parse(const std::map<std::string, std::string>& parameters);
 };
 

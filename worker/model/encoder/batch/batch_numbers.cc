@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// For each of the request's rows, its index in the order of the tokens.
+// Each row's index in token order.
 std::vector<int64_t> PlacesOf(const TokenBatch& batch) {
   std::vector<int64_t> order(batch.rows.size());
   std::iota(order.begin(), order.end(), 0);
@@ -27,7 +27,7 @@ std::vector<int64_t> StartsOf(const TokenBatch& batch) {
   return starts;
 }
 
-// Appends the numbers, then `rest` until the room is full.
+// Fills the room with `rest`.
 void Append(const std::vector<int64_t>& own, int64_t room, int64_t rest,
             std::vector<int64_t>* numbers) {
   numbers->insert(numbers->end(), own.begin(), own.end());

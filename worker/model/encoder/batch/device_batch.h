@@ -9,33 +9,30 @@
 
 namespace mpsd {
 
-// One tensor on the host holds the numbers of all tokens and rows (NumbersOf()), so that one copy
-// takes them to the device. Layers and heads read views of the copy.
-//
-// Lives on the lane's thread.
+// One copy takes all numbers (NumbersOf()) to the device; layers and heads read views. Lives on the
+// lane's thread.
 class DeviceBatch {
  public:
-  // Copies the numbers on the lane's stream: the lane's next work sees them. Borrows the batch,
-  // which the caller keeps until the run has ended. May throw what libtorch throws, most often for
-  // lack of memory on the device.
+  // Copies on the lane's stream. Borrows the batch until the run has ended. May throw what libtorch
+  // throws, most often for lack of memory.
   DeviceBatch(const TokenBatch& batch, c10::Device device);
 
-  // For a recorded run: takes numbers that already are on a CUDA device, as NumbersOf() wrote them
-  // for `rows` rows. No row has more tokens than `longest`. host() has no rows.
+  // For a recorded run: `numbers` are NumbersOf() on a CUDA device for `rows` rows. host() has no
+  // rows.
   DeviceBatch(const at::Tensor& numbers, int64_t rows, int64_t longest);
 
   const at::Tensor& ids() const { return ids_; }              // [tokens]
   const at::Tensor& positions() const { return positions_; }  // [tokens]
-  const at::Tensor& types() const { return types_; }          // [tokens]; undefined: all are 0
+  const at::Tensor& types() const { return types_; }          // [tokens]; undefined: all 0
   const at::Tensor& firsts() const { return firsts_; }        // [rows], in the request's order
-  const at::Tensor& lasts() const { return lasts_; }          // [rows], likewise
-  const at::Tensor& places() const { return places_; }  // [rows]: each row's index in token order
+  const at::Tensor& lasts() const { return lasts_; }          // [rows], in the request's order
+  const at::Tensor& places() const { return places_; }  // [rows]: the row's index in token order
   const at::Tensor& starts() const { return starts_; }  // [rows + 1] of INT32; only on CUDA
 
   c10::Device device() const { return ids_.device(); }
   int64_t longest() const { return longest_; }  // no row has more tokens
 
-  // Whether one call computes all rows, whatever their lengths (RaggedAttention).
+  // One call computes all rows (RaggedAttention).
   bool is_ragged() const { return starts_.defined() && host().kept.empty(); }
 
   // Runs, padding and empty rows.

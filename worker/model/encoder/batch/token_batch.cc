@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// The tokens of one row that go into the batch, as indices of its columns, or why the row fails.
+// Columns of the counting tokens, or why the row fails.
 struct RowPlan {
   std::vector<int64_t> columns;
   bool is_empty = false;
@@ -45,8 +45,8 @@ class Packer {
 
   RowPlan Plan(int64_t row) const;
   std::string Fault(int64_t row, const std::vector<int64_t>& columns) const;
-  // Whether the mask leaves out a word before the column `end`. Families that count words count
-  // these words too, so leaving one out would shift later positions.
+  // The mask leaves out a word before column `end`. In families that count words this would shift
+  // later positions.
   bool LeavesOutWord(int64_t row, int64_t end) const;
   void Add(int64_t row);
   void AddToken(int64_t row, int64_t column, int64_t position);
@@ -73,7 +73,7 @@ std::string Packer::Fault(int64_t row, const std::vector<int64_t>& columns) cons
     }
     if (id != config_.pad_token) ++words;
   }
-  // Families that count words see no columns.
+  // Such families count words, not columns.
   const int64_t needed = config_.first_position > 0 ? words : columns.back() + 1;
   if (needed > config_.max_tokens()) {
     return absl::StrCat("the row has more than the model's ", config_.max_tokens(), " tokens");
@@ -134,7 +134,7 @@ void Packer::Add(int64_t row) {
       place.last = batch_.size();
       is_first = false;
     }
-    // The first token of an empty row counts, so that its attention has something to see.
+    // Attention needs something to see.
     if (layout_ == TokenLayout::kPadded) {
       batch_.kept.push_back(is_kept || (plan.is_empty && column == 0) ? 1 : 0);
     }

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kDistanceBuckets = 32;  // MPNet's; transformers computes with no other
+constexpr int64_t kDistanceBuckets = 32;  // MPNet's; transformers computes no other
 
 absl::Status CheckPositions(const Json& json) {
   const Json* positions = Find(json, "position_embedding_type");

@@ -3,10 +3,9 @@
 //   int64_t layers = 12;
 //   absl::Status status = ReadNumber(json, "num_hidden_layers", 1, kMaxLayers, &layers);
 //
-// The file comes from outside. Each number has bounds, so that computing with several cannot
-// overflow. No key may have a value of the wrong type. A key that is missing or null leaves the
-// value unchanged, unless a function says otherwise. Errors are INVALID_ARGUMENT and name the key.
-// All functions are thread-safe.
+// The file is untrusted. Bounds keep later sums and products from overflowing. A key that is
+// missing or null leaves the value unchanged, unless a function says otherwise. INVALID_ARGUMENT
+// names a key with a wrong type or value. All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +20,24 @@
 
 namespace mpsd {
 
-inline constexpr int64_t kMaxConfigSize = 1 << 24;  // the largest size that a key may give
+inline constexpr int64_t kMaxConfigSize = 1 << 24;  // largest size that a key may give
 
-// INVALID_ARGUMENT with that text.
 absl::Status Refused(absl::string_view what);
 
-// Null if the key is missing or its value is null. Borrowed from `json`.
+// Null if the key is missing or null. Borrowed from `json`.
 const nlohmann::json* Find(const nlohmann::json& json, const char* key);
 
-// Empty if there is no text, or the value is of another type.
+// Empty unless the value is a text.
 std::string TextAt(const nlohmann::json& json, const char* key);
 
-// A part of an untrusted file, cut short, for an error's text.
+// Cut short, for an error's text.
 std::string Shown(const nlohmann::json& json);
 
-// A whole number within the bounds; the key is required.
+// The key is required.
 absl::Status ReadNumber(const nlohmann::json& json, const char* key, int64_t minimum,
                         int64_t maximum, int64_t* number);
 
-// Refuses if one of these keys is missing. For keys whose default depends on the tool that wrote
-// the file.
+// Refuses if a key is missing. For keys whose default depends on the tool that wrote the file.
 absl::Status CheckTold(const nlohmann::json& json, std::initializer_list<const char*> keys);
 
 absl::Status ReadReal(const nlohmann::json& json, const char* key, double minimum, double maximum,
@@ -48,10 +45,9 @@ absl::Status ReadReal(const nlohmann::json& json, const char* key, double minimu
 
 absl::Status ReadFlag(const nlohmann::json& json, const char* key, bool* flag);
 
-// One of the activations that ActivationOfLayer() knows.
 absl::Status ReadActivation(const nlohmann::json& json, const char* key, Activation* activation);
 
-// Refuses a key that has another value than the one given beside it.
+// Refuses another value than the one beside the key.
 absl::Status CheckFixed(const nlohmann::json& json,
                         std::initializer_list<std::pair<const char*, nlohmann::json>> fixed);
 

@@ -40,7 +40,6 @@ absl::Status ReadQwen3Keys(const Json& json, EncoderConfig* config) {
   return status;
 }
 
-// Half of the window lies on each side.
 absl::Status ReadGemma3Keys(const Json& json, EncoderConfig* config) {
   RotaryConfig* rotary = &config->rotary;
   rotary->theta = kGemma3Theta;

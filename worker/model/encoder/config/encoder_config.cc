@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The names that transformers gives to labels without one.
+// Gives the labels transformers' names.
 absl::Status NumberLabels(const Json& json, int64_t usual, EncoderConfig* config) {
   int64_t count = usual;
   config->labels_are_told = Find(json, "num_labels") != nullptr;
@@ -52,8 +52,8 @@ absl::Status ReadLabels(const Json& json, int64_t usual, EncoderConfig* config) 
   return absl::OkStatus();
 }
 
-// As the tools that trained the model make scores: the config's own activation, otherwise the one
-// for 'problem_type', otherwise a sigmoid for one label and a softmax for several.
+// The config's own activation, otherwise the one for 'problem_type', otherwise a sigmoid for one
+// label and a softmax for several.
 absl::Status ReadScore(const Json& json, EncoderConfig* config) {
   const Json* named = Find(json, "sbert_ce_default_activation_function");
   const Json* newer = Find(json, "sentence_transformers");
@@ -74,8 +74,6 @@ absl::Status ReadScore(const Json& json, EncoderConfig* config) {
   return absl::OkStatus();
 }
 
-// Reads `labels` and `score` from a config.json with such a head. INVALID_ARGUMENT names the wrong
-// key. Pure.
 absl::Status ReadClassifierConfig(const Json& json, int64_t usual_labels, EncoderConfig* config) {
   absl::Status status = ReadLabels(json, usual_labels, config);
   if (!status.ok()) return status;

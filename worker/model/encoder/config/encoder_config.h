@@ -1,8 +1,5 @@
 // EncoderConfig: which encoder a Hugging Face folder holds, and its sizes, from config.json.
 //
-// The families differ in the names of their tensors (encoder_names.h), in what is added to an
-// attention, and in the order of their steps. Four encoders cover the orders:
-//
 //   family                         encoder            besides
 //   bert                           BertEncoder        token types
 //   roberta, xlm-roberta,          BertEncoder        token types; positions from pad_token_id + 1
@@ -15,8 +12,7 @@
 //   qwen3                          DecoderEncoder     rotations; tokens see those before them
 //   gemma3_text                    DecoderEncoder     rotations; layers that see near tokens alone
 //
-// Whatever this folder does not know is refused by its name. Nothing is dropped: without its head
-// or its code, a folder would give other answers.
+// Anything unknown is refused by its name: without it, a folder would give other answers.
 #pragma once
 
 #include <cstdint>
@@ -52,13 +48,13 @@ enum class EncoderFamily {
 //   kYesOrNo     One score: how much likelier the next word is "yes" than "no".
 enum class HeadKind { kNone, kTraining, kClassifier, kYesOrNo };
 
-// For families whose positions are rotations. Plain data.
+// For families with rotations. Plain data.
 struct RotaryConfig {
-  std::vector<bool> is_local;  // for each layer: layer_types; global_attn_every_n_layers
-  int64_t reach = 0;           // how far a local layer sees to each side: half of local_attention
-  double theta = 0;            // rope_parameters; global_rope_theta; rope_theta
-  double local_theta = 0;      // for local layers; local_rope_theta; rope_local_base_freq
-  double stretch = 1;          // divides the angles: rope_scaling
+  std::vector<bool> is_local;  // per layer: layer_types; global_attn_every_n_layers
+  int64_t reach = 0;       // tokens to each side that a local layer sees: half of local_attention
+  double theta = 0;        // rope_parameters; global_rope_theta; rope_theta
+  double local_theta = 0;  // for local layers; local_rope_theta; rope_local_base_freq
+  double stretch = 1;      // divides the angles: rope_scaling
   bool has_attention_bias = false;
   bool has_up_bias = false;    // mlp_bias; mlp_fc1_bias
   bool has_down_bias = false;  // mlp_bias; mlp_fc2_bias
@@ -68,17 +64,16 @@ struct RotaryConfig {
   Activation head_activation = Activation::kGelu;  // classifier_activation
 };
 
-// For families that were decoders, whose heads have a size of their own and share keys. Plain data.
+// For former decoders, whose heads have their own size and share keys. Plain data.
 struct DecoderConfig {
   int64_t head_size = 0;             // head_dim
   int64_t key_value_head_count = 0;  // num_key_value_heads
-  double score_scale = 0;            // for an attention; query_pre_attn_scalar to the power of -1/2
-  bool is_causal = false;            // a token sees itself and those before it
-  bool ties_words = false;           // words are told by their embeddings; tie_word_embeddings
+  double score_scale = 0;            // for an attention; query_pre_attn_scalar ^ -1/2
+  bool is_causal = false;
+  bool ties_words = false;  // words are told by their embeddings; tie_word_embeddings
 };
 
-// The names are ours. The comment has the key of config.json, and DistilBERT's own key after a
-// semicolon. Plain data.
+// Comments name the key of config.json; DistilBERT's own key follows a semicolon. Plain data.
 struct EncoderConfig {
   EncoderFamily family = EncoderFamily::kBert;  // model_type
   HeadKind head = HeadKind::kNone;              // architectures
@@ -94,29 +89,26 @@ struct EncoderConfig {
   int64_t pad_token = 0;                        // pad_token_id
   double layer_norm_epsilon = 1e-12;            // layer_norm_eps
   Activation activation = Activation::kGelu;    // hidden_act; activation
-  RotaryConfig rotary;                          // if the family has rotations
-  DecoderConfig decoder;                        // kQwen3 and kGemma3 only
-  std::vector<std::string> labels;              // id2label, by number; only for scores
-  bool labels_are_told = false;                 // by id2label or num_labels
-  Activation score = Activation::kIdentity;     // turns a classifier's logits into scores
+  RotaryConfig rotary;
+  DecoderConfig decoder;                     // kQwen3 and kGemma3 only
+  std::vector<std::string> labels;           // id2label; only for scores
+  bool labels_are_told = false;              // by id2label or num_labels
+  Activation score = Activation::kIdentity;  // turns a classifier's logits into scores
 
-  // The most tokens in a row.
   int64_t max_tokens() const { return position_count - first_position; }
 };
 
-// A classifier's labels if nothing tells how many it has: transformers' default.
+// transformers' default, if nothing tells the number.
 inline constexpr int64_t kUsualLabels = 2;
 
-// Parses `json`, the text of a config.json. Unknown keys are ignored, except keys that change the
-// answer: these are refused. They are the folder's own code (auto_map), a quantization, a decoder,
-// relative position embeddings, pruned heads, and family settings that we do not compute. Code with
-// which the family was published is allowed, because it is not needed. A classifier has
-// `usual_labels` labels if the text tells no number. INVALID_ARGUMENT names the wrong key. The text
-// is untrusted. Pure.
+// Parses an untrusted config.json. Ignores unknown keys, but refuses keys that change the answer.
+// These are a quantization, a decoder, relative position embeddings, pruned heads, settings that we
+// do not compute, and code (auto_map) other than the family's first. INVALID_ARGUMENT names the
+// wrong key. Pure.
 absl::StatusOr<EncoderConfig> ParseEncoderConfig(absl::string_view json,
                                                  int64_t usual_labels = kUsualLabels);
 
-// The family's word in config.json: "xlm-roberta".
+// As in config.json: "xlm-roberta".
 absl::string_view NameOf(EncoderFamily family);
 
 }  // namespace mpsd

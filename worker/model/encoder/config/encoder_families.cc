@@ -32,7 +32,7 @@ constexpr ConfigKeys kNomicBertKeys = {
     "hidden_size",       "num_hidden_layers",       "num_attention_heads",
     "intermediate_size", "max_position_embeddings", "hidden_act",
     Activation::kSilu,   "layer_norm_eps",          1e-12};
-// GPT-2's keys, with which NomicBERT was published.
+// NomicBERT was published with these keys.
 constexpr ConfigKeys kGpt2Keys = {"n_embd",      "n_layer", "n_head",          "n_inner",
                                   "n_positions", nullptr,   Activation::kSilu, "layer_norm_epsilon",
                                   1e-5};
@@ -73,7 +73,7 @@ constexpr FamilyRow kFamilies[] = {
     {EncoderFamily::kGemma3, "gemma3_text", "Gemma3Text", nullptr, false, false, &kGemma3Keys},
 };
 
-// A GTE folder may name a second head, for token weights, which embedders do not use.
+// A second head, which embedders do not use.
 bool NamesTokenWeights(const Json& names, const FamilyRow& family) {
   return family.family == EncoderFamily::kNewGte && names.is_array() && names.size() == 2 &&
          names[0] == "NewModel" && names[1] == "NewForTokenClassification";

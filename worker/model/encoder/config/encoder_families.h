@@ -9,7 +9,7 @@
 
 namespace mpsd {
 
-// The keys of the numbers that all families have; null if a family has no such key.
+// A key is null if the family has none.
 struct ConfigKeys {
   const char* hidden_size;
   const char* layer_count;
@@ -22,9 +22,8 @@ struct ConfigKeys {
   double usual_epsilon;
 };
 
-// A family. The names of its architectures are `prefix` and "Model", or `prefix` and
-// `training_head`. The latter is the head that the family was trained with; null if no folder with
-// that head is served.
+// Architectures are named `prefix` and "Model", or `prefix` and `training_head`, which is null if
+// no folder with that head is served.
 struct FamilyRow {
   EncoderFamily family;
   absl::string_view model_type;
@@ -35,16 +34,16 @@ struct FamilyRow {
   const ConfigKeys* keys;
 };
 
-// The row for a config.json's model_type. INVALID_ARGUMENT names an unknown one. Pure.
+// Looks at model_type. INVALID_ARGUMENT names an unknown one. Pure.
 absl::StatusOr<FamilyRow> ReadFamily(const nlohmann::json& json);
 
-// The head that the file's architectures name. INVALID_ARGUMENT names unknown architectures. Pure.
+// INVALID_ARGUMENT names unknown architectures. Pure.
 absl::StatusOr<HeadKind> ReadHead(const nlohmann::json& json, const FamilyRow& family);
 
 // Refuses code (auto_map) that is not the family's own. Pure.
 absl::Status CheckCode(const nlohmann::json& json, const FamilyRow& family);
 
-// The keys of this file, which may be those of the family's first publication. Pure.
+// A file may have the keys of the family's first publication. Pure.
 const ConfigKeys& KeysOf(const nlohmann::json& json, const FamilyRow& family);
 
 }  // namespace mpsd

@@ -1,7 +1,6 @@
 // family_config: reads the settings of a config.json besides the sizes, by kind of family.
 //
-// Each function reads the keys of its families once the sizes are there. INVALID_ARGUMENT names the
-// wrong key. Pure.
+// The sizes must be read before. INVALID_ARGUMENT names the wrong key. All pure.
 #pragma once
 
 #include "absl/status/status.h"
@@ -13,13 +12,11 @@ namespace mpsd {
 // Token types, MPNet's distances, and where positions start.
 absl::Status ReadBertConfig(const nlohmann::json& json, EncoderConfig* config);
 
-// ModernBERT.
 absl::Status ReadModernBertConfig(const nlohmann::json& json, EncoderConfig* config);
 
 // NomicBERT, by its own keys or by GPT-2's, and GTE.
 absl::Status ReadGatedBertConfig(const nlohmann::json& json, EncoderConfig* config);
 
-// Qwen 3 and Gemma 3.
 absl::Status ReadDecoderConfig(const nlohmann::json& json, EncoderConfig* config);
 
 }  // namespace mpsd

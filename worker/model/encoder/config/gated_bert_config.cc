@@ -16,7 +16,6 @@ constexpr double kNomicTheta = 1'000;
 constexpr double kGteTheta = 160'000;
 constexpr int64_t kTrainedPositions = 2048;
 
-// The keys with which NomicBERT was published, besides the sizes.
 absl::Status ReadFirstNomicKeys(const Json& json, EncoderConfig* config) {
   RotaryConfig* rotary = &config->rotary;
   absl::Status status =
@@ -34,7 +33,7 @@ absl::Status ReadFirstNomicKeys(const Json& json, EncoderConfig* config) {
   for (const auto& [key, flag] : {std::pair("qkv_proj_bias", &rotary->has_attention_bias),
                                   std::pair("mlp_fc1_bias", &rotary->has_up_bias),
                                   std::pair("mlp_fc2_bias", &rotary->has_down_bias)}) {
-    *flag = true;  // default, if the file does not say it
+    *flag = true;
     status.Update(ReadFlag(json, key, flag));
   }
   const std::string activation = TextAt(json, "activation_function");
@@ -42,8 +41,7 @@ absl::Status ReadFirstNomicKeys(const Json& json, EncoderConfig* config) {
     status.Update(Refused("'activation_function' must be \"swiglu\" or \"geglu\""));
   }
   config->activation = activation == "geglu" ? Activation::kGelu : Activation::kSilu;
-  // Longer rows than the model was trained with would have other rotations, which depend on the
-  // longest row of their batch.
+  // Beyond the trained positions, rotations would depend on the longest row of the batch.
   if (Find(json, "rotary_scaling_factor") != nullptr) {
     int64_t trained = kTrainedPositions;
     if (Find(json, "max_trained_positions") != nullptr) {
@@ -78,7 +76,7 @@ absl::Status ReadGteKeys(const Json& json, EncoderConfig* config) {
                                           {"logn_attention_clip1", false}});
   status.Update(
       ReadRotation(json, "rope_theta", config->hidden_size / config->head_count, &config->rotary));
-  // GTE's first code takes 10,000 then, which fits no model; transformers takes another number.
+  // GTE's first code takes 10,000, which fits no model; transformers takes another number.
   if (config->rotary.theta == 0) status.Update(Refused("'rope_theta' is missing"));
   return status;
 }

@@ -19,7 +19,6 @@ absl::Status CheckTheta(const Json& theta, const char* kind) {
   return Refused(absl::StrCat("'rope_theta' of ", kind, " must be a number from 1 to 1e12"));
 }
 
-// How the angles are stretched beyond those of the first training.
 absl::Status ReadStretch(const Json& scaling, int64_t head_size, RotaryConfig* rotary) {
   const std::string type =
       TextAt(scaling, Find(scaling, "rope_type") != nullptr ? "rope_type" : "type");

@@ -31,7 +31,7 @@ std::string Text(const Json& json, const char* key) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// The modes that are on, such as "mean_tokens". A newer file has one key with one word.
+// The modes that are on: "mean_tokens". A newer file has one key with one word.
 std::vector<std::string> PoolingModes(const Json& json) {
   std::vector<std::string> modes;
   if (json.contains("pooling_mode")) {
@@ -48,7 +48,7 @@ std::vector<std::string> PoolingModes(const Json& json) {
   return modes;
 }
 
-// A folder directly in the model's folder; "" is the model's folder itself.
+// Directly in the model's folder; "" is the model's folder itself.
 bool IsFolderName(const std::string& name) {
   return name != "." && name != ".." && name.size() < 256 && !absl::StrContains(name, "/");
 }

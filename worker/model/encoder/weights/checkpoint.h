@@ -11,9 +11,8 @@
 
 namespace mpsd {
 
-// The tensors of a file whose whole content is `file`, which outlives the result. INVALID_ARGUMENT
-// says what is wrong. The format that torch wrote before 1.6 is no zip file and is refused; the
-// text says how to convert it. Nothing of the file runs. The file is untrusted. Pure.
+// Reads the untrusted `file`, which outlives the result. INVALID_ARGUMENT says what is wrong. The
+// format before torch 1.6 is no zip file and is refused; the text says how to convert it. Pure.
 absl::StatusOr<StoredTensors> ParseCheckpoint(absl::string_view file);
 
 }  // namespace mpsd

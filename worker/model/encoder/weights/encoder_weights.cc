@@ -20,7 +20,7 @@ std::optional<at::ScalarType> TypeOf(absl::string_view dtype) {
   return std::nullopt;
 }
 
-// The tensor in memory of its own, its numbers side by side.
+// The copy's numbers lie side by side.
 at::Tensor CopyOf(const StoredTensor& stored, at::ScalarType type) {
   const auto count = static_cast<int64_t>(stored.bytes.size() / c10::elementSize(type));
   const at::Tensor numbers = at::empty({count}, at::TensorOptions(type));
@@ -29,7 +29,7 @@ at::Tensor CopyOf(const StoredTensor& stored, at::ScalarType type) {
   return numbers.as_strided(stored.shape, stored.strides).contiguous();
 }
 
-// One row of a matrix, as it lies in the matrix's bytes.
+// Borrows the matrix's bytes.
 StoredTensor RowOf(const StoredTensor& matrix, int64_t row, size_t element_bytes) {
   const std::vector<int64_t> strides =
       matrix.strides.empty() ? std::vector<int64_t>{matrix.shape[1], 1} : matrix.strides;
@@ -54,7 +54,7 @@ EncoderWeights::EncoderWeights(const StoredTensors& source, absl::string_view pr
 at::Tensor EncoderWeights::Fail(const std::string& name, absl::Span<const int64_t> shape,
                                 absl::string_view what) {
   status_.Update(absl::InvalidArgumentError(absl::StrCat("the tensor '", name, "' ", what)));
-  // Its strides let one element stand for all.
+  // One element stands for all.
   return at::empty({1}).expand(c10::IntArrayRef(shape.data(), shape.size()));
 }
 

@@ -17,40 +17,37 @@
 
 namespace mpsd {
 
-// Remembers the first fault, so that a reader of many tensors checks once, at its end. Borrows the
-// tensors' bytes and copies them. Made while a model is loaded. Thread-compatible.
+// Remembers the first fault, so a reader checks once, at its end. Copies the bytes that it borrows.
+// Made while a model is loaded. Thread-compatible.
 class EncoderWeights {
  public:
-  // The names of an encoder's tensors begin with `prefix` ("bert.") if a head was saved beside it.
+  // `prefix` ("bert.") is there if a head was saved beside the encoder.
   EncoderWeights(const StoredTensors& source, absl::string_view prefix, c10::Device device);
 
-  // From now on tensors are handed out in `type`; before the first call, in float.
+  // Before the first call the type is float.
   void HandOutAs(at::ScalarType type) { type_ = type; }
   at::ScalarType type() const { return type_; }
 
-  // Sets what linear maps made from now on multiply by; before the first call, libtorch. REQUIRES:
-  // for any other choice, tensors are handed out as floats on the cpu.
+  // Holds for linear maps made from now on; before the first call libtorch multiplies. REQUIRES:
+  // for any other choice, floats on the cpu.
   void MultiplyBy(Products products) { products_ = products; }
   Products products() const { return products_; }
 
-  // The encoder's tensor of that name on the device. After a fault, a tensor of that shape with
-  // meaningless content.
+  // The tensor is on the device. After a fault, its content is meaningless.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape) {
     return TakeWhole(prefix_ + name, shape);
   }
 
-  // The same for a tensor outside the encoder, whose name has no prefix.
+  // Takes a tensor outside the encoder, whose name has no prefix.
   at::Tensor TakeWhole(const std::string& name, const std::vector<int64_t>& shape);
 
-  // One row of a matrix of that shape, inside or outside the encoder.
   at::Tensor TakeRow(const std::string& name, const std::vector<int64_t>& shape, int64_t row,
                      bool whole);
 
-  // False after a fault. Then nothing large should be made from the tensors.
+  // After a fault nothing large should be made from the tensors.
   bool ok() const { return status_.ok(); }
 
-  // Allows a tensor to be left untaken, or, if the name ends in a dot, all that begin with the
-  // name.
+  // Allows a tensor to be left untaken. If the name ends in a dot, all that begin so.
   void Ignore(const std::string& name) { ignored_.push_back(prefix_ + name); }
   void IgnoreWhole(const std::string& name) { ignored_.push_back(name); }
 
@@ -58,22 +55,20 @@ class EncoderWeights {
   // F32, F16 or BF16, or was neither taken nor ignored. Called last.
   absl::Status Finish();
 
-  // Notes that a taken tensor is now in memory as this tensor.
+  // A taken tensor is now in memory as this one.
   void Keep(const at::Tensor& tensor);
 
-  // The storages on the device of taken tensors that something still holds: a linear map holds its
-  // matrix in another order.
+  // Storages of taken tensors that something still holds: a linear map holds its matrix in another
+  // order.
   std::vector<c10::Storage> Held() const;
 
-  // `taken_bytes` of the taken tensors stay in memory as `bytes` bytes of the datatype.
+  // `taken_bytes` of taken tensors stay in memory as `bytes` of the datatype.
   void CountAs(uint64_t bytes, const std::string& datatype, uint64_t taken_bytes);
 
-  // Adds to `census` the bytes and datatypes of taken tensors, and the datatypes they were saved
-  // in.
+  // Bytes and datatypes of taken tensors, and the datatypes they were saved in.
   void Count(Census* census) const;
 
  private:
-  // The tensor, or only a row of it.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape,
                   std::optional<int64_t> row);
   at::Tensor Fail(const std::string& name, absl::Span<const int64_t> shape, absl::string_view what);

@@ -10,16 +10,15 @@
 
 namespace mpsd {
 
-// Maps on construction and unmaps on destruction. Made by WeightFiles while a model is loaded, and
-// gone before the model serves. If a file is cut short under its mapping, reading it kills the
+// Gone before the model serves. If a file is cut short under its mapping, reading kills the
 // process, so a weight is copied out at once. Thread-compatible.
 class MappedFile {
  public:
-  // NOT_FOUND when `path` is no regular file, PERMISSION_DENIED when it cannot be read. The text is
-  // the end of a sentence that begins with the path.
+  // NOT_FOUND if `path` is no regular file, PERMISSION_DENIED if it cannot be read. The text ends a
+  // sentence that begins with the path.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
 
-  // Maps the first `bytes` of an open file, which stays the caller's. NOT_FOUND when it has fewer.
+  // The first `bytes` of an open file, which stays the caller's. NOT_FOUND if it has fewer.
   static absl::StatusOr<MappedFile> OfDescriptor(int fd, uint64_t bytes);
 
   MappedFile(MappedFile&& other) noexcept;
@@ -28,7 +27,7 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
-  // The whole file. The bytes stay where they are when the object moves.
+  // The bytes stay in place when the object moves.
   absl::string_view bytes() const { return {data_, size_}; }
 
  private:

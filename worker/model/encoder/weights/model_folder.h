@@ -12,12 +12,10 @@
 
 namespace mpsd {
 
-// A folder on disk, or a folder's files as the front end has kept them (KeepFolder). Kept files are
-// not opened by their names: the folder may have changed since. A value, cheap to copy.
-// Thread-safe.
+// A folder on disk, or files that the front end has kept (KeepFolder). Kept files are not opened by
+// name: the folder may have changed. A value, cheap to copy. Thread-safe.
 class ModelFolder {
  public:
-  // Without `handed` the files on disk.
   ModelFolder(std::string path,  // NOLINT(google-explicit-constructor): a path is a folder
               std::shared_ptr<const HandedFolder> handed = nullptr)
       : path_(std::move(path)), handed_(std::move(handed)) {}
@@ -26,13 +24,12 @@ class ModelFolder {
   absl::StatusOr<MappedFile> Map(const std::string& name) const;
   bool Has(const std::string& name) const;
 
-  // The folder of that name in this one.
   ModelFolder Inner(absl::string_view name) const;
 
-  // The folder's own name; in Hugging Face's cache the model's.
+  // In Hugging Face's cache the name is the model's.
   std::string Name() const;
 
-  // For the words that people read.
+  // For people.
   const std::string& path() const { return path_; }
 
  private:

@@ -34,7 +34,7 @@ uint64_t DtypeBytes(absl::string_view dtype) {
   return 0;
 }
 
-// The list of non-negative integers under `key`; nothing when it is anything else.
+// Nothing unless it is a list of non-negative integers.
 std::optional<std::vector<int64_t>> WholeNumbers(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   if (found == entry.end() || !found->is_array()) return std::nullopt;

@@ -14,15 +14,15 @@ namespace mpsd {
 inline constexpr size_t kMaxTensorsOfAFile = 100'000;
 inline constexpr size_t kMaxTensorDims = 8;
 
-// One tensor of a file. Borrows the file's bytes.
+// Borrows the file's bytes.
 struct StoredTensor {
   std::string dtype;           // "F32", "BF16", …: the words of safetensors
   std::vector<int64_t> shape;  // at most kMaxTensorDims dims
-  // From the first number to the last one, inside the file's bytes, of any alignment. As long as
-  // shape × dtype; longer only if there are strides.
+  // The bytes from the first number to the last, of any alignment. They are longer than shape ×
+  // dtype only with strides.
   absl::string_view bytes;
-  // For each dim the distance of neighbours, in numbers. No two numbers of the tensor lie in one
-  // place. Empty: the last dim's neighbours lie side by side, and so on.
+  // The distance of neighbours in each dim, in numbers. No two numbers lie in one place. Empty: the
+  // numbers lie side by side.
   std::vector<int64_t> strides = {};
 };
 

@@ -32,7 +32,7 @@ constexpr size_t kHeaderBytes = 30;
 
 absl::Status BadZip(absl::string_view what) { return absl::InvalidArgumentError(what); }
 
-// The little-endian number at a place. REQUIRES: it lies in `bytes`.
+// Little-endian. REQUIRES: it lies in `bytes`.
 template <typename Number>
 Number NumberAt(absl::string_view bytes, size_t place) {
   Number number = 0;
@@ -76,7 +76,6 @@ absl::StatusOr<Directory> FindDirectory(absl::string_view file) {
   return directory;
 }
 
-// An entry of the directory.
 struct Entry {
   std::string name;
   uint64_t offset = 0;  // where its header begins
@@ -87,7 +86,7 @@ absl::Status BadEntry(absl::string_view name, absl::string_view what) {
   return BadZip(absl::StrCat("the entry '", absl::CHexEscape(name.substr(0, 64)), "' ", what));
 }
 
-// Reads the numbers that need 64 bits, in the order in which the format has them.
+// Reads numbers that need 64 bits, in the format's order.
 bool ReadZip64(absl::string_view extra, std::initializer_list<uint64_t*> numbers) {
   while (extra.size() >= 4) {
     const auto kind = NumberAt<uint16_t>(extra, 0);
@@ -110,7 +109,6 @@ bool ReadZip64(absl::string_view extra, std::initializer_list<uint64_t*> numbers
                       [](const uint64_t* number) { return *number == kIn64Bits; });
 }
 
-// Takes the next entry off the directory.
 absl::StatusOr<Entry> TakeEntry(absl::string_view* directory) {
   if (directory->size() < kEntryBytes || !absl::StartsWith(*directory, kEntryMark)) {
     return BadZip("the zip file's directory is malformed");
@@ -141,7 +139,7 @@ absl::StatusOr<Entry> TakeEntry(absl::string_view* directory) {
   return entry;
 }
 
-// The bytes of an entry. `space` is what lies before the directory.
+// `space` lies before the directory.
 absl::StatusOr<absl::string_view> EntryBytes(const Entry& entry, absl::string_view space) {
   if (entry.offset > space.size() || space.size() - entry.offset < kHeaderBytes) {
     return BadEntry(entry.name, "lies outside the file");
@@ -159,7 +157,7 @@ absl::StatusOr<absl::string_view> EntryBytes(const Entry& entry, absl::string_vi
   return space.substr(before, entry.bytes);
 }
 
-// OK if no entry begins before the bytes of the one before it end.
+// OK if no entry overlaps the next.
 absl::Status CheckPlaces(std::vector<std::pair<uint64_t, uint64_t>> places) {
   std::sort(places.begin(), places.end());
   for (size_t i = 1; i < places.size(); ++i) {

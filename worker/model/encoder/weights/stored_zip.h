@@ -14,14 +14,13 @@
 
 namespace mpsd {
 
-// The bytes of each entry by its name, inside the file's bytes.
+// Views of the file's bytes, by name.
 using ZipEntries = std::map<std::string, absl::string_view>;
 
-// The entries of a zip file whose whole content is `file`, which outlives the result; zip64
-// included. INVALID_ARGUMENT says what is wrong. Entries that are compressed or encrypted are
-// refused, as are two of one name, more than 110,000, and a comment behind the directory. Each
-// lies before the directory and overlaps no other one, so all of them together are at most as long
-// as the file. The file is untrusted. Checksums are not computed. Pure.
+// Reads the untrusted `file`, which outlives the result; zip64 included. INVALID_ARGUMENT says what
+// is wrong. Refuses compressed or encrypted entries, two of one name, more than 110,000, and a
+// comment behind the directory. Entries lie before the directory and do not overlap. Checksums are
+// not computed. Pure.
 absl::StatusOr<ZipEntries> ReadStoredZip(absl::string_view file);
 
 }  // namespace mpsd

@@ -27,7 +27,7 @@ absl::Status In(absl::string_view name, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
 
-// Weights of other tools are looked for on disk: no worker is handed one.
+// Looks only on disk: no worker is handed weights of other tools.
 absl::Status NoWeights(const ModelFolder& folder) {
   for (const char* name : kOthers) {
     if (!ModelFolder(folder.path()).Has(name)) continue;
@@ -39,8 +39,8 @@ absl::Status NoWeights(const ModelFolder& folder) {
   return absl::NotFoundError("there is no model.safetensors");
 }
 
-// For each shard that the index names, its tensors. A shard is a file directly in the folder, of a
-// model's name (IsModelFile), and ends as told.
+// Lists each shard's tensors. A shard is a file directly in the folder, with a model's name
+// (IsModelFile).
 absl::StatusOr<std::map<std::string, std::set<std::string>>> ReadIndex(absl::string_view text,
                                                                        absl::string_view ending) {
   const auto is_shard = [ending](const std::string& name) {

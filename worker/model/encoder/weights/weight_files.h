@@ -19,17 +19,15 @@
 
 namespace mpsd {
 
-// The mapped files and their tensors. Made while a model is loaded, and gone before it serves.
-// Thread-compatible.
+// The mapped files and their tensors. Gone before the model serves. Thread-compatible.
 class WeightFiles {
  public:
-  // INVALID_ARGUMENT names the file and its fault. The file may be malformed or cut short, or a
-  // shard may lack a tensor of the index or have one of another shard. NOT_FOUND and
-  // PERMISSION_DENIED as for MappedFile::Open(). The folder is untrusted: it may have at most 1,000
-  // shards, whose names cannot lead out of it. No code in its files runs.
+  // INVALID_ARGUMENT names the file and its fault; a shard may lack a tensor of the index, or have
+  // one of another shard. Otherwise errors as MappedFile::Open(). The folder is untrusted: at most
+  // 1,000 shards, whose names cannot lead out of it.
   static absl::StatusOr<WeightFiles> Open(const ModelFolder& folder);
 
-  // All tensors. They borrow this object's bytes.
+  // They borrow this object's bytes.
   const StoredTensors& tensors() const { return tensors_; }
 
  private:

@@ -18,10 +18,10 @@ namespace mpsd {
 namespace {
 
 constexpr size_t kMaxValues = 2'000'000;
-constexpr uint64_t kMostSharing = 4;  // times the bytes of all storages, for all tensors
+constexpr uint64_t kMostSharing = 4;  // times the bytes of all storages
 constexpr uint8_t kProtocol = 2;      // torch.save() writes this one
 
-// The instructions of a list of tensors, with pickle's names.
+// The names are pickle's.
 enum Instruction : uint8_t {
   kProto = 0x80,
   kStop = '.',
@@ -52,7 +52,6 @@ enum Instruction : uint8_t {
   kLongBinGet = 'j',
 };
 
-// Something that a pickle may name.
 struct Known {
   enum Kind { kDict, kTensor, kParameter, kStorage };
   absl::string_view name;
@@ -81,17 +80,16 @@ using Handle = uint32_t;  // a place among the values
 struct Value {
   enum Kind : uint8_t { kNothing, kNumber, kText, kTuple, kDict, kKnown, kStorage, kTensor };
   Kind kind = kNothing;
-  uint8_t known = 0;            // place in kNames; a storage has its type's place
-  uint32_t first = 0;           // a tuple's first item; a tensor's place
-  uint32_t count = 0;           // how many items a tuple has
-  int64_t number = 0;           // a number; of a storage, how many numbers it has
+  uint8_t known = 0;            // place in kNames; a storage has its type's
+  uint32_t first = 0;           // a tuple's first item; a tensor's index
+  uint32_t count = 0;           // a tuple's items
+  int64_t number = 0;           // a number; a storage's count of numbers
   absl::string_view text = {};  // a text; a storage's bytes
 };
 
 absl::Status BadPickle(absl::string_view what) { return absl::InvalidArgumentError(what); }
 absl::Status Malformed() { return BadPickle("is malformed"); }
 
-// Whether numbers with these strides lie side by side.
 bool AreSideBySide(absl::Span<const int64_t> shape, absl::Span<const int64_t> strides) {
   int64_t expected = 1;
   for (size_t dim = shape.size(); dim-- > 0;) {
@@ -102,8 +100,8 @@ bool AreSideBySide(absl::Span<const int64_t> shape, absl::Span<const int64_t> st
   return true;
 }
 
-// How far from its first number a tensor's last one lies. Nothing if two numbers could lie in one
-// place, or if it is `limit` or more. REQUIRES: no size is 0.
+// Distance from a tensor's first number to its last. Nothing if two numbers could lie in one place,
+// or if it is `limit` or more. REQUIRES: no size is 0.
 std::optional<uint64_t> ReachOf(absl::Span<const int64_t> shape, absl::Span<const int64_t> strides,
                                 uint64_t limit) {
   std::vector<std::pair<uint64_t, uint64_t>> steps;
@@ -120,8 +118,8 @@ std::optional<uint64_t> ReachOf(absl::Span<const int64_t> shape, absl::Span<cons
   return reach;
 }
 
-// Runs one pickle. Values are never copied: tuples and dicts have handles, so a value that is used
-// again costs nothing, and values may be nested as deep as they like. Thread-compatible.
+// Runs one pickle. Tuples and dicts have handles, so a value that is used again costs nothing, and
+// nesting has no limit. Thread-compatible.
 class PickleMachine {
  public:
   PickleMachine(absl::string_view pickle, const ZipEntries& storages)
@@ -190,7 +188,7 @@ class PickleMachine {
         return PushKnown();
       case kReduce:
         return Reduce();
-      case kBuild:  // the state is what torch notes of a module's version
+      case kBuild:  // the state is torch's note of a module's version
         return Top(2) != nullptr && Top(2)->kind == Value::kDict ? Pop(1) : Malformed();
       case kBinPersId:
         return PushStorage();
@@ -216,7 +214,7 @@ class PickleMachine {
     return true;
   }
 
-  // Nothing if the pickle ends before.
+  // Nothing if the pickle ends.
   template <typename Number>
   std::optional<Number> ReadNumber() {
     absl::string_view bytes;
@@ -233,10 +231,10 @@ class PickleMachine {
     return absl::OkStatus();
   }
 
-  // How many values the stack has above the last mark.
+  // Values above the last mark.
   size_t Above() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
 
-  // The value of that number from the stack's top; null if it lies below the last mark.
+  // Counted from the stack's top; null below the last mark.
   const Value* Top(size_t number) const {
     return number <= Above() ? &values_[stack_[stack_.size() - number]] : nullptr;
   }
@@ -247,7 +245,7 @@ class PickleMachine {
     return absl::OkStatus();
   }
 
-  // Removes the last mark; returns how many values were above it. REQUIRES: there is one.
+  // Returns the number of values above it. REQUIRES: there is a mark.
   size_t TakeMark() {
     const size_t above = Above();
     marks_.pop_back();
@@ -288,7 +286,7 @@ class PickleMachine {
     return Push(tuple);
   }
 
-  // Puts keys and values, `count` together, into the dict below them.
+  // `count` is keys and values together.
   absl::Status SetItems(size_t count) {
     const Value* dict = Top(count + 1);
     if (count % 2 != 0 || dict == nullptr || dict->kind != Value::kDict) return Malformed();
@@ -300,7 +298,6 @@ class PickleMachine {
     return Pop(count);
   }
 
-  // A module and a name, each in a line.
   absl::Status PushKnown() {
     const size_t module_end = rest_.find('\n');
     const size_t name_end =
@@ -319,7 +316,6 @@ class PickleMachine {
                      "', which is no tensor's; mpsd runs no code of a file of weights"));
   }
 
-  // The item of a tuple.
   const Value& Item(const Value& tuple, size_t number) const {
     return values_[items_[tuple.first + number]];
   }
@@ -340,7 +336,7 @@ class PickleMachine {
     return absl::OkStatus();
   }
 
-  // ("storage", type, key, device, count), with the bytes that lie under the key.
+  // ("storage", type, key, device, count), with the bytes under the key.
   absl::Status PushStorage() {
     const Value* tuple = Top(1);
     if (tuple == nullptr || tuple->kind != Value::kTuple || tuple->count != 5 ||
@@ -368,7 +364,6 @@ class PickleMachine {
     return Push(storage);
   }
 
-  // Calls the function below the arguments.
   absl::Status Reduce() {
     const Value* function = Top(2);
     if (function == nullptr || function->kind != Value::kKnown || Top(1)->kind != Value::kTuple) {
@@ -407,8 +402,8 @@ class PickleMachine {
     return numbers;
   }
 
-  // (storage, offset, shape, strides, needs a gradient, hooks). A seventh argument would say that
-  // the numbers are to be negated or conjugated.
+  // (storage, offset, shape, strides, needs a gradient, hooks). A seventh argument would negate or
+  // conjugate.
   absl::Status AddTensor(const Value& arguments) {
     if (tensors_.size() >= kMaxTensorsOfAFile) return BadPickle("has too many tensors");
     if (arguments.count != 6 || Item(arguments, 0).kind != Value::kStorage ||
@@ -440,7 +435,6 @@ class PickleMachine {
     return absl::OkStatus();
   }
 
-  // The tensors of the dict by its keys.
   absl::StatusOr<StoredTensors> Named(Handle dict) const {
     if (values_[dict].kind != Value::kDict) return BadPickle("has no dict of tensors");
     StoredTensors named;

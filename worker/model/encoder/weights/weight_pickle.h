@@ -2,9 +2,9 @@
 //
 //   {"layer.weight": rebuild_tensor(storage(FloatStorage, "0", 6), offset, shape, strides, …), …}
 //
-// A pickle is a program for a machine with a stack, and Python's machine calls any function that a
-// pickle names. This machine has the few instructions that a list of tensors needs. It knows the
-// names of torch's storages and of the functions that rebuild tensors, and calls nothing.
+// A pickle is a program, and Python's machine calls any function that it names. This machine has
+// few instructions, knows the names of torch's storages and functions for tensors, and calls
+// nothing.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -14,13 +14,12 @@
 
 namespace mpsd {
 
-// The tensors that `pickle` lists, whose numbers lie in `storages`, by the storages' keys. The
-// result borrows the storages' bytes. INVALID_ARGUMENT says what is wrong, and names a class or
-// function that is no tensor's. Each storage is as long as its type and count say. Each tensor lies
-// in its storage, and no two of its numbers lie in one place. Tensors may share a storage, as tied
-// weights do; all tensors together are at most four times as long as all storages. The pickle is
-// untrusted. It may make at most two million values, 100,000 tensors among them. Memory grows with
-// the number of values, whatever the values say. Pure.
+// The tensors that the untrusted `pickle` lists. `storages` are bytes by key, which the result
+// borrows. INVALID_ARGUMENT says what is wrong, and names a class or function that is no tensor's.
+// Each storage is as long as its type and count say. Each tensor lies in its storage, and no two of
+// its numbers lie in one place. Tensors may share a storage; together they are at most four times
+// as long as all storages. A pickle makes at most two million values, 100,000 tensors among them.
+// Memory grows with the number of values alone. Pure.
 absl::StatusOr<StoredTensors> ParseWeightPickle(absl::string_view pickle,
                                                 const ZipEntries& storages);
 

@@ -49,6 +49,8 @@ end_debian() { # FOLDER VERSION COMPRESSION PACKAGES...
     dh_installdeb "${packages[@]}"
     dh_gencontrol "${packages[@]}" -- "-v$package_version" "-Vlibtorch:Version=$libtorch_version"
     dh_md5sums "${packages[@]}"
+    # dpkg-deb leaves a time before SOURCE_DATE_EPOCH as it is, such as the one of a clone's header.
+    find debian -exec touch --no-dereference -d "@$SOURCE_DATE_EPOCH" {} +
     dh_builddeb "${packages[@]}" --destdir="$out" -- $compression
   )
 }

@@ -28,10 +28,15 @@ make_deb() {
   make_libtorch_deb
 }
 
-# It has nothing of a distribution's but its tools, so one file serves all: one that is there stays.
+# Whether the package FILE is of this commit.
+is_of_commit() {
+  [ -e "$1" ] && dpkg-deb --fsys-tarfile "$1" | tar -xO --wildcards '*/changelog*' | zgrep -qF "$commit"
+}
+
+# It has nothing of a distribution's but its tools, so one file serves all.
 make_libtorch_deb() {
   local file=$out/mpsd-libtorch-cpu_${libtorch_version}_$architecture.deb folder
-  if [ -e "$file" ]; then return 0; fi
+  if is_of_commit "$file"; then return 0; fi
   folder=$(fresh_folder libtorch)
   begin_debian "$folder"
   copy_libtorch "$folder/debian/mpsd-libtorch-cpu/usr/lib/mpsd"

@@ -40,8 +40,8 @@ class HubPuller {
   // Ends a running pull, whose beginning stays in the cache, and joins the thread. Idempotent.
   void Stop();
 
-  // Fetches these models, and no others from now on. A model whose folder was taken is fetched
-  // again if it is wanted again: the folder is gone.
+  // Fetches these models, and no others from now on: a pull of another one ends. A model whose
+  // folder was taken is fetched again if it is wanted again: the folder is gone.
   void Want(const std::vector<std::string>& sources);
 
   // Where a model lies that was fetched; empty until then.
@@ -71,7 +71,9 @@ class HubPuller {
   void PullOnce(const std::string& source);
   // Takes a line of the child, and returns it if it is no event.
   std::string TakeLine(const std::string& source, std::string_view line);
-  bool IsStopping() const;
+
+  // Whether the running pull is still wanted.
+  bool MayGoOn(const std::string& source) const;
   bool IsHere(const std::string& source) const;
   void NoteFault(const std::string& source, const std::string& fault);
 

@@ -30,7 +30,7 @@ class HubTransfer {
   struct Part {
     uint64_t begin = 0;
     uint64_t bytes_max = 0;  // more is refused
-    bool is_exact = true;    // fewer bytes than bytes_max are too few
+    bool is_exact = true;    // fewer bytes than bytes_max are too few; else a try begins anew
     bool is_whole = false;   // the file has nothing else, so the first try names no range
   };
 
@@ -49,7 +49,7 @@ class HubTransfer {
 
   const absl::Status& fault() const { return fault_; }
   int64_t retry_after_s() const { return retry_after_s_; }  // 0: the hub did not say
-  bool went_forward() const { return went_forward_; }       // the last run brought bytes
+  bool went_forward() const { return went_forward_; }       // the last run brought bytes that stay
   uint64_t arrived() const { return arrived_; }             // bytes so far, taken ones too
 
   // Whether some of what has arrived was not taken yet.

@@ -30,6 +30,7 @@
 #include "absl/strings/match.h"
 #include "proto/base/clock.h"
 #include "proto/base/failpoint.h"
+#include "proto/base/limits.h"
 #include "proto/base/platform.h"
 #include "proto/link/messages.h"
 #include "worker/consume/attachment.h"
@@ -51,9 +52,10 @@ constexpr int kExitOk = 0;
 constexpr int kExitCannotServe = 3;
 constexpr int kExitBadOrder = 4;
 
-// The front end logs a failure that reaches it. Any other failure goes to stderr.
+// The front end logs a failure that reaches it. Any other failure goes to stderr. A name in a
+// model's file may be longer than a message.
 int Refuse(const absl::Status& status, int exit_code, bool lasting = false) {
-  const std::string text(status.message());
+  const std::string text(status.message().substr(0, kWorkerLineBytes));
   const absl::Status told = SendMessage(kControlFd, Failure{text, lasting});
   if (!told.ok()) std::fprintf(stderr, "%s\n", text.c_str());
   return absl::IsDataLoss(status) ? kWorkerExitDeviceLost : exit_code;

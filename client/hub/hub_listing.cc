@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -24,6 +25,7 @@ constexpr size_t kMostDepth = 32;
 constexpr size_t kMostValues = 400000;
 constexpr size_t kMostPathBytes = 512;
 constexpr size_t kMostParts = 6;
+constexpr uint64_t kMostFileBytes = 1ULL << 48;  // more than a disk has; sums do not overflow
 
 absl::Status Wrong(absl::string_view why) {
   return absl::InternalError(absl::StrCat("the hub's list of files ", why));
@@ -56,7 +58,8 @@ std::string TextOf(const Json& object, const char* key) {
 
 uint64_t SizeOf(const Json& object) {
   const auto found = object.find("size");
-  return found != object.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+  const bool is_number = found != object.end() && found->is_number_unsigned();
+  return is_number ? std::min(found->get<uint64_t>(), kMostFileBytes) : 0;
 }
 
 absl::StatusOr<HubFile> ReadFile(const Json& entry) {
@@ -103,9 +106,11 @@ uint32_t ShardCount(absl::string_view path) {
       (absl::ConsumePrefix(&path, "model-") && absl::ConsumeSuffix(&path, ".safetensors")) ||
       (absl::ConsumePrefix(&path, "pytorch_model-") && absl::ConsumeSuffix(&path, ".bin"));
   if (!is_shard) return 0;
-  const std::pair<absl::string_view, absl::string_view> numbers = absl::StrSplit(path, "-of-");
+  const std::pair<absl::string_view, absl::string_view> numbers =
+      absl::StrSplit(path, absl::MaxSplits("-of-", 1));
   uint32_t count = 0;
-  return IsDigits(numbers.first) && absl::SimpleAtoi(numbers.second, &count) ? count : 0;
+  const bool are_numbers = IsDigits(numbers.first) && IsDigits(numbers.second);
+  return are_numbers && absl::SimpleAtoi(numbers.second, &count) ? count : 0;
 }
 
 // sentence-transformers has "1_Pooling/config.json".
@@ -198,16 +203,16 @@ bool IsWeights(absl::string_view path) {
 absl::Status CheckWhole(const std::vector<HubFile>& files) {
   const auto needed = NeededFiles({"", files});
   if (!needed.ok()) return absl::NotFoundError(needed.status().message());
-  uint32_t shards = 0;
-  uint32_t wanted = 0;
+  std::map<uint32_t, uint32_t> shards;  // by how many there should be, how many are there
   for (const HubFile& file : *needed) {
-    const uint32_t count = ShardCount(file.path);
-    if (count > 0) ++shards;
-    wanted = std::max(wanted, count);
+    if (const uint32_t count = ShardCount(file.path); count > 0) ++shards[count];
   }
-  if (shards == wanted) return absl::OkStatus();
-  return absl::NotFoundError(
-      absl::StrCat(wanted - shards, " of its ", wanted, " files of weights are missing"));
+  for (const auto& [wanted, there] : shards) {
+    if (there >= wanted) continue;
+    return absl::NotFoundError(
+        absl::StrCat(wanted - there, " of its ", wanted, " files of weights are missing"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace mpsd::hub

@@ -86,6 +86,10 @@ void HubTransfer::Prepare() {
   went_forward_ = false;
   retry_after_s_ = 0;
   error_code_.clear();
+  if (!part_.is_exact) {  // the next answer may be another one
+    pieces_.clear();
+    arrived_ = 0;
+  }
   names_range_ = !part_.is_whole || arrived_ > 0;
   if (!names_range_) return;
   const std::string range =
@@ -113,7 +117,7 @@ bool HubTransfer::Accept(absl::string_view piece) {
     last.append(piece.data(), bytes);
     piece.remove_prefix(bytes);
   }
-  went_forward_ = true;
+  went_forward_ = part_.is_exact;
   return true;
 }
 

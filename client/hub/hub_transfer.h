@@ -30,8 +30,8 @@ class HubTransfer {
   struct Part {
     uint64_t begin = 0;
     uint64_t bytes_max = 0;  // more is refused
-    bool is_exact = true;    // fewer bytes are too few
-    bool is_whole = false;   // all of the file, so the first try names no range
+    bool is_exact = true;    // fewer bytes than bytes_max are too few; else a try begins anew
+    bool is_whole = false;   // the file has nothing else, so the first try names no range
   };
 
   // Borrows `pool`.
@@ -49,8 +49,8 @@ class HubTransfer {
 
   const absl::Status& fault() const { return fault_; }
   int64_t retry_after_s() const { return retry_after_s_; }  // 0: the hub did not say
-  bool went_forward() const { return went_forward_; }       // the last run brought bytes
-  uint64_t arrived() const { return arrived_; }             // bytes so far, also taken ones
+  bool went_forward() const { return went_forward_; }       // the last run brought bytes that stay
+  uint64_t arrived() const { return arrived_; }             // bytes so far, taken ones too
 
   // Something arrived and was not taken.
   bool HasPiece() const { return !pieces_.empty(); }

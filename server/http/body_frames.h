@@ -37,18 +37,22 @@ class BodyFrames {
   // Calls take(piece) for the `count` bytes read, in order, until one call is false. False then.
   template <typename Take>
   bool Give(size_t count, Take take) {
-    size_t piece = std::min(count, targets_[0].size());
-    if (piece > 0 && !take(Text(0, piece))) return false;
-    count -= piece;
-    size_t next = 1;
-    for (; count >= kHeadBytes && next + 1 < targets_count_ && IsExpected(next); next += 2) {
-      count -= kHeadBytes;
-      piece = std::min(count, targets_[next + 1].size());
-      if (!take(Text(next, kHeadBytes)) || !take(Text(next + 1, piece))) return false;
-      count -= piece;
+    const size_t begun = std::min(count, targets_[0].size());
+    size_t left = count - begun;
+    size_t other = 1;  // the first target that is no expected frame's
+    for (; left >= kHeadBytes && other + 1 < targets_count_ && IsExpected(other); other += 2) {
+      left -= std::min(left, kHeadBytes + targets_[other + 1].size());
     }
-    if (count == 0) return true;
-    return next + 1 == targets_count_ ? take(Text(next, count)) : take(Gathered(next, count));
+    const absl::string_view rest =
+        other + 1 == targets_count_ ? Text(other, left) : Gathered(other, left);
+    if (begun > 0 && !take(Text(0, begun))) return false;
+    count -= begun + left;
+    for (size_t next = 1; next < other; next += 2) {
+      const size_t piece = std::min(count - kHeadBytes, targets_[next + 1].size());
+      if (!take(Text(next, kHeadBytes)) || !take(Text(next + 1, piece))) return false;
+      count -= kHeadBytes + piece;
+    }
+    return rest.empty() || take(rest);
   }
 
  private:

@@ -26,6 +26,7 @@ class FakeHub:
                 answers for files are instead
       flows     an event; while it is not set, answers for large files end in their middle and wait
       cut_at    bytes after which an answer for a file ends without a word; None: never
+      cut_lists number of the next answers for the list that end in their middle
       ranges    whether it knows ranges
       token     what it wants to be shown; None: nothing
       listed    what its list says instead of the truth, by path: {"id": ..., "path": ..., "size": ...}
@@ -35,6 +36,7 @@ class FakeHub:
     def __init__(self, files, large=1024, name="ORG/NAME"):
         self.files, self.large, self.name = files, large, name
         self.fails, self.cut_at, self.ranges, self.token, self.listed = [], None, True, None, {}
+        self.cut_lists = 0
         self.flows = threading.Event()
         self.flows.set()
         self.requests = []
@@ -105,6 +107,10 @@ class FakeHub:
                 return self.refuse(request, 404, "RevisionNotFound")
             body = json.dumps({"id": self.name, "sha": COMMIT,
                                "siblings": [self.entry(path) for path in self.files]}).encode()
+            if self.cut_lists > 0:
+                self.cut_lists -= 1
+                request.close_connection = True
+                return self.send(request, 200, body[:len(body) // 2], {"Content-Length": str(len(body))})
             return self.send(request, 200, body)
         if path == f"/api/models/{self.name}/tree/{COMMIT}":  # what Python's library asks
             return self.send(request, 200, json.dumps(

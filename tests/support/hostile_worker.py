@@ -157,4 +157,5 @@ def main():
     globals()[how](control)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -43,9 +43,9 @@ void HubPuller::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool HubPuller::IsStopping() const {
+bool HubPuller::MayGoOn(const std::string& source) const {
   absl::MutexLock lock(&mu_);
-  return stopping_;
+  return !stopping_ && pulls_.count(source) > 0;
 }
 
 void HubPuller::Want(const std::vector<std::string>& sources) {
@@ -125,9 +125,9 @@ void HubPuller::PullOnce(const std::string& source) {
       unread.erase(0, end + 1);
     }
     if (unread.size() > kMostLineBytes) unread.clear();
-    return !IsStopping();
+    return MayGoOn(source);
   });
-  if (IsStopping()) return;
+  if (absl::IsAborted(ended.status()) || !MayGoOn(source)) return;
   if (!ended.ok()) words = std::string(ended.status().message());
   if (IsHere(source)) {
     logger_->Log(LogLevel::kInfo, "pulled", {{"source", source}});

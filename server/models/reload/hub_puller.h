@@ -39,8 +39,8 @@ class HubPuller {
   // Ends a running pull, whose beginning stays in the cache. Idempotent.
   void Stop();
 
-  // Fetches exactly these from now on. A model whose folder was taken is fetched again if it is
-  // wanted again: the folder is gone.
+  // Fetches these models, and no others from now on: a pull of another one ends. A model whose
+  // folder was taken is fetched again if it is wanted again: the folder is gone.
   void Want(const std::vector<std::string>& sources);
 
   // Where a fetched model lies; empty until then.
@@ -69,7 +69,9 @@ class HubPuller {
   void PullOnce(const std::string& source);
   // Returns a line that is no event.
   std::string TakeLine(const std::string& source, std::string_view line);
-  bool IsStopping() const;
+
+  // Whether the running pull is still wanted.
+  bool MayGoOn(const std::string& source) const;
   bool IsHere(const std::string& source) const;
   void NoteFault(const std::string& source, const std::string& fault);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,11 +59,13 @@ class Embeddings final : public OutputSink {
   size_t width_ = 0;
 };
 
-// The largest difference of two numbers in one place.
+// The largest difference of two numbers in one place; infinite where one is not a number.
 double Distance(absl::Span<const float> a, absl::Span<const float> b) {
   double largest = a.size() == b.size() ? 0 : 1;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
+    const double difference = std::abs(static_cast<double>(a[i]) - b[i]);
+    if (std::isnan(difference)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, difference);
   }
   return largest;
 }

@@ -1,8 +1,10 @@
 """Files that are no good model: a clear text, the old one serves on, and no neighbour is hurt."""
 import contextlib
+import json
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import textwrap
@@ -109,6 +111,17 @@ class Pickles(BadModels):
             state = lambda: daemon.ps()["bad"]["state"]
             wait_until(lambda: "names 'posix.system', which is no tensor's" in state(), 60, "the reason")
         self.assertFalse(mark.exists())
+
+
+class Names(BadModels):
+    def test_a_name_that_is_longer_than_a_message(self):
+        folder = self.folder / "long"
+        family_folders.write("bert_mean", folder)
+        header = json.dumps({"x" * (5 << 20): {}}).encode()
+        (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+        with self.serving(synthetic("m"), huggingface("bad", folder)) as (daemon, _):
+            state = lambda: daemon.ps()["bad"]["state"]
+            wait_until(lambda: "model.safetensors: tensor 'xxx" in state(), 60, "the reason")
 
 
 class BadFiles(BadModels):

@@ -1,5 +1,7 @@
 """What a worker finds out of its model, and what becomes of it: demotion, split batches, inspect."""
 import json
+import os
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -8,6 +10,7 @@ import numpy as np
 
 import calls
 from daemon import BIN, Daemon, WITH_TORCH, mpsd
+from hostile_worker import receive, send
 from models import placement, torchscript
 
 
@@ -39,6 +42,25 @@ class Lanes(unittest.TestCase):
         with Daemon([model]) as daemon:
             self.assertEqual(daemon.metric("mpsd_worker_lane_demotions_total"), 0)
             self.assertEqual(daemon.ps()["transformer"]["workers"][0]["lanes"], 2)
+
+    def report_of(self, **order):
+        """What a worker without a daemon reports that is told to load "racy" with four lanes."""
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            worker = subprocess.Popen([BIN / "mpsd-worker"], stderr=subprocess.DEVNULL, pass_fds=(3,),
+                                      preexec_fn=lambda: os.dup2(theirs.fileno(), 3))
+            theirs.close()
+            send(ours, {"type": "load", "model": "racy", "format": "torchscript", "sandbox": "off",
+                        "path": f"{self.folder}/racy.pt", "device": "cpu", "warmup": "none",
+                        "epoch": 1, "lanes": 4, "threads": 1, "cores": 1, "parameters": {},
+                        "spec": {}, **order})
+            report = json.loads(receive(ours))
+        worker.wait(60)
+        return report
+
+    def test_lanes_that_a_process_before_has_compared_are_not_compared_again(self):
+        self.assertEqual(self.report_of()["lanes"], 1)
+        self.assertEqual(self.report_of(lanes_compared=True)["lanes"], 4)
 
     def test_only_the_rows_fail_that_the_model_throws_for(self):
         with Daemon([torchscript("throws")]) as daemon, calls.stub(daemon.address) as stub:

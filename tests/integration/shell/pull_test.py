@@ -97,6 +97,18 @@ class Pull(unittest.TestCase):
         self.assertIn("1 of its 2 files of weights are missing",
                       self.pull(HF_HUB_OFFLINE="1").stderr)
 
+    def test_shards_of_two_numbers(self):
+        """As a model has that was cut anew; its list of weights says which are read."""
+        shards = [f"model-0000{part}-of-0000{count}.safetensors"
+                  for count in (2, 3) for part in range(1, count + 1)]
+        contents = {"config.json": b"{}", "model.safetensors.index.json": b"{}",
+                    **{shard: b"x" for shard in shards}}
+        self.check_pulled(self.hub(contents), self.pull(), set(contents))
+        self.assertEqual(self.pull(HF_HUB_OFFLINE="1").returncode, 0)
+        (self.folder / "snapshots" / COMMIT / shards[1]).unlink()
+        self.assertIn("1 of its 2 files of weights are missing",
+                      self.pull(HF_HUB_OFFLINE="1").stderr)
+
     def test_a_branch_may_have_slashes(self):
         self.hub()
         done = self.pull("ORG/NAME@a/b")
@@ -179,6 +191,15 @@ class Pull(unittest.TestCase):
         self.check_pulled(hub, self.pull())
         self.assertGreaterEqual(len(hub.fetched("model.safetensors")), 10)
 
+    def test_a_list_that_is_cut_is_asked_for_again_from_its_beginning(self):
+        hub = self.hub()
+        hub.cut_lists = 2
+        done = self.pull()
+        self.check_pulled(hub, done)
+        self.assertIn("the next try is in 2s", done.stderr, "each try waits longer")
+        self.assertEqual([wanted for path, wanted, _ in hub.requests if path.startswith("/api/")],
+                         3 * [None])
+
     def test_a_hub_that_fails_for_a_while(self):
         for status in (429, 503, 500):
             hub = self.hub()
@@ -252,8 +273,9 @@ class Pull(unittest.TestCase):
 
     def test_a_disk_without_room(self):
         hub = self.hub()
-        hub.listed = {"model.safetensors": {"size": 1 << 60}}
-        self.check_refused(self.pull(), 73, " are needed in ")
+        for size in (1 << 60, (1 << 64) - 1):
+            hub.listed = {"model.safetensors": {"size": size}}
+            self.check_refused(self.pull(), 73, " are needed in ")
 
     def test_names_that_lead_out(self):
         for name in ("../out", "a/../../out", "/etc/passwd", "a//b", "", "a\\b", "a\nb", "." ):

@@ -73,6 +73,17 @@ head -c 100000 /dev/zero; echo; echo 'no model')");
   WaitForText("cannot fetch it: no model");
 }
 
+TEST_F(HubPullerTest, APullThatNobodyWantsAnyMoreEnds) {
+  Start(R"(if [ "$3" = ORG/NAME ]; then
+echo '{"event": "progress", "done": 1, "bytes": 2}'; exec sleep 600
+fi; echo '{"event": "done", "path": "/there", "bytes": 1}')");
+  WaitForText("fetches ORG/NAME: 1 B of 2 B");
+  puller_.Want({"ORG/OTHER"});
+  pulled_.WaitForNotification();
+  EXPECT_EQ(puller_.TakeFolder("ORG/OTHER"), "/there");
+  EXPECT_EQ(metrics_.pull_failures, 0U);
+}
+
 TEST_F(HubPullerTest, TheEndDoesNotWaitForAPull) {
   Start("echo '{\"event\": \"progress\", \"done\": 1, \"bytes\": 2}'; exec sleep 600");
   WaitForText("fetches ORG/NAME: 1 B of 2 B");

@@ -41,6 +41,7 @@ class Problem {
   }
 
   // The largest difference from the product in doubles, in units of the root of the sums' length.
+  // Infinite where a sum is not a number.
   double FarthestOf(const std::vector<float>& y) const {
     double farthest = 0;
     for (int64_t row = 0; row < shape_.rows; ++row) {
@@ -51,6 +52,7 @@ class Problem {
                  weight_[static_cast<size_t>(column * shape_.from + k)];
         }
         const float given = y[static_cast<size_t>(row * shape_.to + column)];
+        if (std::isnan(given)) return std::numeric_limits<double>::infinity();
         farthest = std::max(farthest, std::fabs(sum - given));
       }
     }

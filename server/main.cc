@@ -38,6 +38,10 @@
 #include "server/texts/tokenizer_facts.h"
 #include "server/thread_room.h"
 
+#if __has_include(<google/protobuf/stubs/logging.h>)
+#include <google/protobuf/stubs/logging.h>
+#endif
+
 namespace mpsd {
 namespace {
 
@@ -426,10 +430,23 @@ int Main(int argc, char** argv) {
   return serve.has_served ? code : cli::EndOfOutput(code);
 }
 
+// Protobuf writes a line to stderr for each request with bytes that are not UTF-8. Such a request
+// is answered with its fault.
+void QuietProtobuf() {
+#if __has_include(<google/protobuf/stubs/logging.h>)
+  google::protobuf::SetLogHandler(
+      [](google::protobuf::LogLevel level, const char* file, int line, const std::string& text) {
+        if (level != google::protobuf::LOGLEVEL_FATAL) return;
+        std::fprintf(stderr, "mpsd: %s:%d: %s\n", file, line, text.c_str());
+      });
+#endif
+}
+
 }  // namespace
 }  // namespace mpsd
 
 int main(int argc, char** argv) {
+  mpsd::QuietProtobuf();
   // Debian builds Abseil with its deadlock detector on, which costs something for each lock.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   return mpsd::Main(argc, argv);

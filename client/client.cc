@@ -78,6 +78,9 @@ Client::~Client() { stubs_->WaitForCalls(); }
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const std::string& address,
                                                         absl::Time deadline,
                                                         const ConnectOptions& options) {
+  if (const std::string fault = AddressFault(address); !fault.empty()) {
+    return absl::InvalidArgumentError(fault);
+  }
   if (!options.token.empty() && !options.tls && !IsLocal(address)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a token is not sent to ", address, " without TLS"));

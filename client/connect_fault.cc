@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 
@@ -37,7 +38,27 @@ std::string TlsFaultText(absl::string_view address, absl::string_view fault) {
   return "";
 }
 
+bool IsPort(absl::string_view text) {
+  int port = 0;
+  return absl::SimpleAtoi(text, &port) && port >= 1 && port <= 65535;
+}
+
 }  // namespace
+
+std::string AddressFault(absl::string_view address) {
+  // A form of gRPC's own, such as "unix:/path" or "dns:///host:1".
+  for (const absl::string_view form :
+       {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:", "vsock:", "xds:"}) {
+    if (absl::StartsWith(address, form)) return "";
+  }
+  const size_t colon = address.rfind(':');
+  const bool is_address = colon != address.npos && colon > 0 && IsPort(address.substr(colon + 1)) &&
+                          !absl::StrContains(address, "//");
+  if (is_address) return "";
+  return absl::StrCat("'", address,
+                      "' is no address of a server; it is HOST:PORT, unix:PATH or "
+                      "http(s)://HOST:PORT");
+}
 
 std::string ConnectFaultText(absl::string_view address, bool tls, absl::string_view fault) {
   const std::string nobody = absl::StrCat("no server is reachable at ", address);
@@ -46,6 +67,10 @@ std::string ConnectFaultText(absl::string_view address, bool tls, absl::string_v
   }
   const std::string text = tls ? TlsFaultText(address, fault) : "";
   if (!text.empty()) return text;
+  if (!tls && HasOneOf(fault, {"Failed parsing HTTP/2"})) {
+    return absl::StrCat("the server at ", address,
+                        " speaks no gRPC; if it speaks HTTP, say http://", address);
+  }
   if (!tls && HasOneOf(fault, {"Socket closed", "Connection reset"})) {
     return absl::StrCat("the server at ", address, " hangs up; it may want TLS");
   }

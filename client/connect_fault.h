@@ -1,4 +1,4 @@
-// ConnectFaultText: why a connection does not come about, in words for a person. Pure.
+// ConnectFaultText, AddressFault: why a connection does not come about, for a person. Pure.
 #pragma once
 
 #include <string>
@@ -14,9 +14,14 @@ namespace mpsd::client {
 //   the name is another one          the certificate of the server at A is for another name
 //   only the client speaks TLS       the server at A speaks no TLS
 //   only the server does             the server at A hangs up; it may want TLS
+//   the server speaks HTTP alone     the server at A speaks no gRPC; …
 //   a client certificate is missing  the server at A hangs up during the TLS handshake; …
 //
 // Otherwise the last part of gRPC's text. Thread-safe.
 std::string ConnectFaultText(absl::string_view address, bool tls, absl::string_view fault);
+
+// Why Client::Connect() cannot take the address: it has no host or no port, or a scheme that gRPC
+// does not know. Empty if it can. Thread-safe.
+std::string AddressFault(absl::string_view address);
 
 }  // namespace mpsd::client

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "client/cli/verbs.h"
 #include "client/manual/command_table.h"
 #include "proto/base/colour.h"
+#include "proto/base/limits.h"
 #include "server/build_info.h"
 #include "server/config/command_line_config.h"
 #include "server/config/config.h"
@@ -35,6 +37,10 @@
 #include "server/texts/tokenizer_facts.h"
 #include "server/thread_room.h"
 
+#if __has_include(<google/protobuf/stubs/logging.h>)
+#include <google/protobuf/stubs/logging.h>
+#endif
+
 namespace mpsd {
 namespace {
 
@@ -46,6 +52,7 @@ struct ServeFlags {
   std::vector<std::string> inputs;
   ModelFlags model;  // without its inputs
   ListenFlags listen;
+  bool has_served = false;
 
   bool reads_config() const { return model_files.empty() && model_repository.empty(); }
 };
@@ -187,7 +194,8 @@ int Check(CheckFlags flags) {
   if (flags.json) std::fputs(CheckJson(flags.file, config).c_str(), stdout);
   if (!config.ok()) return Complain(config.status(), kExitConfig);
   if (!flags.json) {
-    std::printf("%s is right: %zu models\n", flags.file.c_str(), config->models.size());
+    const size_t count = config->models.size();
+    std::printf("%s is right: %zu model%s\n", flags.file.c_str(), count, count == 1 ? "" : "s");
   }
   return kExitOk;
 }
@@ -195,9 +203,11 @@ int Check(CheckFlags flags) {
 // For keys that are otherwise in a config file.
 void AddListenFlags(CLI::App* verb, ListenFlags* flags) {
   verb->add_option("--host", flags->host, "where to listen; default: $MPSD_HOST, 127.0.0.1");
-  verb->add_option("--port", flags->port, "of gRPC; default: $MPSD_PORT, 8001");
+  verb->add_option("--port", flags->port, "of gRPC; default: $MPSD_PORT, 8001")
+      ->check(cli::WholeNumber(0, 65535));
   verb->add_option("--http-port", flags->http_port,
-                   "of HTTP; default: $MPSD_HTTP_PORT, $PORT, 8000 and 8002");
+                   "of HTTP; default: $MPSD_HTTP_PORT, $PORT, 8000 and 8002")
+      ->check(cli::WholeNumber(0, 65535));
   verb->add_flag("--plaintext", flags->plaintext,
                  "let other hosts reach --host without TLS and rules of access");
 }
@@ -212,6 +222,7 @@ void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
                            ->type_name(cli::kFileValue);
   verb->add_option("--input", flags->inputs, "what it takes, as name:FP32[-1,16]")->needs(model);
   verb->add_option("--max-batch-size", flags->model.max_batch_size, "rows of a batch at most")
+      ->check(cli::WholeNumber(1, kMaxBatchRows))
       ->needs(model);
   verb->add_option("--name", flags->model.name, "the model's name; default: that of its file")
       ->needs(model);
@@ -235,7 +246,10 @@ void AddServe(CLI::App* app, ServeFlags* flags, int* exit_code) {
                    "mpsd serve ./bge-small-en --port 9000 --http-port 9001\n"
                    "mpsd serve resnet.pt --input 'x:FP32[-1,3,224,224]' --max-batch-size 32\n"
                    "mpsd serve --config /etc/mpsd/mpsd.json");
-  verb->callback([=] { *exit_code = Serve(*flags); });
+  verb->callback([=] {
+    flags->has_served = true;
+    *exit_code = Serve(*flags);
+  });
 }
 
 void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
@@ -258,8 +272,12 @@ void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
 
 void AddCheck(CLI::App* app, CheckFlags* flags, int* exit_code) {
   CLI::App* verb = app->add_subcommand("check", "check a config file");
-  verb->add_option("FILE", flags->file, "default: ./mpsd.json or /etc/mpsd/mpsd.json")
-      ->type_name(cli::kFileValue);
+  CLI::Option* file =
+      verb->add_option("FILE", flags->file, "default: ./mpsd.json or /etc/mpsd/mpsd.json")
+          ->type_name(cli::kFileValue);
+  verb->add_option("--config", flags->file, "the same, as other verbs take it")
+      ->type_name(cli::kFileValue)
+      ->excludes(file);
   verb->add_flag("--json", flags->json, "write JSON");
   verb->callback([=] { *exit_code = Check(*flags); });
 }
@@ -297,7 +315,9 @@ int OperatorExitCode(const absl::Status& status) {
 void AddLogs(CLI::App* app, LogsOptions* options, int* exit_code) {
   CLI::App* verb = app->add_subcommand("logs", "show the log of this host's daemon");
   verb->add_flag("-f,--follow", options->follow, "show further lines as they come");
-  verb->add_option("-n,--lines", options->lines, "the last so many")->capture_default_str();
+  verb->add_option("-n,--lines", options->lines, "the last so many")
+      ->check(cli::WholeNumber(0, std::numeric_limits<uint32_t>::max()))
+      ->capture_default_str();
   verb->add_option("--config", options->config,
                    "config file; else ./mpsd.json or /etc/mpsd/mpsd.json")
       ->type_name(cli::kFileValue);
@@ -404,13 +424,28 @@ int Main(int argc, char** argv) {
       "restart takes the new version, 71 the doctor found a fault, 73 a file cannot be written, 75 "
       "it runs already, 78 wrong config, or "
       "not enough memory or threads for it.");
-  return cli::ParseAndRun(app, argc, argv, &exit_code);
+  const int code = cli::ParseAndRun(app, argc, argv, &exit_code);
+  // A daemon may outlive the reader of its stdout.
+  return serve.has_served ? code : cli::EndOfOutput(code);
+}
+
+// Protobuf writes a line to stderr for each request with bytes that are not UTF-8. Such a request
+// is answered with its fault.
+void QuietProtobuf() {
+#if __has_include(<google/protobuf/stubs/logging.h>)
+  google::protobuf::SetLogHandler(
+      [](google::protobuf::LogLevel level, const char* file, int line, const std::string& text) {
+        if (level != google::protobuf::LOGLEVEL_FATAL) return;
+        std::fprintf(stderr, "mpsd: %s:%d: %s\n", file, line, text.c_str());
+      });
+#endif
 }
 
 }  // namespace
 }  // namespace mpsd
 
 int main(int argc, char** argv) {
+  mpsd::QuietProtobuf();
   // Debian builds Abseil with its deadlock detector on, which costs something for each lock.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   return mpsd::Main(argc, argv);

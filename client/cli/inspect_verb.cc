@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -200,8 +201,10 @@ int RunInit(const InspectOptions& options, std::ostream& out, std::ostream& err)
   file << json->at("config").dump(2) << "\n";
   file.close();
   if (!file) {
-    return Fail(err, kExitCannotWrite,
-                absl::PermissionDeniedError(absl::StrCat("cannot write ", options.target)));
+    const std::string why = std::strerror(errno);
+    return Fail(
+        err, kExitCannotWrite,
+        absl::PermissionDeniedError(absl::StrCat("cannot write ", options.target, ": ", why)));
   }
   const bool is_found = options.target == InspectOptions().target;  // `mpsd serve` looks there
   out << options.target << " is written; mpsd serve"

@@ -57,6 +57,11 @@ absl::StatusOr<client::ConnectOptions> ReadConnectOptions(const ServerOptions& o
     if (!content.ok()) return content.status();
     *text = *std::move(content);
   }
+  for (const auto& [path, text] : {std::pair(options.tls_ca, read.tls_ca),
+                                   std::pair(options.tls_certificate, read.tls_certificate)}) {
+    if (path.empty() || absl::StrContains(text, "-----BEGIN ")) continue;
+    return absl::InvalidArgumentError(absl::StrCat(path, " holds no certificate in the form PEM"));
+  }
   absl::StripAsciiWhitespace(&read.token);
   return read;
 }

@@ -2,13 +2,16 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/bench/load_point.h"
 #include "client/cli/bench_verb.h"
@@ -23,6 +26,7 @@
 #include "client/cli/text_verbs.h"
 #include "client/cli/tune_verb.h"
 #include "proto/base/colour.h"
+#include "proto/base/limits.h"
 #include "proto/link/json_object.h"
 
 namespace mpsd::cli {
@@ -63,6 +67,15 @@ void AddCommonOptions(CLI::App* verb, ServerOptions* options) {
   AddAccessOptions(verb, options);
 }
 
+// A check that says which number is `wanted`; `bounds` is for the help.
+CLI::Validator NumberIn(const std::string& wanted, const std::string& bounds,
+                        const std::function<bool(absl::string_view)>& is_in) {
+  const auto fault = [=](std::string& text) {
+    return is_in(text) ? "" : absl::StrCat("must be ", wanted, ", not '", text, "'");
+  };
+  return CLI::Validator(fault, bounds);
+}
+
 // One value each time, even if it begins like an option.
 void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values, const char* help) {
   verb->add_option(name, *values, help)
@@ -71,6 +84,24 @@ void AddList(CLI::App* verb, const char* name, std::vector<std::string>* values,
 }
 
 }  // namespace
+
+CLI::Validator WholeNumber(int64_t least, int64_t most) {
+  const bool has_most = most != std::numeric_limits<int64_t>::max();
+  const std::string bounds =
+      has_most ? absl::StrCat("from ", least, " to ", most) : absl::StrCat("from ", least, " on");
+  return NumberIn(absl::StrCat("a whole number ", bounds), bounds, [=](absl::string_view text) {
+    int64_t number = 0;
+    return absl::SimpleAtoi(text, &number) && number >= least && number <= most;
+  });
+}
+
+CLI::Validator AnyNumber(double least, double most) {
+  const std::string bounds = absl::StrCat("from ", least, " to ", most);
+  return NumberIn(absl::StrCat("a number ", bounds), bounds, [=](absl::string_view text) {
+    double number = 0;
+    return absl::SimpleAtod(text, &number) && number >= least && number <= most;
+  });
+}
 
 void SetExamples(CLI::App* verb, absl::string_view lines) {
   verb->footer(absl::StrCat("Examples:\n", lines));
@@ -89,9 +120,10 @@ void AddInferVerb(CLI::App& app, int* exit_code) {
           "a text for a model that takes texts; several become the rows of one batch");
   AddList(verb, "--output", &options->outputs,
           "NAME or NAME=@FILE.npy: only these outputs; kept in the file");
-  verb->add_option("--batch", options->batch, "rows of the random inputs")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--seed", options->seed, "of the random inputs")->capture_default_str();
+  verb->add_option("--batch", options->batch, "rows of the random inputs")->check(WholeNumber(1));
+  verb->add_option("--seed", options->seed, "of the random inputs")
+      ->check(WholeNumber(0))
+      ->capture_default_str();
   verb->add_option("--model-version", options->version, "default: the highest that is ready");
   verb->add_option("--id", options->id, "the request's id");
   AddCommonOptions(verb, &options->server);
@@ -133,9 +165,11 @@ void AddLoadInputOptions(CLI::App* verb, LoadInputOptions* options) {
   verb->add_option("--lengths", options->lengths,
                    "sizes of open dims; each request has one of them (default 16)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--rows", options->rows, "rows of each request")->check(CLI::PositiveNumber);
-  verb->add_option("--seed", options->seed, "of contents and arrivals")->capture_default_str();
+      ->check(WholeNumber(1));
+  verb->add_option("--rows", options->rows, "rows of each request")->check(WholeNumber(1));
+  verb->add_option("--seed", options->seed, "of contents and arrivals")
+      ->check(WholeNumber(0))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -147,13 +181,13 @@ void AddBenchVerb(CLI::App& app, int* exit_code) {
   verb->add_option("--clients", options->clients,
                    "1,4,16,64: so many clients that each wait for their answer (default)")
       ->delimiter(',')
-      ->check(CLI::Range(1, 65536));
+      ->check(WholeNumber(1, 65536));
   verb->add_option("--rate", options->rates,
                    "100,200: so many requests a second, whenever answers come")
       ->delimiter(',')
-      ->check(CLI::Range(bench::kMinRate, bench::kMaxRate));
+      ->check(AnyNumber(bench::kMinRate, bench::kMaxRate));
   verb->add_option("--seconds", options->seconds, "how long each load is measured")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(AnyNumber(0.1, 3600))
       ->capture_default_str();
   verb->add_option("--slo", options->slo,
                    "p99=20ms: find the highest rate at which 99 of 100 answers come in time");
@@ -183,7 +217,7 @@ void AddTuneVerb(CLI::App& app, int* exit_code) {
       ->capture_default_str();
   verb->add_option("--seconds", options->seconds,
                    "how long each load is measured, at least ten times the SLO")
-      ->check(CLI::Range(0.1, 600.0))
+      ->check(AnyNumber(0.1, 600))
       ->capture_default_str();
   verb->add_option("--start-timeout", options->start_timeout,
                    "how long the model may take to be ready")
@@ -269,8 +303,7 @@ void AddTextVerbs(CLI::App& app, int* exit_code) {
   verb = app.add_subcommand("rerank", "sort documents by how well they answer a query");
   verb->add_option("QUERY", rerank->query, "the query")->required();
   AddTextOptions(verb, rerank.get(), "--documents");
-  verb->add_option("--top-n", rerank->top_count, "only the best so many")
-      ->check(CLI::PositiveNumber);
+  verb->add_option("--top-n", rerank->top_count, "only the best so many")->check(WholeNumber(1));
   SetExamples(verb, "mpsd rerank 'a query' --documents documents.txt --top-n 3");
   verb->callback([rerank, exit_code] { *exit_code = RunRerank(*rerank, ThisConsole()); });
 
@@ -292,7 +325,8 @@ void AddFileOptions(CLI::App* verb, InspectOptions* options) {
   AddList(verb, "--input", &options->inputs,
           "what it takes, as name:FP32[-1,16], where the file does not tell");
   AddList(verb, "--output", &options->outputs, "what it gives, likewise");
-  verb->add_option("--max-batch-size", options->max_batch_size, "rows of a batch at most");
+  verb->add_option("--max-batch-size", options->max_batch_size, "rows of a batch at most")
+      ->check(WholeNumber(1, kMaxBatchRows));
   verb->add_option("--device", options->device, "where to load it")
       ->type_name(kDeviceValue)
       ->capture_default_str();
@@ -405,7 +439,15 @@ void AddHelpVerb(CLI::App& app) {
   app.add_subcommand("help", "explain a verb")->add_option("VERB")->type_name(kVerbValue);
 }
 
+int EndOfOutput(int exit_code) {
+  std::cout.flush();
+  const bool is_out = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  if (is_out || exit_code != kExitOk) return exit_code;
+  return Fail(std::cerr, kExitCannotWrite, absl::DataLossError("the output cannot be written"));
+}
+
 int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code) {
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // the verbs say what has failed
   app.name("mpsd");
   if (argc < 2) {
     std::cerr << app.help();

@@ -5,7 +5,7 @@
 //   mpsd::cli::AddInferVerb(app, &exit_code);
 //   mpsd::cli::AddPsVerb(app, &exit_code);   …
 //   mpsd::cli::AddHelpVerb(app);
-//   return mpsd::cli::ParseAndRun(app, argc, argv, &exit_code);
+//   return mpsd::cli::EndOfOutput(mpsd::cli::ParseAndRun(app, argc, argv, &exit_code));
 //
 // A verb is a subcommand whose callback does the work during parsing and sets `*exit_code`. All are
 // called on main's thread. Only this file of the folder knows flags: a verb gets a struct of
@@ -15,6 +15,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 
 #include "absl/strings/string_view.h"
 #include "client/cli/inspect_verb.h"
@@ -50,14 +52,25 @@ void AddInspectVerbs(CLI::App& app, const TokenizerTeller& tokenizer_of, int* ex
 // outlives `app`.
 void AddManualVerbs(CLI::App& app, absl::string_view schema, int* exit_code);
 
+// Checks of an option's value, for CLI11. They refuse what is no number from `least` to `most`, and
+// say these bounds; nothing above `least` is said where `most` is the type's largest.
+CLI::Validator WholeNumber(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
+CLI::Validator AnyNumber(double least, double most);
+
+// Lines that show how the verb is used, for its help and its manual page.
 void SetExamples(CLI::App* verb, absl::string_view lines);
 
 // help [VERB]: as --help.
 void AddHelpVerb(CLI::App& app);
 
-// Runs the verb. Returns `*exit_code`; kExitOk after --help; kExitUsage, with the reason on stderr,
-// for a wrong command line. For an unknown first word it suggests the nearest verb, without any
-// word it shows the help.
+// Parses the command line, and so runs its verb. Returns `*exit_code` as the verb left it; kExitOk
+// after --help; kExitUsage, with the reason on stderr, for a wrong command line, without running a
+// verb. For an unknown first word it suggests the nearest verb, without any word it shows the help.
+// To be called before any call of gRPC, whose own lines on stderr it turns off.
 int ParseAndRun(CLI::App& app, int argc, const char* const* argv, const int* exit_code);
+
+// Empties the buffers of stdout. Returns kExitCannotWrite in place of kExitOk, with the reason on
+// stderr, if stdout has not taken all that was written.
+int EndOfOutput(int exit_code);
 
 }  // namespace mpsd::cli

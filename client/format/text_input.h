@@ -19,8 +19,9 @@ inline constexpr uint64_t kMaxTextsBytes = 256 << 20;
 // thread-safe.
 std::vector<std::string> SplitLines(absl::string_view content);
 
-// `words`, and then the lines of `file`; "-" is stdin, "" no file. Errors as ReadWholeFile()'s.
-// Blocks. Thread-safe.
+// `words`, and then the lines of `file`, which has at most kMaxTextsBytes; "-" is stdin, and "" is
+// no file. Returns the errors of ReadWholeFile(), and INVALID_ARGUMENT for a text or a line that is
+// not in UTF-8, named by its number. Blocks while reading. Thread-safe.
 absl::StatusOr<std::vector<std::string>> ReadTexts(const std::vector<std::string>& words,
                                                    const std::string& file);
 

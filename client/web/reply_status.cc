@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "client/web/answer_json.h"
 
 namespace mpsd::client {
 namespace {
@@ -56,7 +57,10 @@ std::string TextOf(absl::string_view body) {
 absl::Status ReplyStatus(unsigned code, absl::string_view body) {
   if (code >= 200 && code < 300) return absl::OkStatus();
   const std::string text = TextOf(body);
-  return {CodeOf(code), text.empty() ? absl::StrCat("the server answered HTTP ", code) : text};
+  if (!text.empty()) return {CodeOf(code), text};
+  const bool lacks_path = code == 404 || code == 405 || code == 501;
+  return {CodeOf(code), absl::StrCat("the server answered HTTP ", code,
+                                     lacks_path ? "; it may be a server of another kind" : "")};
 }
 
 }  // namespace mpsd::client

@@ -42,6 +42,23 @@ TEST(ConnectFault, OneSideAloneSpeaksTls) {
             "the server at h:1 hangs up; it may want TLS");
 }
 
+TEST(ConnectFault, TheServerSpeaksHttp) {
+  EXPECT_EQ(Text(false, "UNAVAILABLE: ipv4:127.0.0.1:1: Failed parsing HTTP/2"),
+            "the server at h:1 speaks no gRPC; if it speaks HTTP, say http://h:1");
+}
+
+TEST(ConnectFault, AnAddressHasAHostAndAPort) {
+  for (const char* address : {"h:1", "127.0.0.1:65535", "[::1]:8001", "unix:/s", "dns:///h:1"}) {
+    EXPECT_EQ(AddressFault(address), "") << address;
+  }
+  for (const char* address :
+       {"", "h", ":1", "h:", "h:0", "h:99999", "h:x", "ftp://h", "ftp://h:1"}) {
+    EXPECT_EQ(AddressFault(address),
+              "'" + std::string(address) +
+                  "' is no address of a server; it is HOST:PORT, unix:PATH or http(s)://HOST:PORT");
+  }
+}
+
 TEST(ConnectFault, AnotherTextIsPassedOn) {
   EXPECT_EQ(ConnectFaultText("h:1", false, "the moon is full"),
             "no server is reachable at h:1: the moon is full");

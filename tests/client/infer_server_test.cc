@@ -8,6 +8,7 @@
 #include "tests/client/soon.h"
 #include "tests/fakes/fake_inference_server.h"
 #include "tests/fakes/fake_web_server.h"
+#include "tests/fakes/work_folder.h"
 
 namespace mpsd::cli {
 namespace {
@@ -54,6 +55,18 @@ TEST_F(InferServerTest, AFailureToConnectHasItsExitCode) {
   options_.token_file = "/none/token";
   EXPECT_EQ(Refused("https://127.0.0.1:1"), kExitNoInput);
   EXPECT_EQ(Refused("unix:/none/s"), kExitNoInput);
+}
+
+TEST_F(InferServerTest, AnAddressOrACertificateThatIsNoneIsNotTried) {
+  for (const char* address : {"", "nohost", "ftp://h:1", "h:99999"}) {
+    EXPECT_EQ(Refused(address), kExitUsage) << address;
+  }
+  const WorkFolder folder;
+  options_.tls_ca = folder.Write("ca.pem", "{}");
+  EXPECT_EQ(Refused("127.0.0.1:1"), kExitNoInput);
+  EXPECT_EQ(Refused("https://127.0.0.1:1"), kExitNoInput);
+  options_.tls_ca = folder.Write("ca.pem", "-----BEGIN CERTIFICATE-----");
+  EXPECT_NE(Refused("127.0.0.1:1"), kExitNoInput);
 }
 
 }  // namespace

@@ -203,6 +203,13 @@ TEST_F(InspectVerb, InitWritesTheConfigOnce) {
   EXPECT_EQ(RunInit(options_, out_, err_), kExitOk);
 }
 
+TEST_F(InspectVerb, SaysWhyTheConfigCannotBeWritten) {
+  WorkerThatSays(kLine);
+  options_.target = base_ + ".none/mpsd.json";
+  EXPECT_EQ(RunInit(options_, out_, err_), kExitCannotWrite);
+  EXPECT_THAT(err_.str(), HasSubstr(options_.target + ": No such file or directory"));
+}
+
 TEST_F(InspectVerb, WritesNothingForAFileThatIsNoModel) {
   WorkerThat(R"(echo '{"error": "no archive"}'; exit 65)");
   EXPECT_EQ(RunInit(options_, out_, err_), kExitNoInput);

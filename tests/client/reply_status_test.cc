@@ -25,6 +25,9 @@ TEST(ReplyStatus, HasTheCodeWhereThereIsNoText) {
     EXPECT_EQ(ReplyStatus(502, body), absl::UnavailableError("the server answered HTTP 502"))
         << body;
   }
+  EXPECT_EQ(
+      ReplyStatus(404, "<html>"),
+      absl::NotFoundError("the server answered HTTP 404; it may be a server of another kind"));
   EXPECT_EQ(ReplyStatus(302, "").code(), absl::StatusCode::kUnknown);
 }
 

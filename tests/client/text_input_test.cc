@@ -12,6 +12,7 @@ namespace mpsd::cli {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(TextInput, EachLineIsAText) {
@@ -27,6 +28,15 @@ TEST(TextInput, TheLinesOfAFileComeBehindTheWords) {
   EXPECT_THAT(*ReadTexts({"a"}, path), ElementsAre("a", "b", "c"));
   EXPECT_THAT(*ReadTexts({"a"}, ""), ElementsAre("a"));
   EXPECT_EQ(ReadTexts({}, path + ".none").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(TextInput, ATextOfAnotherEncodingIsRefusedByItsPlace) {
+  const WorkFolder folder;
+  const std::string latin1 = folder.Write("texts", "na\xc3\xafve\nna\xefve\n");
+  EXPECT_THAT(ReadTexts({"a"}, latin1).status().ToString(),
+              HasSubstr(latin1 + ": line 2 is not in UTF-8"));
+  EXPECT_THAT(ReadTexts({"a", "\xff"}, "").status().ToString(),
+              HasSubstr(": text 2 is not in UTF-8"));
 }
 
 TEST(TextInput, ARequestHasSoManyRowsAtMost) {

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <iostream>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/cli/exit_code.h"
 
 namespace mpsd::cli {
@@ -85,6 +88,36 @@ TEST_F(CommandLineTest, EveryMistakeIsSaidByName) {
   EXPECT_THAT(err_, testing::StartsWith("mpsd: model is required"));
   EXPECT_EQ(Run({"infer", "m", "--seed", "x"}), kExitUsage);
   EXPECT_THAT(err_, testing::StartsWith("mpsd: "));
+}
+
+TEST_F(CommandLineTest, ANumberOutOfBoundsIsAnsweredWithTheBounds) {
+  AddBenchVerb(app_, &exit_code_);
+  EXPECT_EQ(Run({"infer", "m", "--batch", "0"}), kExitUsage);
+  EXPECT_EQ(err_, "mpsd: --batch: must be a whole number from 1 on, not '0'\n");
+  EXPECT_EQ(Run({"infer", "m", "--seed", "x"}), kExitUsage);
+  EXPECT_EQ(err_, "mpsd: --seed: must be a whole number from 0 on, not 'x'\n");
+  EXPECT_EQ(Run({"bench", "m", "--clients", "1,65537"}), kExitUsage);
+  EXPECT_EQ(err_, "mpsd: --clients: must be a whole number from 1 to 65536, not '65537'\n");
+  for (const char* seconds : {"0", "nan", "3601", "x"}) {
+    EXPECT_EQ(Run({"bench", "m", "--seconds", seconds}), kExitUsage) << seconds;
+    EXPECT_EQ(err_, absl::StrCat("mpsd: --seconds: must be a number from 0.1 to 3600, not '",
+                                 seconds, "'\n"));
+  }
+}
+
+TEST_F(CommandLineTest, OutputThatIsNotTakenIsAnError) {
+  EXPECT_EQ(EndOfOutput(kExitOk), kExitOk);
+  std::cout.setstate(std::ios::badbit);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(EndOfOutput(kExitOk), kExitCannotWrite);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "mpsd: the output cannot be written\n");
+  EXPECT_EQ(EndOfOutput(kExitUsage), kExitUsage);
+  std::cout.clear();
+}
+
+TEST_F(CommandLineTest, GrpcKeepsItsOwnLinesToItself) {
+  EXPECT_EQ(Run({"--help"}), kExitOk);
+  EXPECT_STREQ(std::getenv("GRPC_VERBOSITY"), "NONE");
 }
 
 TEST_F(CommandLineTest, AServerHasOneFlagInAllVerbs) {

@@ -16,6 +16,7 @@ from models import synthetic, tensor
 
 USAGE = 64
 NOT_REACHABLE = 69
+CANNOT_WRITE = 73
 CONFIG = 78
 
 
@@ -128,6 +129,10 @@ class ConfigPlace(unittest.TestCase):
                                   capture_output=True, timeout=60, check=False)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertRegex(done.stderr, said)
+            for name in (("mpsd.json",), ("--config", "mpsd.json")):
+                named = subprocess.run([str(BIN / "mpsd"), "check", *name], cwd=self.folder, text=True,
+                                       capture_output=True, timeout=60, check=False)
+                self.assertEqual(named.returncode, code, named.stderr)
             told = subprocess.run([str(BIN / "mpsd"), "check", "--json"], cwd=self.folder, text=True,
                                   capture_output=True, timeout=60, check=False)
             self.assertEqual((told.returncode, told.stderr), (code, done.stderr))
@@ -155,6 +160,15 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(list(report), ["version", "commit", "libtorch", "build"])
         self.assertIn(f"mpsd {report['version']}\n", done.stdout)
         self.assertEqual(mpsd("help", "serve").stdout, mpsd("serve", "--help").stdout)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "this system has no file that is always full")
+    def test_output_that_is_not_taken_is_an_error(self):
+        for words in (("version",), ("--help",), ("help", "serve"), ("doctor",), ("man", "serve")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([str(BIN / "mpsd"), *words], stdout=full, text=True,
+                                      stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertEqual(done.returncode, CANNOT_WRITE, words)
+            self.assertIn("mpsd: the output cannot be written\n", done.stderr)
 
     def test_a_verb_that_is_written_wrongly(self):
         done = mpsd("srve", "m.pt")

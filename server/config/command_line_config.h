@@ -58,10 +58,11 @@ struct ModelFlags {
 // Without inputs the file says them. The worker refuses a name that the file does not know: a
 // person who types a name means an argument. A config file may give arguments other names.
 //
-// NOT_FOUND if a file is missing. INVALID_ARGUMENT for a suffix that tells no format, an unknown
-// device or an invalid name. The same for inputs if only some begin with -1, and for a batch size
-// if none does. The same for inputs, a batch size or a name beside several files, for files whose
-// models would have the same name, and for more than kMaxModels files. REQUIRES: there is a file.
+// NOT_FOUND if a file is missing, or a folder has no config.json or no weights. INVALID_ARGUMENT
+// for a suffix that tells no format, an unknown device or an invalid name. The same for inputs if
+// only some begin with -1, and for a batch size if none does. The same for inputs, a batch size or
+// a name beside several files, for files whose models would have the same name, and for more than
+// kMaxModels files. REQUIRES: there is a file.
 absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
                                             const ModelFlags& flags);
 

@@ -57,9 +57,10 @@ std::string Row(const RefusedModel& model, size_t width, bool colours) {
 
 std::string ShellWord(const std::string& word) {
   const auto is_plain = [](char c) {
-    return absl::ascii_isalnum(c) || strchr("_-.:=/", c) != nullptr;
+    return absl::ascii_isalnum(c) || strchr("_-.:=/~", c) != nullptr;
   };
-  if (std::all_of(word.begin(), word.end(), is_plain)) return word;
+  const bool is_home = absl::StartsWith(word, "~");
+  if (!is_home && std::all_of(word.begin(), word.end(), is_plain)) return word;
   return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
@@ -100,6 +101,7 @@ std::string HttpExample(const ReadyTableFacts& facts, const ModelDirectory& mode
 
 std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models) {
   const std::string options = ClientOptions(facts);
+  const std::string program = ShellWord(facts.program);
   const std::string http = HttpExample(facts, models);
   size_t left = kMostExamples - (http.empty() ? 1 : 2);
   std::string text = "\nTry:\n";
@@ -107,9 +109,9 @@ std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models)
     const std::string inputs = model->IsReady() ? ExampleInputs(*model) : "";
     if (inputs.empty() || left == 0) continue;
     --left;
-    absl::StrAppend(&text, "  ", facts.program, " infer ", model->name, inputs, options, "\n");
+    absl::StrAppend(&text, "  ", program, " infer ", model->name, inputs, options, "\n");
   }
-  return absl::StrCat(text, http, "  ", facts.program, " ps", options, "\n");
+  return absl::StrCat(text, http, "  ", program, " ps", options, "\n");
 }
 
 }  // namespace

@@ -158,6 +158,7 @@ struct HttpClient::Connection {
 
   // Why a handshake has failed.
   std::string TlsFault(const Error& error) {
+    if (error.message() == "wrong version number") return "it speaks no TLS, so say http://";
     const int64_t verified = SSL_get_verify_result(stream->native_handle());
     return verified == X509_V_OK ? error.message() : X509_verify_cert_error_string(verified);
   }

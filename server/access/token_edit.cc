@@ -16,6 +16,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -100,6 +102,9 @@ absl::StatusOr<std::string> WithToken(absl::string_view text, absl::string_view 
                                       absl::string_view token) {
   if (HasToken(text, name)) {
     return absl::AlreadyExistsError(absl::StrCat("there is a token '", name, "' already"));
+  }
+  if (absl::c_any_of(name, absl::ascii_isspace)) {
+    return absl::InvalidArgumentError(absl::StrCat("the name '", name, "' of a token has a blank"));
   }
   const std::optional<Sha256Digest> digest = Sha256(token);
   if (!digest.has_value()) return absl::InternalError("the cryptographic library has failed");

@@ -48,10 +48,11 @@ struct ModelFlags {
 // dim out. Without inputs the file says them. The worker refuses an input's name that the file does
 // not know.
 //
-// NOT_FOUND if a file is missing. INVALID_ARGUMENT for a suffix that tells no format, an unknown
-// device or an invalid name. Also for inputs of which only some begin with -1, or a batch size
-// where none does. Also for inputs, batch size or name beside several files, for equal names, and
-// for more than kMaxModels files. REQUIRES: there is a file.
+// NOT_FOUND if a file is missing, or a folder has no config.json or no weights. INVALID_ARGUMENT
+// for a suffix that tells no format, an unknown device or an invalid name. The same for inputs if
+// only some begin with -1, and for a batch size if none does. The same for inputs, a batch size or
+// a name beside several files, for files whose models would have the same name, and for more than
+// kMaxModels files. REQUIRES: there is a file.
 absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& files,
                                             const ModelFlags& flags);
 

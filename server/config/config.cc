@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -71,7 +73,8 @@ absl::StatusOr<Config> ReadConfig(const std::string& file) {
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
   if (!stream.eof() && text.size() <= kMaxConfigBytes) {
-    return absl::PermissionDeniedError(absl::StrCat("config: '", file, "' cannot be read"));
+    return absl::PermissionDeniedError(
+        absl::StrCat("config: '", file, "' cannot be read: ", std::strerror(errno)));
   }
   if (text.size() > kMaxConfigBytes) {
     return absl::InvalidArgumentError(

@@ -174,7 +174,9 @@ HttpFault HttpParser::ReadHead(HttpRequest* request, HttpFraming* framing) {
   beast::error_code error;
   impl_->put(head, error);
   if (error == http::error::bad_version) return {505, "this server speaks HTTP/1.0 and HTTP/1.1"};
-  if (error == http::error::bad_content_length) return {400, "the Content-Length is no number"};
+  if (error == http::error::bad_content_length || error == http::error::bad_transfer_encoding) {
+    return {400, "the Content-Length is no number, or the body's length is told twice"};
+  }
   const bool is_read = !error || error == http::error::need_more;
   if (!is_read || !impl_->is_header_done()) return {400, kWrongForm};
   *framing = {};

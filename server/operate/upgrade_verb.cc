@@ -95,6 +95,7 @@ std::vector<std::string> StateFolders(const std::string& of_config, const std::s
 
 absl::Status RunUpgrade(const UpgradeOptions& options, std::ostream& out) {
   const absl::StatusOr<ConfigPaths> paths = ReadConfigPaths(options.config);
+  if (absl::IsInvalidArgument(paths.status())) return paths.status();
   if (!paths.ok()) return absl::PermissionDeniedError(paths.status().message());
   const absl::StatusOr<RunningDaemon> daemon =
       FindDaemon(StateFolders(paths->state_dir, DefaultStateDir()));

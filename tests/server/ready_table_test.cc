@@ -56,6 +56,15 @@ TEST_F(ReadyTableTest, AnExampleHasAllInputs) {
   EXPECT_THAT(Table(), HasSubstr("\n  mpsd infer m --input a=random --input 'b c=random'\n"));
 }
 
+TEST_F(ReadyTableTest, AProgramInAFolderWithABlankIsOneWord) {
+  Add("m", {{"x", DataType::kFp32, {1}}});
+  facts_.program = "my dir/mpsd";
+  EXPECT_THAT(Table(), HasSubstr("\n  'my dir/mpsd' infer m --input x=random\n"));
+  EXPECT_THAT(Table(), HasSubstr("\n  'my dir/mpsd' ps\n"));
+  facts_.program = "mpsd-1~dev/mpsd";
+  EXPECT_THAT(Table(), HasSubstr("\n  mpsd-1~dev/mpsd ps\n"));
+}
+
 TEST_F(ReadyTableTest, ATextEncoderGetsAText) {
   Add("m", {{"input_ids", DataType::kInt64, {-1}}})->texts = std::shared_ptr<const TextEncoder>();
   EXPECT_THAT(Table(), HasSubstr("infer m --text 'How far is it to the sea?'\n"));

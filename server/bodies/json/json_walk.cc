@@ -39,8 +39,10 @@ absl::Status SkipScalar(ondemand::value value, ondemand::json_type type) {
 }  // namespace
 
 absl::Status NotJson(simdjson::error_code error) {
+  const bool is_other = error == simdjson::INCORRECT_TYPE;  // "hello", 5, [] or nothing of JSON
   return absl::InvalidArgumentError(
-      absl::StrCat("failed to parse the request JSON buffer: ", simdjson::error_message(error)));
+      absl::StrCat("failed to parse the request JSON buffer: ",
+                   is_other ? "it is no JSON object" : simdjson::error_message(error)));
 }
 
 absl::Status Unparsable(absl::string_view field, absl::string_view why) {

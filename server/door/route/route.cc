@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "proto/base/utf8.h"
 
 namespace mpsd {
 namespace {
@@ -42,7 +43,8 @@ int Nibble(char digit) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Nothing for malformed escapes, or characters that no name has.
+// Nothing if the escapes are malformed, or stand for a character that no name has. No name has
+// bytes that are not UTF-8, which protobuf could not take.
 std::optional<std::string> Decoded(absl::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -59,6 +61,7 @@ std::optional<std::string> Decoded(absl::string_view text) {
     decoded.push_back(c);
     i += 2;
   }
+  if (WithoutBadBytes(decoded) != decoded) return std::nullopt;
   return decoded;
 }
 

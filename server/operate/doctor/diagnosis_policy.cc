@@ -7,7 +7,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "proto/base/units.h"
 
 namespace mpsd {
@@ -16,8 +18,10 @@ namespace {
 // The first macOS that can wait for a word of shared memory: 14.4, kernel 23.4.
 constexpr std::pair<int, int> kFirstDarwin = {23, 4};
 
+// One line for a person: what a terminal could take amiss is escaped, and quotes are not.
 std::string Told(const absl::Status& status) {
-  return absl::Utf8SafeCEscape(std::string(status.message()));
+  return absl::StrReplaceAll(absl::Utf8SafeCEscape(std::string(status.message())),
+                             {{"\\'", "'"}, {"\\\"", "\""}});
 }
 
 bool IsMac(const Examination& seen) { return seen.system == "Darwin"; }
@@ -62,7 +66,7 @@ Finding Memory(const Examination& seen) {
 
 Finding ConfigFile(const Examination& seen) {
   if (!seen.config.ok()) {
-    return {Verdict::kFail, "config", Told(seen.config),
+    return {Verdict::kFail, "config", std::string(absl::StripPrefix(Told(seen.config), "config: ")),
             "mend the file; `mpsd check FILE` reads it"};
   }
   if (!seen.config_file.empty()) return {Verdict::kOk, "config", seen.config_file, ""};

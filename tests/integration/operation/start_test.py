@@ -170,6 +170,12 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, CANNOT_WRITE, words)
             self.assertIn("mpsd: the output cannot be written\n", done.stderr)
 
+    def test_a_folder_that_is_no_model_ends_the_start(self):
+        (self.folder / "empty").mkdir()
+        done = mpsd("serve", str(self.folder / "empty"), "--port", "0", "--http-port", "0")
+        self.assertEqual(done.returncode, CONFIG)
+        self.assertIn("there is no config.json in it", done.stderr)
+
     def test_a_verb_that_is_written_wrongly(self):
         done = mpsd("srve", "m.pt")
         self.assertEqual(done.returncode, USAGE)

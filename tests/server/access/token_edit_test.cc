@@ -59,6 +59,8 @@ TEST(TokenText, WithoutALineBreakAtItsEndGetsOne) {
 
 TEST(TokenText, RefusesNamesThatCannotBe) {
   EXPECT_EQ(WithToken(kText, "ab", "x").status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(WithToken(kText, "a b", "x").status().message(),
+            "the name 'a b' of a token has a blank");
   for (const char* name : {"", "a b", "a\nb", "#a", "ä"}) {
     EXPECT_EQ(WithToken(kText, name, "x").status().code(), absl::StatusCode::kInvalidArgument)
         << name;

@@ -63,7 +63,7 @@ TEST(ConfigFromModelFiles, ServesOneModelWithTheDefaults) {
 
 // A file under a tokenizer's name is read or refused, and never passed over.
 TEST(ConfigFromModelFiles, TakesTheTokenizerThatAFolderSaysItHas) {
-  const ConfigFiles files({});
+  const ConfigFiles files({"config.json", "model.safetensors"});
   const std::filesystem::path folder = files.folder();
   const auto tokenizer = [&folder] {
     const absl::StatusOr<Config> config = ConfigFromModelFiles({folder.string()}, {});
@@ -134,7 +134,7 @@ TEST(ConfigFromModelFiles, MakesANameThatClientsMayUse) {
 }
 
 TEST(ConfigFromModelFiles, AFolderIsOneOfHuggingFaces) {
-  const ConfigFiles files({"all-MiniLM-L6.v2/config.json"});
+  const ConfigFiles files({"all-MiniLM-L6.v2/config.json", "all-MiniLM-L6.v2/model.safetensors"});
   for (const std::string end : {"", "/"}) {
     const Config config =
         ConfigFromModelFiles({files.folder() + "/all-MiniLM-L6.v2" + end}, {}).value();
@@ -145,8 +145,7 @@ TEST(ConfigFromModelFiles, AFolderIsOneOfHuggingFaces) {
 }
 
 TEST(ConfigFromModelFiles, ServesSeveralFilesAndFolders) {
-  const ConfigFiles files({"m.pt", "n.pt2"});
-  std::filesystem::create_directory(files.folder() + "/bge");
+  const ConfigFiles files({"m.pt", "n.pt2", "bge/config.json", "bge/pytorch_model.bin"});
   const Config config =
       ConfigFromModelFiles(
           {files.folder() + "/m.pt", files.folder() + "/bge", files.folder() + "/n.pt2"}, {})
@@ -277,9 +276,26 @@ TEST(ConfigFromModelFiles, SaysWhatIsWrongWithTheFile) {
   const ConfigFiles files({"m.bin"});
   EXPECT_EQ(ConfigFromModelFiles({files.folder() + "/none.pt"}, {}).status(),
             absl::NotFoundError("there is no file '" + files.folder() + "/none.pt'"));
-  EXPECT_EQ(
-      ConfigFromModelFiles({files.folder() + "/m.bin"}, {}).status(),
-      absl::InvalidArgumentError("'" + files.folder() + "/m.bin' ends in neither .pt nor .pt2"));
+  EXPECT_EQ(ConfigFromModelFiles({files.folder() + "/m.bin"}, {}).status(),
+            absl::InvalidArgumentError("'" + files.folder() +
+                                       "/m.bin' ends in neither .pt nor .pt2; of a "
+                                       "model of Hugging Face's, name the folder that has its "
+                                       "config.json"));
+}
+
+TEST(ConfigFromModelFiles, SaysWhatAFolderLacks) {
+  const ConfigFiles files(
+      {"empty/readme", "bare/config.json", "foreign/config.json", "foreign/model.onnx"});
+  const auto fault = [&files](const std::string& name) {
+    return std::string(ConfigFromModelFiles({files.folder() + name}, {}).status().message());
+  };
+  const std::string head = "' is no model's folder of Hugging Face's: ";
+  EXPECT_EQ(fault("/empty"), "'" + files.folder() + "/empty" + head +
+                                 "there is no config.json in it; --model-repository takes a folder "
+                                 "of models");
+  EXPECT_EQ(fault("/bare"), "'" + files.folder() + "/bare" + head +
+                                "there are no weights in it, such as model.safetensors");
+  EXPECT_EQ(fault("/foreign"), "") << "the worker tells how to convert them";
 }
 
 // The flags that ReadEnvironment() fills in.

@@ -93,6 +93,17 @@ TEST_F(HttpParserTest, WhatProxiesMayReadOtherwiseIsRefused) {
   for (const auto& [headers, status] : cases) EXPECT_EQ(StatusWith(headers), status) << headers;
 }
 
+TEST_F(HttpParserTest, ALengthThatIsToldTwiceIsNamed) {
+  for (const char* headers : {"Content-Length: 5\r\nContent-Length: 6\r\n",
+                              "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"}) {
+    request_.Clear();
+    request_.head = absl::StrCat("POST / HTTP/1.1\r\nHost: h\r\n", headers, "\r\n");
+    EXPECT_EQ(parser_.ReadHead(&request_, &framing_).why,
+              "the Content-Length is no number, or the body's length is told twice")
+        << headers;
+  }
+}
+
 TEST_F(HttpParserTest, OtherMethodsAndVersionsAreRefused) {
   EXPECT_EQ(StatusOf("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
   EXPECT_EQ(StatusOf("GET / HTTP/1.1\r\n\r\n"), 400);

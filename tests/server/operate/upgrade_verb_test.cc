@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "tests/fakes/work_folder.h"
+
 namespace mpsd {
 namespace {
 
@@ -16,6 +20,16 @@ TEST(StateFolders, AreThatOfThisUserAndThatOfTheService) {
   EXPECT_THAT(StateFolders("", "/srv/.local/state/mpsd"),
               ElementsAre("/srv/.local/state/mpsd", "/var/lib/mpsd"));
   EXPECT_THAT(StateFolders("", "/var/lib/mpsd"), ElementsAre("/var/lib/mpsd"));
+}
+
+TEST(Upgrade, AConfigThatIsNoJsonIsAWrongConfig) {
+  const WorkFolder folder;
+  std::ostringstream out;
+  UpgradeOptions options;
+  options.config = folder.Write("mpsd.json", "{");
+  EXPECT_EQ(RunUpgrade(options, out).code(), absl::StatusCode::kInvalidArgument);
+  options.config = folder.path() + "/none";
+  EXPECT_EQ(RunUpgrade(options, out).code(), absl::StatusCode::kPermissionDenied);
 }
 
 }  // namespace

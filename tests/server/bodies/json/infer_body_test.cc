@@ -245,6 +245,13 @@ TEST_F(InferBodyTest, ATextThatIsNoJsonIsRefused) {
   }
 }
 
+TEST_F(InferBodyTest, ATextThatIsNoObjectIsCalledSo) {
+  for (const char* text : {"hello", "[]", "5", "null"}) {
+    SCOPED_TRACE(text);
+    ExpectRefused(Read(text), "it is no JSON object");
+  }
+}
+
 TEST_F(InferBodyTest, AFieldThatComesTwiceIsRefused) {
   ExpectRefused(Read(R"({"inputs":[],"id":"a","id":"b"})"), "the JSON field 'id' comes twice");
   ExpectRefused(Read(R"({"inputs":[],"other":1,"\u006fther":2})"), "'other' comes twice");

@@ -64,8 +64,9 @@ TEST(Route, NameAndVersion) {
 
 TEST(Route, EscapesOfNames) {
   EXPECT_EQ(RouteOf("GET", "/v2/models/a%20%c3%A4").model, "a \xc3\xa4");
-  for (const char* path : {"/v2/models/a%2fb", "/v2/models/a%00", "/v2/models/a%", "/v2/models/a%2",
-                           "/v2/models/a%zz", "/v2/models/"}) {
+  for (const char* path :
+       {"/v2/models/a%2fb", "/v2/models/a%00", "/v2/models/a%", "/v2/models/a%2", "/v2/models/a%zz",
+        "/v2/models/", "/v2/models/%ff", "/v2/models/\xff", "/v2/models/%c3/ready"}) {
     EXPECT_EQ(Get(path), RouteKind::kNone) << path;
   }
 }

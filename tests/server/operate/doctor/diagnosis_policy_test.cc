@@ -106,6 +106,8 @@ TEST(Diagnosis, AConfigWithAMistakeFails) {
   seen.config = absl::InvalidArgumentError("mpsd.json:3: unknown key");
   ExpectOnly(Verdict::kFail, "config", seen);
   EXPECT_THAT(FindingAbout("config", seen).seen, HasSubstr("mpsd.json:3"));
+  seen.config = absl::NotFoundError("config: there is no file '\x1b[1m'");
+  EXPECT_EQ(FindingAbout("config", seen).seen, "there is no file '\\033[1m'");
 }
 
 TEST(Diagnosis, TooFewDescriptorsFailAndFewWarn) {

@@ -1,6 +1,6 @@
 // SupervisedWorker: one configured worker through all its incarnations.
 //
-// The steps of a start, with the states of worker_state.h. The process answers over its control
+// The steps of a start, with the states of WorkerLife. The process answers over its control
 // socket; nothing here waits for that:
 //
 //   Start()            spawns the process and sends it the LoadOrder          kLoading
@@ -14,22 +14,30 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "proto/base/rate_limit.h"
 #include "proto/link/messages.h"
 #include "server/pool/lanes/worker_link.h"
 #include "server/supervise/device_share.h"
-#include "server/supervise/incarnation.h"
 #include "server/supervise/process/worker_output.h"
+#include "server/supervise/process/worker_process.h"
 #include "server/supervise/status_board.h"
 #include "server/supervise/supervise_services.h"
+#include "server/supervise/worker_life.h"
 #include "server/supervise/worker_owner.h"
-#include "server/supervise/worker_state.h"
 
 namespace mpsd {
+
+// Reads from one worker's control socket; a worker that needs more is killed. A read takes at most
+// 16 KiB, a message two reads: an honest worker needs a quarter of this.
+inline constexpr uint32_t kControlReadsPerSecond = 512;
+// A read takes 4 KiB of one worker's stdout and stderr. A worker that writes more waits, as with
+// any full pipe.
+inline constexpr uint32_t kOutputReadsPerSecond = 256;
 
 // Spawns a worker process, gives it memory, attaches it to the pool, watches it and reaps it.
 // Beside the request's path, never on it. Owned by its model's group. Lives on the supervisor's
@@ -37,12 +45,11 @@ namespace mpsd {
 //
 // Invariants:
 //   1. There is a process exactly while the state is not kWaiting.
-//   2. The state changes only by legal steps of worker_state.h; one function CHECKs them.
+//   2. WorkerLife decides what follows from an event. Nothing else changes the state.
 //   3. A death always goes in this order: the process is killed, or dies → it is reaped → the pool
 //      dispatches its requests again or ends them → the owner hears of it → the next start.
 //   4. The process's messages are believed only as far as its state allows; others kill it.
 //   5. The memory of an incarnation is given back only after it was reaped.
-//   6. After a failure that lasts, no start follows until some worker of the model has loaded it.
 class SupervisedWorker {
  public:
   // `epoch` is that of the incarnation before the first one. All incarnations run on the device of
@@ -72,7 +79,7 @@ class SupervisedWorker {
 
   // The worker gets no more batches, finishes those it has, and leaves for good. REQUIRES:
   // kServing.
-  void Drain();
+  void Drain() { Do(life_.Drain()); }
 
   // The worker leaves for good: closes its control socket, and kills it if it is still there a
   // second later.
@@ -81,8 +88,9 @@ class SupervisedWorker {
   // Kills the process, which has loaded the model but cannot be given what it needs.
   void GiveUpLoaded(const absl::Status& why);
 
-  // Kills the process, if any, for what it did. `why` may hold the worker's words.
-  void GiveUp(WorkerExit exit, const std::string& why);
+  // Kills the process, if any, for what it did. `why` may hold the worker's words. With
+  // `lasts` the next process would fail too.
+  void GiveUp(WorkerExit exit, const std::string& why, bool lasts = false);
 
   // Kills the process, if any, and blocks until it is reaped.
   void EndNow();
@@ -97,7 +105,7 @@ class SupervisedWorker {
   absl::Status AskForWeights(int memory);
 
   // Stays in kLoading until the owner asks or attaches it. REQUIRES: as above.
-  void WaitForWeights();
+  void WaitForWeights() { life_.GoOn(LoadStep::kWaits, Time()); }
 
   // Makes the worker's own segments and sends them with the pool's first one; moves to kWarming.
   // After an error before the order was sent, the state is still kLoading. REQUIRES: kLoading, no
@@ -108,88 +116,74 @@ class SupervisedWorker {
   uint32_t epoch() const { return epoch_; }
   const DeviceShare& share() const { return share_; }
   uint64_t first_token() const { return first_token_; }
-  WorkerState state() const { return state_; }
-  bool has_process() const { return run_ != nullptr; }
-  bool leaving() const { return leaving_; }  // no incarnation follows
-  // The file or the order seems to be at fault: no incarnation follows, unless another worker loads
-  // the model or a reload makes another generation.
-  bool failed() const { return start_at_ns_ == INT64_MAX; }
-  bool starting() const {
-    return state_ == WorkerState::kLoading || state_ == WorkerState::kWarming;
-  }
+  double jitter() const { return jitter_; }
+  const WorkerLife& life() const { return life_; }
+  WorkerState state() const { return life_.state(); }
+  bool has_process() const { return run_.has_value(); }
   // Whether its process should be gone within milliseconds.
   bool ends_soon() const {
-    return state_ == WorkerState::kDraining || state_ == WorkerState::kEnding ||
-           (run_ != nullptr && run_->exited);
+    return state() >= WorkerState::kDraining || (run_.has_value() && run_->exited);
   }
-  int64_t start_at_ns() const { return start_at_ns_; }
   int64_t started_ns() const { return note_.started_ns; }  // the last incarnation's
-  int64_t serving_since_ns() const { return serving_since_ns_; }
-  bool ready() const { return run_ != nullptr && run_->ready; }
-  uint64_t weight_bytes() const { return run_ == nullptr ? 0 : run_->weight_bytes; }
-  bool waits_for_weights() const {
-    return state_ == WorkerState::kLoading && run_->weights == WeightsStep::kWaits;
-  }
-  bool is_silent() const { return state_ == WorkerState::kServing && run_->is_silent; }
-  // Whether requests wait in it that could run elsewhere, while a SIGSTOP holds it.
-  bool holds_requests_up() const { return run_ != nullptr && run_->holds_up; }
-  bool answers() const { return run_ != nullptr && run_->answers; }
-  double jitter() const { return jitter_; }
-  uint64_t resident_bytes() const;
-  uint64_t fresh_bytes() const { return fresh_bytes_; }  // resident when it began to serve
-  WorkerLink* link() { return run_ == nullptr ? nullptr : run_->link.get(); }
-  void set_device(const std::string& device) { note_.info.device = Printable(device); }
-  void set_runtime(const WorkerRuntime& runtime) {
-    note_.info.runtime = {Printable(runtime.name), Printable(runtime.kind), Printable(runtime.path),
-                          runtime.driver_guard, runtime.input_memory};
-  }
+  uint64_t weight_bytes() const { return !run_.has_value() ? 0 : run_->weight_bytes; }
+  uint64_t resident_bytes() const { return !run_.has_value() ? 0 : run_->process->ResidentBytes(); }
+  WorkerLink* link() { return !run_.has_value() ? nullptr : run_->link.get(); }
 
  private:
-  void MoveTo(WorkerState state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  // Made when a process was spawned, destroyed once it was reaped: nothing in here may pass from
+  // one process to the next.
+  struct Incarnation {
+    std::unique_ptr<WorkerProcess> process;
+    RateLimit control_reads;
+    RateLimit output_reads;
+    std::shared_ptr<WorkerLink> link;  // null until the worker has its memory
+    uint64_t weight_bytes = 0;         // weights that it could share, by its report
+    bool send_failed = false;          // the last try to send its queued messages failed
+    bool exited = false;               // its exit was reported, but it could not be reaped yet
+  };
+
+  LifeTime Time() const;
+  void Do(const LifeActions& actions);
+  // Logs an event of this worker.
+  template <typename... Fields>
+  void Log(LogLevel level, const char* event, const Fields&... fields) {
+    services_->logger->Log(level, event,
+                           {{"model", served()->name}, {"worker", index_}, fields...});
+  }
+  LogField Pid() const { return {"pid", run_->process->pid()}; }
 
   // Start.
-  uint32_t LanesToOrder() const;
+  uint32_t LanesToOrder() const { return crashed_at_load_ ? 1 : owner_->model().order.lanes; }
   Precision PrecisionToOrder() const;
-  void OnSpawnFailed(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void OnLoadReport(const LoadReport& report) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  absl::Status TakeMemory(WorkerLink::Options* options)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  absl::Status SendAttachOrder() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void Serve() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void OnSpawnFailed(const absl::Status& why);
+  absl::Status TakeMemory(WorkerLink::Options* options);
+  absl::Status SendAttachOrder();
+  void Serve();
 
   // Messages and output.
-  void OnControl() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void Take(MessageReader::Received received) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void TakeWeights(const WeightsTold& told, std::vector<UniqueFd> fds)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  absl::Status TakeWhileAttached(const Message& message)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void OnFailure(const Failure& failure) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void NoteFailure(const Failure& failure);
-  bool NothingWentBetter() const;
-  void NoteWarning(const std::string& warning);
+  void OnControl();
+  void Take(MessageReader::Received received);
+  void TakeWhileLoading(MessageReader::Received received);
+  void NoteReady(const Ready& ready);
+  LifeActions NoteFailure(const Failure& failure);
   void ReadLastMessages();
-  void OnOutput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void OnOutput();
   void ReadOutput();
   void NoteLastLines();
   void LogDroppedLines();
 
   void NoteSending(const absl::Status& status);
-
-  void CheckBudget() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void CheckLanes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void NoteSlowness(double slowness) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void KillLate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  LifeActions LookAtLanes();
+  void NoteSlowness(double slowness);
 
   // End.
-  void LeaveBy(int64_t kill_at_ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void OnExit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  void Ended(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  ExitReason ReasonOf(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
-  bool MemoryWasShort(int wait_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(services_->thread);
+  void OnExit();
+  void Ended(int wait_status);
+  ExitReason ReasonOf(int wait_status);
+  bool NothingWentBetter() const;
   Conviction DetachFromPool(const ExitReason& reason);
   void LogConviction(Conviction conviction);
-  void LogDeath(const ExitReason& reason, int64_t moved_ns);
+  void LogDeath(const WorkerDeath& death, int64_t moved_ns);
 
   // Reports to others.
   ServedModel* served() const { return owner_->model().served.get(); }
@@ -201,23 +195,17 @@ class SupervisedWorker {
   WorkerOwner* const owner_;
   SuperviseServices* const services_;
   const uint32_t index_;
+  const uint32_t first_epoch_;
   const DeviceShare share_;
   const uint64_t first_token_;
   const double jitter_;
 
   // Used on the supervisor's thread.
-  WorkerState state_ = WorkerState::kWaiting;
-  WorkerState before_end_ = WorkerState::kWaiting;  // the state in which its end began
-  std::unique_ptr<Incarnation> run_;
+  WorkerLife life_;
+  std::optional<Incarnation> run_;
   uint32_t epoch_;
-  uint32_t failures_ = 0;  // deaths in a row, and failures to spawn
-  int64_t start_at_ns_ = 0;
-  int64_t serving_since_ns_ = 0;  // 0 while it does not serve
-  uint64_t fresh_bytes_ = 0;      // resident when it began to serve
-  bool has_run_ = false;          // there was an incarnation
   bool crashed_at_load_ = false;  // before its report: the next ones try out nothing
   bool lanes_compared_ = false;   // an incarnation bore all lanes, and did not crash since
-  bool leaving_ = false;
   WorkerOutput output_;  // shared by all incarnations, because people read a death's reason later
   StatusBoard::WorkerNote note_;
 };

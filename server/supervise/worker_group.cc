@@ -91,7 +91,8 @@ void WorkerGroup::StartDue() {
   Sweep();
   const int64_t now_ns = services_->clock->NowNs();
   for (const auto& worker : workers_) {
-    if (worker->has_process() || worker->leaving() || worker->start_at_ns() > now_ns) continue;
+    const WorkerLife& life = worker->life();
+    if (worker->has_process() || life.leaving() || life.start_at_ns() > now_ns) continue;
     if (MayStart(worker.get())) worker->Start();
   }
   PublishCircuit();
@@ -102,7 +103,7 @@ bool WorkerGroup::MayStart(SupervisedWorker* worker) {
   const int64_t now_ns = services_->clock->NowNs();
   const std::string& device = worker->share().device;
   const auto starting = [&device](const auto& other) {
-    return other->starting() && other->share().device == device;
+    return other->life().starting() && other->share().device == device;
   };
   const auto others = std::count_if(workers_.begin(), workers_.end(), starting);
   DeviceStarts* starts = StartsOf(*worker);
@@ -116,13 +117,13 @@ bool WorkerGroup::MayStart(SupervisedWorker* worker) {
 int64_t WorkerGroup::EarliestStartNs(const SupervisedWorker& worker) const {
   const DeviceStarts* starts = StartsOf(worker);
   const int64_t device_ns = starts->health == nullptr ? 0 : starts->health->rests_until_ns();
-  return std::max({worker.start_at_ns(), starts->circuit.open_until_ns(), device_ns});
+  return std::max({worker.life().start_at_ns(), starts->circuit.open_until_ns(), device_ns});
 }
 
 // Forgets the workers that have left for good, but keeps their epochs.
 void WorkerGroup::Sweep() {
   std::erase_if(workers_, [this](const std::unique_ptr<SupervisedWorker>& worker) {
-    if (worker->has_process() || !worker->leaving()) return false;
+    if (worker->has_process() || !worker->life().leaving()) return false;
     epochs_[worker->index()] = worker->epoch();
     services_->board->Remove(*served(), worker->index());
     return true;
@@ -137,7 +138,7 @@ bool WorkerGroup::ends_soon() const {
 int64_t WorkerGroup::NextNs(int64_t now_ns) const {
   int64_t next_ns = ends_soon() ? now_ns + kSoonNs : INT64_MAX;
   for (const auto& worker : workers_) {
-    if (worker->state() != WorkerState::kWaiting || worker->leaving()) continue;
+    if (worker->state() != WorkerState::kWaiting || worker->life().leaving()) continue;
     const int64_t start_ns = EarliestStartNs(*worker);
     // While one worker probes, the others wait for its outcome, not for a time.
     const bool probes = StartsOf(*worker)->circuit.state() == CircuitState::kProbing;
@@ -147,8 +148,6 @@ int64_t WorkerGroup::NextNs(int64_t now_ns) const {
 }
 
 absl::Status WorkerGroup::OnLoaded(SupervisedWorker* worker, const LoadReport& report) {
-  worker->set_device(report.device);
-  worker->set_runtime(report.runtime);
   if (!served()->loaded) {
     if (absl::Status status = CompleteSpec(report); !status.ok()) return status;
   } else if (!(report.spec == served()->spec)) {
@@ -208,7 +207,7 @@ absl::Status WorkerGroup::OnWeights(SupervisedWorker* worker, const WeightsTold&
 // Workers that waited for weights take their next step, now that another has answered or died.
 void WorkerGroup::LetOthersGoOn(const std::string& device) {
   for (const auto& worker : workers_) {
-    if (!worker->waits_for_weights() || worker->share().device != device) continue;
+    if (!worker->life().waits_for_weights() || worker->share().device != device) continue;
     if (absl::Status status = GoOn(worker.get()); !status.ok()) worker->GiveUpLoaded(status);
   }
 }
@@ -338,7 +337,8 @@ void WorkerGroup::TellDevice(const SupervisedWorker& worker,
 bool WorkerGroup::WaitsForDevice() const {
   const auto waits = [this](const auto& worker) {
     const DeviceHealth* health = StartsOf(*worker)->health;
-    return health != nullptr && health->bad() && !worker->has_process() && !worker->leaving();
+    const bool may_start = !worker->has_process() && !worker->life().leaving();
+    return may_start && health != nullptr && health->bad();
   };
   return std::any_of(workers_.begin(), workers_.end(), waits);
 }
@@ -373,7 +373,7 @@ void WorkerGroup::ExpectWorker() {
   const int64_t now_ns = services_->clock->NowNs();
   int64_t expected_ns = INT64_MAX;
   for (const auto& worker : workers_) {
-    if (worker->leaving() || worker->failed()) continue;
+    if (worker->life().leaving() || worker->life().failed()) continue;
     const int64_t start_ns = EarliestStartNs(*worker);
     const bool waits = worker->state() == WorkerState::kWaiting && start_ns > now_ns;
     expected_ns = std::min(expected_ns, waits ? start_ns + last_start_ns_ : INT64_MIN);
@@ -399,11 +399,12 @@ void WorkerGroup::Tick() {
 // them. Where no other worker serves, its watchdog decides.
 void WorkerGroup::EndThoseThatHoldRequestsUp() {
   const auto serves = [](const auto& worker) {
-    return worker->state() == WorkerState::kServing && !worker->is_silent();
+    return worker->state() == WorkerState::kServing && !worker->life().is_silent();
   };
   if (std::none_of(workers_.begin(), workers_.end(), serves)) return;
   for (const auto& worker : workers_) {
-    if (!worker->holds_requests_up()) continue;
+    const WorkerLife::Serving* service = worker->life().service();
+    if (service == nullptr || !service->watch.holds_requests_up) continue;
     worker->GiveUp(WorkerExit::kHang, "another worker can run the requests in it");
   }
 }
@@ -418,10 +419,11 @@ void WorkerGroup::TellPressure() {
 void WorkerGroup::NoteGoodService() {
   const int64_t now_ns = services_->clock->NowNs();
   for (const auto& worker : workers_) {
+    const WorkerLife::Serving* service = worker->life().service();
     const bool serves = worker->state() == WorkerState::kServing;
-    if (!serves || now_ns - worker->serving_since_ns() <= kGoodServiceNs) continue;
+    if (!serves || now_ns - service->since_ns <= kGoodServiceNs) continue;
     StartsOf(*worker)->circuit.OnGoodService();
-    if (!worker->answers()) continue;
+    if (!service->watch.answers) continue;
     TellDevice(*worker, [](DeviceHealth* device) { device->OnGoodService(); });
   }
 }
@@ -433,7 +435,7 @@ void WorkerGroup::TickSlabs() {
     MPSD_CHECK(worker != nullptr);  // the announcer knows a link from its attachment to its death
     return worker;
   };
-  const auto is_warm = [&find](const WorkerLink* link) { return find(link)->ready(); };
+  const auto is_warm = [&find](const WorkerLink* link) { return find(link)->life().ready(); };
   for (const WorkerLink* link : slabs_->Tick(is_warm, services_->own_time.now_ns())) {
     find(link)->GiveUp(WorkerExit::kProtocol, "it does not say what memory it has mapped");
   }
@@ -486,7 +488,7 @@ SupervisedWorker* WorkerGroup::SilentWithoutOther() const {
   SupervisedWorker* silent = nullptr;
   for (const auto& worker : workers_) {
     const bool serves = worker->state() == WorkerState::kServing;
-    if (worker->starting() || (serves && !worker->is_silent())) return nullptr;
+    if (worker->life().starting() || (serves && !worker->life().is_silent())) return nullptr;
     if (serves && silent == nullptr) silent = worker.get();
   }
   return silent;
@@ -494,16 +496,16 @@ SupervisedWorker* WorkerGroup::SilentWithoutOther() const {
 
 // A figure that no limit needs is not read from the system.
 WorkerUse WorkerGroup::UseOf(const SupervisedWorker& worker) {
+  const WorkerLife::Serving& service = *worker.life().service();
   const RecycleLimits& limits = model_.limits.recycle;
   const int64_t now_ns = services_->clock->NowNs();
   const bool relief_is_due = services_->relief.IsDue(now_ns);
   WorkerUse use;
   use.requests = limits.requests > 0 ? pool()->workers()->Progress(worker.index()).requests : 0;
   if (limits.resident_bytes > 0 || relief_is_due) use.resident_bytes = worker.resident_bytes();
-  use.age_ns = now_ns - worker.serving_since_ns();
+  use.age_ns = now_ns - service.since_ns;
   use.is_too_small = pool()->workers()->IsTooSmall(worker.index());
-  use.relieves =
-      relief_is_due && PressureRelief::HasGrown(worker.fresh_bytes(), use.resident_bytes);
+  use.relieves = relief_is_due && PressureRelief::HasGrown(service.fresh_bytes, use.resident_bytes);
   return use;
 }
 
@@ -521,7 +523,7 @@ void WorkerGroup::BeginReplacement(SupervisedWorker* old, const char* reason) {
                           {"resident_bytes", resident_bytes}});
   no_replacement_until_ns_ = services_->clock->NowNs() + kReplacementRetryNs;
   if (!fits) return pool()->workers()->KeepSize(no_replacement_until_ns_);
-  replacement_ = {index, old->index(), old->is_silent()};
+  replacement_ = {index, old->index(), old->life().is_silent()};
   if (replacement_->stands_in) pool()->workers()->SetPaused(old->index(), true);
   AddWorker(index, old->share());
 }
@@ -543,7 +545,7 @@ void WorkerGroup::FinishReplacement() {
   // Both stay in the group until they leave, and the replacement ends before either does.
   MPSD_CHECK(fresh != nullptr && old != nullptr);
   const bool old_serves = old->state() == WorkerState::kServing;
-  if (replacement_->stands_in && old_serves && !old->is_silent()) return EndStandIn(fresh);
+  if (replacement_->stands_in && old_serves && !old->life().is_silent()) return EndStandIn(fresh);
   if (fresh->state() == WorkerState::kServing) {
     if (replacement_->stands_in || !old_serves) return;
     old->Drain();

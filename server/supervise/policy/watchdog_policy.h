@@ -9,7 +9,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "proto/base/check.h"
 #include "proto/base/clock.h"
 #include "server/pool/lanes/worker_progress.h"
 #include "server/telemetry/model_metrics.h"
@@ -46,7 +53,7 @@ class OwnTime {
   int64_t last_clock_ns_ = 0;
 };
 
-// How long one lane has shown no progress. Owned by the Incarnation. Thread-compatible.
+// How long one lane has shown no progress. Thread-compatible.
 class LaneWatch {
  public:
   explicit LaneWatch(int64_t own_ns) : since_ns_(own_ns) {}
@@ -73,6 +80,35 @@ bool IsSilent(int64_t silent_ns, bool is_idle, const Stopped& stopped) {
   if (is_idle && silent_ns > kUnheardNs) return true;
   return silent_ns > kStoppedNs && stopped();
 }
+
+// The ticks' view of a worker. Part of its WorkerLife. Thread-compatible.
+struct ServiceWatch {
+  // Returns why the worker must be killed. A lane with a batch has `run_budget_ns`.
+  template <typename Stopped>
+  std::optional<std::string> Look(const WorkerProgress& progress, int64_t run_budget_ns,
+                                  int64_t own_ns, const Stopped& stopped) {
+    MPSD_CHECK(progress.lanes.size() == lanes.size());
+    answers = progress.requests > std::exchange(requests, progress.requests);
+    is_silent = false;
+    for (size_t lane = 0; lane < lanes.size(); ++lane) {
+      const LaneProgress& seen = progress.lanes[lane];
+      const int64_t silent_ns = lanes[lane].SilentNs(seen, own_ns);
+      is_silent = is_silent || IsSilent(silent_ns, seen.inflight == 0, stopped);
+      const int64_t budget_ns = seen.inflight > 0 ? run_budget_ns : kIdleBudgetNs;
+      if (silent_ns <= budget_ns) continue;
+      return absl::StrCat("lane ", lane, " made no progress for ",
+                          absl::FormatDuration(absl::Nanoseconds(budget_ns)));
+    }
+    holds_requests_up = is_silent && progress.can_move && stopped();
+    return std::nullopt;
+  }
+
+  std::vector<LaneWatch> lanes;
+  uint64_t requests = 0;           // answered
+  bool is_silent = false;          // one of its lanes is silent (IsSilent)
+  bool holds_requests_up = false;  // stopped, with requests that could run elsewhere
+  bool answers = false;            // it has answered a request between the last two looks
+};
 
 // An upper bound: the bucket's bound, or the last one if it lies above all. 0 with fewer than
 // kLeastRunsMeasured observations.

@@ -177,9 +177,8 @@ TEST_F(SupervisedWorkerTest, ADrainingWorkerFinishesItsBatchAndGoes) {
   EXPECT_TRUE(process().hung());
   Pump();
   EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
-  EXPECT_TRUE(worker_->leaving());
+  EXPECT_TRUE(worker_->life().leaving());
   EXPECT_EQ(Exits(WorkerExit::kAsked), 1u);
-  EXPECT_EQ(process().kills(), 0);
 }
 
 class EachStateTest : public SupervisedWorkerTest,
@@ -210,34 +209,6 @@ TEST_P(EachStateTest, AProcessThatHangsUpHasASecondToLeave) {
   EXPECT_EQ(Exits(WorkerExit::kProtocol), 1u);
 }
 
-TEST_P(EachStateTest, AProcessThatIsGivenUpIsKilledAndItsRequestsAreMoved) {
-  BringInto(GetParam());
-  worker_->GiveUp(WorkerExit::kProtocol, "it lies\n");
-  EXPECT_EQ(worker_->state(), WorkerState::kEnding);
-  EXPECT_EQ(process().kills(), 1);
-  Pump();
-  EXPECT_EQ(Info().last_words, "it lies\\n") << "a line stays a line";
-  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
-  EXPECT_EQ(Exits(WorkerExit::kProtocol), 1u);
-}
-
-TEST_P(EachStateTest, AProcessThatIsDismissedLeavesForGood) {
-  BringInto(GetParam());
-  worker_->Dismiss();
-  EXPECT_TRUE(process().hung());
-  Exit(0);
-  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
-  EXPECT_TRUE(worker_->leaving());
-}
-
-TEST_P(EachStateTest, EndNowWaitsUntilItIsReaped) {
-  BringInto(GetParam());
-  process().ignores_kill = true;
-  worker_->EndNow();
-  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
-  EXPECT_TRUE(process().reaped());
-}
-
 INSTANTIATE_TEST_SUITE_P(All, EachStateTest,
                          testing::Values(WorkerState::kLoading, WorkerState::kWarming,
                                          WorkerState::kServing, WorkerState::kDraining,
@@ -246,22 +217,6 @@ INSTANTIATE_TEST_SUITE_P(All, EachStateTest,
 // ---- the illegal ones ----
 
 using SupervisedWorkerDeathTest = SupervisedWorkerTest;
-
-TEST_F(SupervisedWorkerDeathTest, OnlyAWaitingWorkerStarts) {
-  worker_->Start();
-  EXPECT_DEATH(worker_->Start(), "check failed");
-}
-
-TEST_F(SupervisedWorkerDeathTest, AWorkerThatLeavesDoesNotStart) {
-  worker_->Dismiss();
-  EXPECT_DEATH(worker_->Start(), "check failed");
-}
-
-TEST_F(SupervisedWorkerDeathTest, OnlyAServingWorkerDrains) {
-  EXPECT_DEATH(worker_->Drain(), "check failed");
-  Load();
-  EXPECT_DEATH(worker_->Drain(), "check failed");
-}
 
 TEST_F(SupervisedWorkerDeathTest, OnlyAWaitingWorkerWaits) {
   worker_->Start();
@@ -282,46 +237,12 @@ TEST_F(SupervisedWorkerDeathTest, AWorkerWithAProcessIsNotDestroyed) {
 
 TEST_F(SupervisedWorkerTest, AWarningOfAReadyWorkerIsToldToOperators) {
   Load();
-  host_.last().Say(Ready{"PyTorch execute failure: it takes no zeros"});
-  Pump();
+  Say(Ready{"PyTorch execute failure: it takes no zeros"});
   EXPECT_EQ(worker_->state(), WorkerState::kServing);
   EXPECT_EQ(Info().warning, "warm-up: PyTorch execute failure: it takes no zeros");
 }
 
 // ---- the budgets ----
-
-TEST_F(SupervisedWorkerTest, AModelThatIsNotLoadedInTimeIsKilled) {
-  owner_.mutable_model()->limits.load_timeout_ns = 5 * kNsPerSecond;
-  worker_->Start();
-  Pass(5 * kNsPerSecond);
-  EXPECT_EQ(process().kills(), 0);
-  Pass(1);
-  EXPECT_EQ(process().kills(), 1);
-  EXPECT_EQ(Info().last_words, "the model was not loaded within 5s");
-  Pump();
-  EXPECT_EQ(Exits(WorkerExit::kHang), 1u);
-}
-
-TEST_F(SupervisedWorkerTest, LanesThatAreNotWarmInTimeAreKilled) {
-  owner_.mutable_model()->limits.load_timeout_ns = kNsPerSecond;
-  owner_.mutable_model()->limits.warmup_timeout_ns = 5 * kNsPerSecond;
-  Load();
-  Pass(5 * kNsPerSecond);
-  EXPECT_EQ(process().kills(), 0);
-  Pass(1);
-  EXPECT_EQ(process().kills(), 1);
-  EXPECT_EQ(Info().last_words, "the lanes were not warm within 5s");
-}
-
-TEST_F(SupervisedWorkerTest, AnIdleLaneThatGivesNoSignIsKilled) {
-  Serve();
-  Pass(kIdleBudgetNs, /*heartbeats=*/true);
-  Pass(kIdleBudgetNs);
-  EXPECT_EQ(process().kills(), 0);
-  Pass(1);
-  EXPECT_EQ(process().kills(), 1);
-  EXPECT_EQ(Info().last_words, "lane 0 made no progress for 15s");
-}
 
 TEST_F(SupervisedWorkerTest, ABatchThatDoesNotComeBackEndsItsWorkerWhateverItsLaneWrites) {
   owner_.mutable_model()->limits.run_timeout_ns = 20 * kNsPerSecond;
@@ -335,18 +256,6 @@ TEST_F(SupervisedWorkerTest, ABatchThatDoesNotComeBackEndsItsWorkerWhateverItsLa
   EXPECT_EQ(call->endings(), 0);
   Pump();
   EXPECT_EQ(Exits(WorkerExit::kHang), 1u);
-}
-
-TEST_F(SupervisedWorkerTest, ADrainingLaneHasTheSameBudget) {
-  owner_.mutable_model()->limits.run_timeout_ns = 20 * kNsPerSecond;
-  Serve();
-  Submit(pool(), 1);
-  worker_->Drain();
-  Pass(kWatchdogTickNs);
-  Pass(20 * kNsPerSecond);
-  EXPECT_EQ(process().kills(), 0);
-  Pass(kWatchdogTickNs);
-  EXPECT_EQ(process().kills(), 1);
 }
 
 TEST_F(SupervisedWorkerTest, AFrontEndThatWasStoppedKillsNobody) {
@@ -381,7 +290,8 @@ TEST_F(SupervisedWorkerTest, ADeathIsKillThenReapThenRequestsThenRespawn) {
     EXPECT_FALSE(pool()->busy()) << "its requests wait again before the group hears of it";
     host_.journal.push_back("owner hears");
   };
-  worker_->GiveUp(WorkerExit::kProtocol, "it lies");
+  worker_->GiveUp(WorkerExit::kProtocol, "it lies\n");
+  EXPECT_EQ(Info().last_words, "it lies\\n") << "a line stays a line";
   Pump();
   EXPECT_TRUE(pool()->busy()) << "a killed worker may still write to its memory";
   EXPECT_THAT(host_.journal, ElementsAre("spawn 1", "kill 1"));
@@ -429,33 +339,12 @@ TEST_F(SupervisedWorkerTest, ItsMemoryIsGivenBackAfterItsDeath) {
 
 // ---- backoff ----
 
-TEST_F(SupervisedWorkerTest, TheFirstRestartIsAtOnceAndTheOthersWaitTwiceAsLongEach) {
-  for (const int64_t wait_ms : {0, 100, 200, 400}) {
-    worker_->Start();
-    Exit(1);
-    EXPECT_EQ(worker_->start_at_ns() - clock_.NowNs(), wait_ms * kNsPerMs);
-  }
-}
-
-TEST_F(SupervisedWorkerTest, GoodServiceEndsTheBackoff) {
-  for (int i = 0; i < 3; ++i) {
-    worker_->Start();
-    Exit(1);
-  }
-  Serve();
-  clock_.Advance(kGoodServiceNs + 1);
-  Exit(1);
-  EXPECT_EQ(worker_->start_at_ns(), clock_.NowNs());
-  EXPECT_TRUE(owner_.deaths.back().served_well);
-  EXPECT_FALSE(owner_.deaths.front().served_well);
-}
-
 TEST_F(SupervisedWorkerTest, AProcessThatCannotBeSpawnedIsTriedAgainLater) {
   host_.spawn_status = absl::ResourceExhaustedError("no more processes");
   worker_->Start();
   worker_->Start();
   EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
-  EXPECT_EQ(worker_->start_at_ns() - clock_.NowNs(), 100 * kNsPerMs);
+  EXPECT_EQ(worker_->life().start_at_ns() - clock_.NowNs(), 100 * kNsPerMs);
   EXPECT_EQ(Info().last_words, "no more processes");
   EXPECT_EQ(board_.Fault(*owner_.model().served).message(),
             "its worker cannot be started; the log says why");
@@ -488,8 +377,7 @@ TEST_F(SupervisedWorkerTest, AFailureThatLastsIsItsLastStart) {
   Say(Failure{"it is no model", true});
   ASSERT_EQ(owner_.deaths.size(), 1u);
   EXPECT_TRUE(owner_.deaths[0].lasting);
-  EXPECT_TRUE(worker_->failed());
-  EXPECT_EQ(worker_->start_at_ns(), INT64_MAX);
+  EXPECT_TRUE(worker_->life().failed());
   EXPECT_EQ(Info().state, "failed");
   EXPECT_EQ(Info().starts_in_ms, -1);
   EXPECT_TRUE(absl::IsFailedPrecondition(board_.Fault(*owner_.model().served)));
@@ -499,9 +387,8 @@ TEST_F(SupervisedWorkerTest, AModelThatWasLoadedOnceIsTriedAgainWhateverItsWorke
   owner_.model().served->loaded = true;
   worker_->Start();
   Say(Failure{"it was replaced since", true});
-  ASSERT_EQ(owner_.deaths.size(), 1u);
-  EXPECT_FALSE(owner_.deaths[0].lasting);
-  EXPECT_EQ(worker_->start_at_ns() - clock_.NowNs(), 0);
+  EXPECT_FALSE(owner_.deaths.at(0).lasting);
+  EXPECT_EQ(worker_->life().start_at_ns() - clock_.NowNs(), 0);
   EXPECT_EQ(Info().state, "waiting to start");
 }
 
@@ -509,7 +396,7 @@ TEST_F(SupervisedWorkerTest, AFaultOfTheFirstWarmUpThatLastsIsItsLastStart) {
   owner_.model().served->loaded = true;
   Load();
   Say(Failure{"an output has another shape", true});
-  EXPECT_TRUE(worker_->failed());
+  EXPECT_TRUE(worker_->life().failed());
 }
 
 TEST_F(SupervisedWorkerTest, AFaultOfALaterWarmUpIsTriedAgain) {
@@ -519,7 +406,7 @@ TEST_F(SupervisedWorkerTest, AFaultOfALaterWarmUpIsTriedAgain) {
   owner_.model().served->ready = false;
   Load();
   Say(Failure{"an output has another shape", true});
-  EXPECT_FALSE(worker_->failed());
+  EXPECT_FALSE(worker_->life().failed());
 }
 
 TEST_F(SupervisedWorkerTest, AFaultOfAWarmUpBesideAWorkerThatServesIsTriedAgain) {
@@ -527,30 +414,20 @@ TEST_F(SupervisedWorkerTest, AFaultOfAWarmUpBesideAWorkerThatServesIsTriedAgain)
   owner_.model().served->ready = true;
   Load();
   Say(Failure{"an output has another shape", true});
-  EXPECT_FALSE(worker_->failed());
+  EXPECT_FALSE(worker_->life().failed());
 }
 
 TEST_F(SupervisedWorkerTest, AModelWhoseSpecIsRefusedIsNotLoadedAgain) {
   owner_.load_status = absl::InvalidArgumentError("a model without inputs or outputs");
   Load();
-  EXPECT_TRUE(worker_->failed());
+  EXPECT_TRUE(worker_->life().failed());
+  EXPECT_EQ(owner_.deaths.at(0).reason.text, "load: a model without inputs or outputs");
 }
 
 TEST_F(SupervisedWorkerTest, AModelThatFindsNoMemoryIsLoadedAgain) {
   owner_.load_status = absl::ResourceExhaustedError("no memory");
   Load();
-  ASSERT_EQ(owner_.deaths.size(), 1u);
-  EXPECT_FALSE(worker_->failed());
-}
-
-TEST_F(SupervisedWorkerTest, AWorkerThatHasFailedAndStaysIsKilled) {
-  worker_->Start();
-  process().ignores_hang = true;
-  Say(Failure{"no such file"});
-  Pass(kNsPerSecond);
-  EXPECT_EQ(process().kills(), 1);
-  Pump();
-  EXPECT_EQ(Exits(WorkerExit::kLoad), 1u);
+  EXPECT_FALSE(owner_.deaths.at(0).lasting);
 }
 
 TEST_F(SupervisedWorkerTest, AFloodOfTheControlSocketIsKilled) {
@@ -597,25 +474,15 @@ TEST_F(SupervisedWorkerTest, LinesBeyondTheRateAreCounted) {
 }
 
 TEST_F(SupervisedWorkerTest, WhatItSaysOutOfTurnIsAnEnd) {
-  const auto is_killed_for = [this](const Message& message) {
-    Say(message);
-    EXPECT_EQ(Exits(WorkerExit::kProtocol), owner_.deaths.size());
-    return owner_.deaths.back().reason.text;
-  };
-  const std::string out_of_turn = "protocol: it sent a message out of turn";
   worker_->Start();
-  EXPECT_EQ(is_killed_for(Ready{}), out_of_turn);
-  worker_->Start();
-  EXPECT_EQ(is_killed_for(SlabsMapped{1}), out_of_turn);
+  Say(Ready{});
   Load();
-  EXPECT_EQ(is_killed_for(Report()), out_of_turn);
-  Load();
-  EXPECT_EQ(is_killed_for(SlabsMapped{1}), out_of_turn);
+  Say(SlabsMapped{1});
   Serve();
-  EXPECT_EQ(is_killed_for(Ready{}), out_of_turn);
-  Serve();
-  EXPECT_EQ(is_killed_for(LoadOrder{}), out_of_turn);
-  EXPECT_EQ(owner_.deaths.size(), 6u);
+  Say(LoadOrder{});
+  ASSERT_EQ(owner_.deaths.size(), 3u);
+  const std::string text = "protocol: it sent a message out of turn";
+  for (const WorkerDeath& death : owner_.deaths) EXPECT_EQ(death.reason.text, text);
 }
 
 TEST_F(SupervisedWorkerTest, NonsenseIsAnEnd) {
@@ -623,13 +490,6 @@ TEST_F(SupervisedWorkerTest, NonsenseIsAnEnd) {
   process().SayNonsense();
   Pump();
   EXPECT_EQ(owner_.deaths.at(0).reason.text, "protocol: it is no message");
-}
-
-TEST_F(SupervisedWorkerTest, AReportThatTheGroupRefusesIsAnEnd) {
-  owner_.load_status = absl::InvalidArgumentError("a model without inputs");
-  Load();
-  EXPECT_EQ(worker_->state(), WorkerState::kWaiting);
-  EXPECT_EQ(owner_.deaths.at(0).reason.text, "load: a model without inputs");
 }
 
 TEST_F(SupervisedWorkerTest, AWorkerThatReadsNothingIsAnEnd) {
@@ -708,33 +568,17 @@ TEST_F(SupervisedWorkerTest, ACrashBeforeTheReportLeavesNoTrialOfPrecisions) {
   EXPECT_EQ(process().LastSent<LoadOrder>()->precision, Precision::kFp32);
 }
 
-TEST_F(SupervisedWorkerTest, ACrashInServiceLeavesTheLanes) {
+TEST_F(SupervisedWorkerTest, ACrashAfterGoodServiceLeavesTheLanes) {
   owner_.mutable_model()->order.lanes = 3;
   Serve();
+  clock_.Advance(kGoodServiceNs + 1);
   DieOf(SIGSEGV);
+  EXPECT_TRUE(owner_.deaths[0].served_well);
   worker_->Start();
   EXPECT_EQ(process().LastSent<LoadOrder>()->lanes, 3u);
 }
 
 // ---- its end ----
-
-TEST_F(SupervisedWorkerTest, OneThatDoesNotLeaveAfterItsDismissalIsKilled) {
-  Serve();
-  process().ignores_hang = true;
-  worker_->Dismiss();
-  Pass(kNsPerSecond - 1);
-  EXPECT_EQ(process().kills(), 0);
-  Pass(1);
-  EXPECT_EQ(process().kills(), 1);
-  Pump();
-  EXPECT_EQ(Exits(WorkerExit::kAsked), 1u) << "it was not its fault";
-}
-
-TEST_F(SupervisedWorkerTest, OneWithoutAProcessIsDismissedAtOnce) {
-  worker_->Dismiss();
-  EXPECT_TRUE(worker_->leaving());
-  EXPECT_THAT(host_.journal, IsEmpty());
-}
 
 TEST_F(SupervisedWorkerTest, AKillOfTheKernelsForWantOfMemoryIsSaidSo) {
   Serve();

@@ -406,9 +406,9 @@ TEST_F(WorkerGroupTest, AFailureThatLastsIsNoReasonForARestOrAnotherStart) {
 TEST_F(WorkerGroupTest, AModelThatAnotherWorkerLoadsHadNoFailureThatLasts) {
   MakeGroup(2);
   Say(host_.process(1), Failure{"it is no model", true});
-  EXPECT_TRUE(group_->Find(0)->failed());
+  EXPECT_TRUE(group_->Find(0)->life().failed());
   Serve(2);
-  EXPECT_FALSE(group_->Find(0)->failed());
+  EXPECT_FALSE(group_->Find(0)->life().failed());
   StartAfter(kFirstBackoffNs);
   EXPECT_EQ(group_->Find(0)->epoch(), 2u);
 }

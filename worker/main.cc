@@ -81,14 +81,16 @@ absl::StatusOr<std::pair<T, std::vector<UniqueFd>>> Expect(MessageReader* reader
 using Lanes = std::vector<std::unique_ptr<Lane>>;
 
 // On mps only the main thread's stream can commit work while it goes on encoding.
-bool HasLaneOnMainThread(const Model& model) { return absl::StartsWith(model.device(), "mps"); }
+bool HasLaneOnMainThread(const Model& model) {
+  return absl::StartsWith(model.traits().device, "mps");
+}
 
 // The order and the gate outlive the lanes. `warning` is from a lane whose warm-up the model
 // refused.
 absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment& attachment,
                         RunGate* gate, Model* model, Lanes* lanes, std::string* warning) {
   const LaneUpkeep::Options upkeep = {order.keep_warm_ns, order.warmup_samples,
-                                      model->gives_memory_back() ? gate : nullptr};
+                                      model->traits().gives_memory_back ? gate : nullptr};
   for (uint32_t i = 0; i < count; ++i) {
     lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real(), upkeep));
   }
@@ -113,59 +115,61 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
 // How many of the ordered lanes the worker runs: as many as the device and the runtime can bear,
 // and as the self-check leaves. `why` says why that is fewer.
 uint32_t DecideLanes(Model* model, const LoadOrder& order, std::string* why) {
-  const uint32_t allowed = model->LanesAllowed(order.lanes, why);
+  const uint32_t allowed = BearableLanes(*model, order.lanes, why);
   if (allowed < 2 || order.lanes_compared) return allowed;
   absl::Status check = absl::UnavailableError("its lanes were not compared: self_check is off");
-  if (model->wants_self_check()) {
+  if (model->traits().wants_self_check) {
     ConcurrencyCheckOptions options;
     options.lane_on_main_thread = HasLaneOnMainThread(*model);
     check = CheckConcurrency(model, allowed, options);
     if (check.ok()) return allowed;
     std::fprintf(stderr, "self-check: %s\n", std::string(check.message()).c_str());
   }
-  const uint32_t left = LanesAfter(check, allowed, model->needs_self_check());
+  const uint32_t left = LanesAfter(check, allowed, model->traits().needs_self_check);
   if (left < allowed) *why = std::string(check.message());
   return left;
 }
 
 LoadReport Report(Model* model, const LoadOrder& order) {
+  const ModelTraits& traits = model->traits();
   LoadReport report;
   report.spec = model->spec();
-  report.device = model->device();
+  report.device = traits.device;
   report.lanes = DecideLanes(model, order, &report.demotion);
-  report.labels = model->labels();
-  report.precision = model->precision();
-  report.precision_note = model->precision_note();
+  report.labels = traits.labels;
+  report.precision = traits.precision;
+  report.precision_note = traits.precision_note;
   report.runtime = {RuntimeName(), LoadedRuntimeKindName(), LoadedRuntimePath(),
-                    model->driver_guard(), model->input_memory()};
-  report.weight_bytes = model->weight_bytes();
+                    GuardOfDriver(traits.device), traits.input_memory};
+  report.weight_bytes = model->weights() == nullptr ? 0 : model->weights()->bytes();
   return report;
 }
 
-// Registers a slab segment with the model's device before its first batch, and unregisters it after
-// its last.
+// Registers a slab segment with the model's device, if it has such memory, before its first batch,
+// and unregisters it after its last.
 absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attachment,
-                               Model* model) {
+                               ModelMemory* memory) {
   const auto* removed = std::get_if<SlabsRemoved>(&order.message);
   if (removed != nullptr) {
     const absl::Span<const char> segment = attachment->SlabSegment(removed->number);
-    if (!segment.empty()) model->UnregisterMemory(segment.data());
+    if (!segment.empty() && memory != nullptr) memory->UnregisterMemory(segment.data());
   }
   const auto* added = std::get_if<SlabsAdded>(&order.message);
   const uint32_t number = added != nullptr ? added->number : kMaxSlabSegments;
   absl::StatusOr<Message> answer = attachment->Follow(std::move(order));
   if (!answer.ok() || number == kMaxSlabSegments) return answer;
   const absl::Span<const char> segment = attachment->SlabSegment(number);
-  model->RegisterMemory(segment.data(), segment.size());
+  if (memory != nullptr) memory->RegisterMemory(segment.data(), segment.size());
   return answer;
 }
 
 // Follows the front end's orders until its socket ends. Lanes may be in the middle of a batch then,
 // but nobody waits for it: the process leaves without running destructors.
-[[noreturn]] void FollowFrontEnd(MessageReader* reader, Attachment* attachment, Model* model) {
+[[noreturn]] void FollowFrontEnd(MessageReader* reader, Attachment* attachment,
+                                 ModelMemory* memory) {
   attachment->BindFollower();
   for (auto received = Receive(reader); received.ok(); received = Receive(reader)) {
-    const absl::StatusOr<Message> answer = Follow(*std::move(received), attachment, model);
+    const absl::StatusOr<Message> answer = Follow(*std::move(received), attachment, memory);
     if (!answer.ok()) _exit(Refuse(answer.status(), kExitBadOrder));
     if (!SendMessage(kControlFd, *answer).ok()) break;
   }
@@ -178,22 +182,23 @@ UniqueFd FileOf(std::vector<UniqueFd> fds) {
 }
 
 // The answer to an order about weights, and the memory to send with it.
-std::pair<WeightsTold, UniqueFd> TellWeights(MessageReader::Received order, Model* model) {
+std::pair<WeightsTold, UniqueFd> TellWeights(MessageReader::Received order,
+                                             ShareableWeights* weights) {
   MPSD_FAILPOINT("worker.at_weights");
   absl::StatusOr<UniqueFd> memory;
   if (std::holds_alternative<ShareWeights>(order.message)) {
-    memory = model->ShareWeights();
+    memory = weights->Share();
   } else {
-    const absl::Status used = model->UseWeights(FileOf(std::move(order.fds)));
+    const absl::Status used = weights->Use(FileOf(std::move(order.fds)));
     memory = used.ok() ? absl::StatusOr<UniqueFd>(UniqueFd()) : used;
   }
-  if (memory.ok()) return std::pair(WeightsTold{model->weight_bytes()}, *std::move(memory));
+  if (memory.ok()) return std::pair(WeightsTold{weights->bytes()}, *std::move(memory));
   return std::pair(WeightsTold{0, std::string(memory.status().message())}, UniqueFd());
 }
 
 // Carries out orders about the weights, until the order to attach comes.
-absl::StatusOr<std::pair<AttachOrder, std::vector<UniqueFd>>> ExpectAttach(MessageReader* reader,
-                                                                           Model* model) {
+absl::StatusOr<std::pair<AttachOrder, std::vector<UniqueFd>>> ExpectAttach(
+    MessageReader* reader, ShareableWeights* weights) {
   for (;;) {
     absl::StatusOr<MessageReader::Received> received = Receive(reader);
     if (!received.ok()) return received.status();
@@ -202,10 +207,10 @@ absl::StatusOr<std::pair<AttachOrder, std::vector<UniqueFd>>> ExpectAttach(Messa
     }
     const bool is_of_weights = std::holds_alternative<ShareWeights>(received->message) ||
                                std::holds_alternative<UseWeights>(received->message);
-    if (!is_of_weights || model->weight_bytes() == 0) {
+    if (!is_of_weights || weights == nullptr) {
       return absl::InvalidArgumentError("an order that is not expected now");
     }
-    const auto [told, memory] = TellWeights(*std::move(received), model);
+    const auto [told, memory] = TellWeights(*std::move(received), weights);
     const std::vector<int> fds =
         memory.valid() ? std::vector<int>{memory.get()} : std::vector<int>{};
     if (absl::Status sent = SendMessage(kControlFd, told, fds); !sent.ok()) return sent;
@@ -232,17 +237,18 @@ int Serve() {
   MPSD_FAILPOINT("worker.before_report");
   if (!SendMessage(kControlFd, report).ok()) return kExitOk;
 
-  auto attach = ExpectAttach(&reader, model->get());
+  auto attach = ExpectAttach(&reader, (*model)->weights());
   if (!attach.ok()) return absl::IsUnavailable(attach.status()) ? kExitOk : kExitBadOrder;
   absl::StatusOr<Attachment> attachment =
       Attachment::Map(attach->first, std::move(attach->second), report.lanes, order.epoch);
   if (!attachment.ok()) return Refuse(attachment.status(), kExitBadOrder);
-  for (uint32_t number = 0; number < kMaxSlabSegments; ++number) {
+  ModelMemory* const memory = (*model)->memory();
+  for (uint32_t number = 0; memory != nullptr && number < kMaxSlabSegments; ++number) {
     const absl::Span<const char> segment = attachment->SlabSegment(number);
-    if (!segment.empty()) (*model)->RegisterMemory(segment.data(), segment.size());
+    if (!segment.empty()) memory->RegisterMemory(segment.data(), segment.size());
   }
   const absl::Span<char> outputs = attachment->OutputArea();
-  (*model)->RegisterOutputMemory(outputs.data(), outputs.size());
+  if (memory != nullptr) memory->RegisterOutputMemory(outputs.data(), outputs.size());
 
   MPSD_FAILPOINT("worker.after_attach");
   RunGate gate;
@@ -256,10 +262,10 @@ int Serve() {
   }
   MPSD_FAILPOINT("worker.before_ready");
   if (!SendMessage(kControlFd, ready).ok()) _exit(kExitOk);
-  if (!HasLaneOnMainThread(**model)) FollowFrontEnd(&reader, &*attachment, model->get());
+  if (!HasLaneOnMainThread(**model)) FollowFrontEnd(&reader, &*attachment, memory);
   std::thread([&] {
     platform::NameThread("control");
-    FollowFrontEnd(&reader, &*attachment, model->get());
+    FollowFrontEnd(&reader, &*attachment, memory);
   }).detach();
   lanes.front()->RunHere();
 }

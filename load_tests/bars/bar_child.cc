@@ -67,17 +67,18 @@ absl::StatusOr<BarOutcome> Run(const BarsOptions& options, const PlannedBar& bar
   const absl::StatusOr<std::unique_ptr<OperatorModel>> model =
       OperatorModel::Make(order, bar.tasks);
   if (!model.ok()) return model.status();
+  const std::string& device = (*model)->traits().device;
   const BarInputs inputs(bar.tasks, bar.lanes.lanes, bar.lanes.seed);
-  (*model)->RegisterMemory(inputs.data(), inputs.bytes());
+  (*model)->memory()->RegisterMemory(inputs.data(), inputs.bytes());
   LaneBar lanes = bar.lanes;
-  lanes.lane_on_main_thread = absl::StartsWith((*model)->device(), "mps");
+  lanes.lane_on_main_thread = absl::StartsWith(device, "mps");
   const absl::StatusOr<LaneBarOutcome> outcome = RunLaneBar(model->get(), inputs, lanes, Enter);
-  const DriverGuard guard = (*model)->driver_guard();
-  (*model)->UnregisterMemory(inputs.data());
+  const DriverGuard guard = GuardOfDriver(device);
+  (*model)->memory()->UnregisterMemory(inputs.data());
   if (!outcome.ok()) return outcome.status();
-  return OutcomeOf(*outcome, bar.tasks,
-                   {(*model)->device(), RuntimeName(), LoadedRuntimeKindName(), LoadedRuntimePath(),
-                    NameOf(guard)});
+  return OutcomeOf(
+      *outcome, bar.tasks,
+      {device, RuntimeName(), LoadedRuntimeKindName(), LoadedRuntimePath(), NameOf(guard)});
 }
 
 }  // namespace

@@ -156,14 +156,16 @@ class Inputs {
       }
       mprotect(data, mapped, PROT_READ);
       input.data = data;
-      if (options.register_memory) model->RegisterMemory(input.data, input.bytes);
+      if (options.register_memory && model->memory() != nullptr) {
+        model->memory()->RegisterMemory(input.data, input.bytes);
+      }
     }
   }
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
   ~Inputs() {
     for (const InputTensor& input : tensors_) {
-      model_->UnregisterMemory(input.data);
+      if (model_->memory() != nullptr) model_->memory()->UnregisterMemory(input.data);
       munmap(const_cast<void*>(input.data), std::max<uint64_t>(input.bytes, 1));
     }
   }
@@ -192,7 +194,7 @@ class Inputs {
 
 // Makes the lane replay its runs, if the model wants that and can. False if the lane cannot go on.
 bool Record(Model* model, uint32_t lane, const std::vector<InputTensor>& inputs, uint32_t rows) {
-  if (!model->wants_records()) return true;
+  if (model->recorder() == nullptr) return true;
   // Lanes record one after another, each after runs that compile.
   static absl::Mutex mu(absl::kConstInit);
   absl::MutexLock lock(&mu);
@@ -201,7 +203,7 @@ bool Record(Model* model, uint32_t lane, const std::vector<InputTensor>& inputs,
     sink.Begin();
     if (!model->Run(lane, inputs, rows, &sink).ok()) return false;
   }
-  const absl::Status status = model->Record(lane, inputs, rows);
+  const absl::Status status = model->recorder()->Record(lane, inputs, rows);
   if (!status.ok()) {
     std::fprintf(stderr, "not recorded: %s\n", std::string(status.message()).c_str());
   }
@@ -267,7 +269,7 @@ int Bench(const Options& options, Model* model) {
   const Inputs inputs(options, model);
   const nlohmann::ordered_json report = {
       {"model", options.order.path},
-      {"device", model->device()},
+      {"device", model->traits().device},
       {"runtime", RuntimeName()},
       {"lanes", lanes},
       {"rows", options.rows},

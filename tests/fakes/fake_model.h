@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
-#include <string>
 #include <utility>
 
 #include "worker/model/model.h"
@@ -12,44 +11,39 @@
 namespace mpsd {
 
 // Thread-safe as far as the test's function is.
-class FakeModel final : public Model {
+class FakeModel final : public Model, private ModelMemory, private DecoupledAnswers {
  public:
   using RunFunction =
       std::function<absl::Status(absl::Span<const InputTensor>, uint32_t rows, OutputSink*)>;
 
-  FakeModel(ModelSpec spec, RunFunction run, std::string device = "cpu")
-      : spec_(std::move(spec)), run_(std::move(run)), device_(std::move(device)) {}
+  FakeModel(ModelSpec spec, RunFunction run, ModelTraits traits = {})
+      : Model(std::move(spec), std::move(traits)), run_(std::move(run)) {}
 
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return device_; }
-  bool wants_row_buckets() const override { return row_buckets; }
-  bool leaves_padding_out() const override { return packs; }
+  ModelMemory* memory() override { return this; }
+  DecoupledAnswers* answers() override { return answer ? this : nullptr; }
   absl::Status BindLane(uint32_t) override { return bind_status; }
   absl::Status Run(uint32_t, absl::Span<const InputTensor> inputs, uint32_t row_count,
                    OutputSink* sink) override {
     return run_(inputs, row_count, sink);
   }
 
-  absl::StatusOr<bool> Answer(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t index,
-                              OutputSink* sink) override {
-    return answer ? answer(inputs, index, sink) : Model::Answer(lane, inputs, index, sink);
-  }
-
-  bool gives_memory_back() const override { return true; }
-  uint64_t UnusedMemoryBytes() override { return unused_bytes; }
-  void ReleaseUnusedMemory() override { unused_bytes = 0; }
-
   absl::Status bind_status;               // set before any lane binds
-  bool row_buckets = false;               // likewise
-  bool packs = false;                     // likewise
   std::atomic<uint64_t> unused_bytes{0};  // that ReleaseUnusedMemory() gives back
   std::function<absl::StatusOr<bool>(absl::Span<const InputTensor>, uint32_t index, OutputSink*)>
       answer;  // for decoupled models
 
  private:
-  const ModelSpec spec_;
+  void RegisterMemory(const void*, uint64_t) override {}
+  void UnregisterMemory(const void*) override {}
+  void RegisterOutputMemory(void*, uint64_t) override {}
+  uint64_t UnusedMemoryBytes() const override { return unused_bytes; }
+  void ReleaseUnusedMemory() override { unused_bytes = 0; }
+  absl::StatusOr<bool> Answer(uint32_t, absl::Span<const InputTensor> inputs, uint32_t index,
+                              OutputSink* sink) override {
+    return answer(inputs, index, sink);
+  }
+
   const RunFunction run_;
-  const std::string device_;
 };
 
 // Output i is input i, bit for bit.

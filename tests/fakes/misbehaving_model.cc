@@ -23,11 +23,7 @@ std::vector<int64_t> MakeAttempts() {
 // Thread-safe.
 class MisbehavingModel final : public Model {
  public:
-  explicit MisbehavingModel(ModelSpec spec) : spec_(std::move(spec)), at_load_(MakeAttempts()) {}
-
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return "cpu"; }
-  absl::Status BindLane(uint32_t) override { return absl::OkStatus(); }
+  explicit MisbehavingModel(ModelSpec spec) : Model(std::move(spec)), at_load_(MakeAttempts()) {}
 
   absl::Status Run(uint32_t, absl::Span<const InputTensor>, uint32_t, OutputSink* sink) override {
     const std::vector<int64_t> at_run = MakeAttempts();
@@ -40,7 +36,6 @@ class MisbehavingModel final : public Model {
   }
 
  private:
-  const ModelSpec spec_;
   const std::vector<int64_t> at_load_;
 };
 
@@ -60,6 +55,8 @@ absl::StatusOr<FolderPlan> PlanOfFolder(const std::string&) {
   return absl::UnimplementedError("it reads no folders");
 }
 
+uint32_t BearableLanes(const Model&, uint32_t wanted, std::string*) { return wanted; }
+DriverGuard GuardOfDriver(const std::string&, std::string*) { return DriverGuard::kNone; }
 std::string RuntimeName() { return "misbehaving"; }
 std::string LoadedRuntimeKindName() { return "misbehaving"; }
 std::string LoadedRuntimePath() { return ""; }

@@ -69,7 +69,8 @@ absl::Status Lane::WarmUpHere(WarmUp warmup, absl::Span<const WarmUpSample> samp
   MPSD_FAILPOINT("worker.in_warmup");
   if (!bound.ok()) return bound;
   WarmUpEnd end = WarmUpLane(model_, index_, warmup, samples);
-  if (end.ok() && warmup != WarmUp::kNone && model_->wants_records()) end.status = RecordRuns();
+  const bool records = warmup != WarmUp::kNone && model_->recorder() != nullptr;
+  if (end.ok() && records) end.status = RecordRuns();
   if (!CanServeAfter(end)) return end.status;
   warning_ = std::string(end.status.message());
   return absl::OkStatus();

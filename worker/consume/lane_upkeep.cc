@@ -13,7 +13,7 @@ LaneUpkeep::LaneUpkeep(uint32_t lane, Model* model, const Clock* clock, const Op
       model_(model),
       clock_(clock),
       options_(options),
-      trims_(lane == 0 && options.gate != nullptr && model->gives_memory_back()),
+      trims_(lane == 0 && options.gate != nullptr && model->traits().gives_memory_back),
       report_(report),
       policy_(options.keep_warm_ns, clock->NowNs()) {}
 
@@ -32,12 +32,13 @@ void LaneUpkeep::AfterBatch(int64_t ended_ns, MemoryPressure pressure) {
 // for the trim. If a batch outlasts the wait, the next call tries again.
 bool LaneUpkeep::TrimIfDue(MemoryPressure pressure, bool after_batch) {
   if (!trims_) return false;
-  const uint64_t unused_bytes = model_->UnusedMemoryBytes();
+  ModelMemory* const memory = model_->memory();
+  const uint64_t unused_bytes = memory->UnusedMemoryBytes();
   if (!policy_.IsTrimDue({pressure, after_batch, unused_bytes}, clock_->NowNs())) return false;
   const int64_t wait_ns = pressure == MemoryPressure::kCritical ? options_.trim_wait_ns : 0;
-  if (!options_.gate->Alone(wait_ns, [this] { model_->ReleaseUnusedMemory(); })) return false;
+  if (!options_.gate->Alone(wait_ns, [memory] { memory->ReleaseUnusedMemory(); })) return false;
   report_->memory_trims.fetch_add(1, std::memory_order_relaxed);
-  const uint64_t left_bytes = model_->UnusedMemoryBytes();
+  const uint64_t left_bytes = memory->UnusedMemoryBytes();
   policy_.Trimmed(unused_bytes > left_bytes ? unused_bytes - left_bytes : 0, clock_->NowNs());
   return true;
 }

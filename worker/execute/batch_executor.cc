@@ -42,7 +42,7 @@ void BatchExecutor::Execute(const Batch& batch, CompletionRecord* record) {
   Reset(batch, record);
   LeaseSink sink(batch.output, batch.output_bytes, batch.row_count, record);
   MPSD_FAILPOINT("worker.before_forward");
-  const bool decoupled = model_->spec().decoupled;
+  const bool decoupled = model_->answers() != nullptr;
   absl::StatusOr<bool> answered = true;
   if (decoupled) answered = Answer(batch, &sink);
   const absl::Status status = decoupled ? answered.status() : RunWhole(batch, record, &sink);
@@ -74,7 +74,7 @@ void BatchExecutor::NoteTokens(const Batch& batch, CompletionRecord* record) con
 
 absl::StatusOr<bool> BatchExecutor::Answer(const Batch& batch, LeaseSink* sink) {
   absl::StatusOr<bool> answered =
-      model_->Answer(lane_, gather_.Inputs(batch), batch.answer_index, sink);
+      model_->answers()->Answer(lane_, gather_.Inputs(batch), batch.answer_index, sink);
   if (!answered.ok()) Note(answered.status(), batch.row_count);
   return answered;
 }

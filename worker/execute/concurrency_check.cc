@@ -53,7 +53,7 @@ absl::Status RunAlone(Model* model, const Trials& trials) {
     if (status.ok()) status = trials[lane]->Run(model, &again);
     model->ReleaseLane(lane);
     if (!status.ok()) return CannotCompare(status);
-    if (!Agree(trials[lane]->expected, again, model->precision())) {
+    if (!Agree(trials[lane]->expected, again, model->traits().precision)) {
       return absl::UnavailableError(
           "the lanes cannot be compared: the model answers the same inputs differently each time");
     }
@@ -78,7 +78,8 @@ absl::Status RunRounds(Model* model, const Trial& trial, const Clock* clock) {
     if (round >= kFewestConcurrencyRounds && clock->NowNs() >= until_ns) break;
     KeptOutputs sink;
     const absl::Status ran = trial.Run(model, &sink);
-    if (absl::Status same = Compare(ran, sink, trial, model->precision()); !same.ok()) return same;
+    if (absl::Status same = Compare(ran, sink, trial, model->traits().precision); !same.ok())
+      return same;
   }
   return absl::OkStatus();
 }
@@ -121,7 +122,7 @@ absl::Status CheckShape(Model* model, uint32_t lanes, TrialShape shape,
   std::thread([&] { status = RunAlone(model, trials); }).join();
   if (!status.ok()) return status;
   for (const std::unique_ptr<Trial>& trial : trials) {
-    status = Compare(trial->started, trial->cold, *trial, model->precision());
+    status = Compare(trial->started, trial->cold, *trial, model->traits().precision);
     if (!status.ok()) return status;
   }
   return Together(model, lanes, options.lane_on_main_thread,

@@ -43,8 +43,8 @@ struct ConcurrencyCheckOptions {
 
 // Finds models whose lanes disturb each other. Inputs are rows of random small numbers (TrialDims()
 // of worker/model/trial_dims.h). The small shape has four rows at the first bucket, the large one
-// up to max_batch_size rows at the last bucket. Integers lie in Model::trial_range() and must be
-// equal; floats have a relative tolerance.
+// up to max_batch_size rows at the last bucket. Integers lie in the input's trial_range() and must
+// be equal; floats have a relative tolerance.
 //
 // OK: the outputs agree, or there are fewer than two lanes. ABORTED: they differ, or a run failed
 // that had succeeded alone; several lanes of this model are not safe. UNAVAILABLE: the check cannot
@@ -58,7 +58,7 @@ absl::Status CheckConcurrency(Model* model, uint32_t lanes,
                               const ConcurrencyCheckOptions& options = {});
 
 // How many lanes are left after the check. One if the lanes disturb each other, or if the check
-// `is_needed` (Model::needs_self_check()) and could not tell. Pure.
+// `is_needed` (ModelTraits::needs_self_check) and could not tell. Pure.
 uint32_t LanesAfter(const absl::Status& check, uint32_t lanes, bool is_needed);
 
 }  // namespace mpsd

@@ -29,7 +29,8 @@ struct Asked {
 };
 
 absl::Status AskOnce(Model* model, const Asked& asked, KeptOutputs* kept) {
-  if (model->spec().decoupled) return model->Answer(0, asked.tensors, /*index=*/0, kept).status();
+  DecoupledAnswers* const answers = model->answers();
+  if (answers != nullptr) return answers->Answer(0, asked.tensors, /*index=*/0, kept).status();
   return model->Run(0, asked.tensors, asked.rows, kept);
 }
 
@@ -284,8 +285,8 @@ absl::StatusOr<std::unique_ptr<Model>> ChoosePrecision(LoadInPrecision load,
   absl::StatusOr<std::unique_ptr<Model>> fp32 = load(Precision::kFp32);
   if (!fp32.ok()) return AsSaved(load, fp32.status());
   const std::vector<Precision> candidates =
-      PrecisionCandidates({(*fp32)->device(), options.cpu_has_bf16, AreReal(options.samples),
-                           WasSavedInHalf((*fp32)->census())});
+      PrecisionCandidates({(*fp32)->traits().device, options.cpu_has_bf16, AreReal(options.samples),
+                           WasSavedInHalf((*fp32)->traits().census)});
   if (candidates.empty()) {
     return Noted(*std::move(fp32), "this device is not faster in another one");
   }

@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<Model>> ChoosePrecision(LoadInPrecision load,
                                                        const PrecisionChoiceOptions& options);
 
 // Returns the model in int8 if its answers to the same inputs are within kInt8Bounds of the fp32
-// answers. The model's precision_note() says how far they are apart. FAILED_PRECONDITION: they are
+// answers. The model's precision_note says how far they are apart. FAILED_PRECONDITION: they are
 // not within the bounds, or cannot be compared; no finer precision is taken unasked. Speed does not
 // matter here. Otherwise fails as `load` does for kInt8, with RESOURCE_EXHAUSTED if there is no
 // memory for fp32 or its runs, and with DATA_LOSS if the device is lost in a trial. Two models are

@@ -22,6 +22,7 @@ class RecordTrial {
  public:
   RecordTrial(Model* model, uint32_t lane, TrialShape shape, const Clock* clock)
       : model_(model),
+        recorder_(model->recorder()),
         lane_(lane),
         clock_(clock),
         first_(*model, shape, TrialFill::kSigned, /*seed=*/1),
@@ -40,10 +41,10 @@ class RecordTrial {
     if (absl::Status status = Answer(second_, &second); !status.ok()) return status;
     absl::StatusOr<int64_t> plain_ns = Time();
     if (!plain_ns.ok()) return plain_ns.status();
-    absl::Status status = model_->Record(lane_, first_.tensors(), first_.rows());
+    absl::Status status = recorder_->Record(lane_, first_.tensors(), first_.rows());
     if (!status.ok()) return status;
     status = Try(first, second, *plain_ns);
-    if (!status.ok()) model_->DropRecord(lane_, first_.tensors(), first_.rows());
+    if (!status.ok()) recorder_->Drop(lane_, first_.tensors(), first_.rows());
     return status;
   }
 
@@ -68,17 +69,18 @@ class RecordTrial {
     KeptOutputs first_again;
     if (absl::Status status = Answer(second_, &second_again); !status.ok()) return status;
     if (absl::Status status = Answer(first_, &first_again); !status.ok()) return status;
-    const Precision precision = model_->precision();
+    const Precision precision = model_->traits().precision;
     if (!Agree(first, first_again, precision) || !Agree(second, second_again, precision)) {
       return absl::FailedPreconditionError("a replay answers otherwise");
     }
     const absl::StatusOr<int64_t> replayed_ns = Time();
     if (!replayed_ns.ok()) return replayed_ns.status();
-    model_->SetRecordPrice(lane_, first_.tensors(), {first_.rows(), *replayed_ns, plain_ns});
+    recorder_->SetPrice(lane_, first_.tensors(), {first_.rows(), *replayed_ns, plain_ns});
     return absl::OkStatus();
   }
 
   Model* const model_;
+  RunRecorder* const recorder_;
   const uint32_t lane_;
   const Clock* const clock_;
   const TrialInputs first_;
@@ -95,7 +97,7 @@ std::string RecordReport::Text() const {
 
 absl::StatusOr<RecordReport> RecordRuns(Model* model, uint32_t lane, const Clock* clock) {
   RecordReport report;
-  const std::vector<TrialShape> shapes = model->record_shapes();
+  const std::vector<TrialShape> shapes = model->recorder()->Shapes();
   if (shapes.empty()) report.why = "an open dim has no buckets";
   for (const TrialShape& shape : shapes) {
     if (report.tried == kMaxRecords) break;

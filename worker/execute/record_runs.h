@@ -2,7 +2,7 @@
 //
 //   for each shape, the largest first:
 //     run two batches of random numbers, and time them     without a record
-//     Model::Record(), and run both batches again          with the record
+//     RunRecorder::Record(), and run both batches again    with the record
 //     Agree(): keep it, with its price                     otherwise drop it
 //
 // A record serves clients only after it has answered as the model itself does. Its last digits may
@@ -32,8 +32,8 @@ struct RecordReport {
   std::string Text() const;
 };
 
-// Records the model's runs on the lane, for the shapes of Model::record_shapes(). After an error
-// the lane cannot serve: the device is lost. REQUIRES: Model::wants_records(). Called on the lane's
+// Records the model's runs on the lane, for the shapes of its recorder. After an error the lane
+// cannot serve: the device is lost. REQUIRES: the model has a recorder. Called on the lane's
 // thread, between WarmUpLane() and the lane's first batch.
 absl::StatusOr<RecordReport> RecordRuns(Model* model, uint32_t lane, const Clock* clock);
 

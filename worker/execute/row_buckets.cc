@@ -72,7 +72,7 @@ std::vector<uint32_t> RowBucketsUpTo(uint32_t rows_max) {
 std::vector<uint32_t> RowCountsOf(const Model& model) {
   const ModelSpec& spec = model.spec();
   if (!spec.batches() || spec.max_batch_size == 1) return {1};
-  if (model.wants_row_buckets()) return RowBucketsUpTo(spec.max_batch_size);
+  if (model.traits().wants_row_buckets) return RowBucketsUpTo(spec.max_batch_size);
   return {1, spec.max_batch_size};
 }
 
@@ -100,7 +100,7 @@ std::vector<InputTensor> RowBuckets::Padded(absl::Span<const InputTensor> inputs
 absl::Status RowBuckets::Run(absl::Span<const InputTensor> inputs, uint32_t row_count,
                              OutputSink* sink) {
   const auto has_rows = [row_count](const InputTensor& input) { return HasRows(input, row_count); };
-  if (!model_->wants_row_buckets() || !std::all_of(inputs.begin(), inputs.end(), has_rows)) {
+  if (!model_->traits().wants_row_buckets || !std::all_of(inputs.begin(), inputs.end(), has_rows)) {
     return model_->Run(lane_, inputs, row_count, sink);
   }
   const uint32_t rows_max = std::max(row_count, model_->spec().max_batch_size);

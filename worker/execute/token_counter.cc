@@ -27,8 +27,8 @@ TokenCount TokenCounter::Count(const Batch& batch) const {
     kept += mask.datatype == DataType::kInt64 ? CountKept<int64_t>(rows, tokens)
                                               : CountKept<int32_t>(rows, tokens);
   }
-  if (model_->leaves_padding_out()) return {kept, 0};
-  const uint32_t rows = model_->wants_row_buckets()
+  if (model_->traits().leaves_padding_out) return {kept, 0};
+  const uint32_t rows = model_->traits().wants_row_buckets
                             ? RowBucketOf(batch.row_count, model_->spec().max_batch_size)
                             : batch.row_count;
   return {rows * length, rows * length - kept};

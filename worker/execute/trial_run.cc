@@ -79,7 +79,8 @@ TrialInputs::TrialInputs(const Model& model, TrialShape shape, TrialFill fill, u
     const DataType filled =
         tensor.datatype == DataType::kBytes ? DataType::kUint32 : tensor.datatype;
     auto memory = std::make_unique<std::string>(TensorBytes(filled, input.dims).value_or(0), '\0');
-    if (filled == tensor.datatype) Fill(filled, fill, model.trial_range(i), &random, memory.get());
+    if (filled == tensor.datatype)
+      Fill(filled, fill, model.traits().trial_range(i), &random, memory.get());
     input.bytes = memory->size();
     input.data = memory->data();
     memory_.push_back(std::move(memory));

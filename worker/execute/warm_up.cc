@@ -29,7 +29,8 @@ class Scratch final : public OutputSink {
 absl::Status RunOnce(Model* model, uint32_t lane, absl::Span<const InputTensor> inputs,
                      uint32_t rows) {
   Scratch scratch;
-  if (model->spec().decoupled) return model->Answer(lane, inputs, /*index=*/0, &scratch).status();
+  DecoupledAnswers* const answers = model->answers();
+  if (answers != nullptr) return answers->Answer(lane, inputs, /*index=*/0, &scratch).status();
   return RowBuckets(lane, model).Run(inputs, rows, &scratch);
 }
 
@@ -77,7 +78,8 @@ WarmUpEnd WarmUpLane(Model* model, uint32_t lane, WarmUp warmup,
     if (!note(RunSample(model, lane, sample, sample.runs))) return end;
   }
   if (!samples.empty()) return end;
-  const bool all = warmup == WarmUp::kAll || (warmup == WarmUp::kAuto && model->device() != "cpu");
+  const bool all =
+      warmup == WarmUp::kAll || (warmup == WarmUp::kAuto && model->traits().device != "cpu");
   const ModelSpec& spec = model->spec();
   const std::vector<uint32_t> batches = all ? RowCountsOf(*model) : std::vector<uint32_t>{1};
   const size_t steps = all ? BucketSteps(spec) : 1;

@@ -146,23 +146,24 @@ int DescribeModel(const LoadOrder& order) {
     return kExitBadModel;
   }
   std::string why;
-  const uint32_t lanes = (*model)->LanesAllowed(kMaxLanes, &why);
+  const uint32_t lanes = BearableLanes(**model, kMaxLanes, &why);
   const ModelSpec& spec = (*model)->spec();
+  const ModelTraits& traits = (*model)->traits();
   Print({{"file", order.path},
          {"format", NameOf(order.format)},
-         {"device", (*model)->device()},
-         {"precision", NameOf((*model)->precision())},
-         {"precision_note", (*model)->precision_note()},
+         {"device", traits.device},
+         {"precision", NameOf(traits.precision)},
+         {"precision_note", traits.precision_note},
          {"runtime", RuntimeName()},
          {"runtime_kind", LoadedRuntimeKindName()},
          {"runtime_path", LoadedRuntimePath()},
-         {"driver_guard", NameOf((*model)->driver_guard())},
-         {"input_memory", NameOf((*model)->input_memory())},
+         {"driver_guard", NameOf(GuardOfDriver(traits.device))},
+         {"input_memory", NameOf(traits.input_memory)},
          {"max_batch_size", spec.max_batch_size},
          {"inputs", TensorsJson(spec.inputs)},
          {"outputs", TensorsJson(spec.outputs)},
-         {"census", ToJson((*model)->census())},
-         {"facts", FactsJson((*model)->facts())},
+         {"census", ToJson(traits.census)},
+         {"facts", FactsJson(traits.facts)},
          {"lanes_allowed", lanes},
          {"lanes_reason", why},
          {"config", ConfigOf(order, spec)}});

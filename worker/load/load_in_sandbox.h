@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/fd.h"
+#include "proto/link/messages.h"
 #include "worker/model/model.h"
 
 namespace mpsd {

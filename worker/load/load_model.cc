@@ -1,5 +1,7 @@
 #include "worker/load/load_model.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "worker/execute/precision_choice.h"
 #include "worker/model/synthetic/repeating_model.h"
@@ -82,7 +84,8 @@ absl::StatusOr<std::unique_ptr<Model>> LoadAsOrdered(const LoadOrder& order) {
   if (order.spec.decoupled && !may_be_decoupled) return NotDecoupled(order);
   absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
   // If the config does not say whether the model is decoupled, the model's file does.
-  if (model.ok() && (*model)->spec().decoupled && !may_be_decoupled) return NotDecoupled(order);
+  const bool has_answers = model.ok() && (*model)->answers() != nullptr;
+  if (model.ok() && (*model)->spec().decoupled && !has_answers) return NotDecoupled(order);
   return model;
 }
 
@@ -104,7 +107,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order) {
   absl::StatusOr<std::unique_ptr<Model>> model =
       is_int8 ? LoadInInt8(load, options) : ChoosePrecision(load, options);
 #ifdef MPSD_WITH_TORCH
-  if (model.ok()) RoundProductsFor((*model)->precision());
+  if (model.ok()) RoundProductsFor((*model)->traits().precision);
 #endif
   return model;
 }
@@ -114,6 +117,27 @@ absl::Status StartRuntime([[maybe_unused]] const LoadOrder& order) {
   if (order.format != ModelFormat::kSynthetic) return StartTorch(order);
 #endif
   return absl::OkStatus();
+}
+
+DriverGuard GuardOfDriver([[maybe_unused]] const std::string& device,
+                          [[maybe_unused]] std::string* why) {
+#ifdef MPSD_WITH_TORCH
+  const DriverGuardState state = GuardDriver(c10::Device(device));
+  if (why != nullptr) *why = state.why;
+  return state.guard;
+#else
+  return DriverGuard::kNone;
+#endif
+}
+
+uint32_t BearableLanes(const Model& model, uint32_t wanted, std::string* why) {
+  const ModelTraits& traits = model.traits();
+  const uint32_t lanes = std::min(wanted, traits.lanes_max);
+  if (lanes < wanted) *why = traits.lanes_reason;
+  std::string missing;
+  if (lanes < 2 || GuardOfDriver(traits.device, &missing) != DriverGuard::kMissing) return lanes;
+  *why = absl::StrCat("the gpu's driver could not be guarded: ", missing);
+  return 1;
 }
 
 std::string LoadedRuntimeKindName() {

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/link/driver_guard.h"
 #include "proto/link/messages.h"
 #include "worker/model/model.h"
 
@@ -46,6 +47,15 @@ struct FolderPlan {
 
 // The plan of the folder at `path`. Errors as ReadEncoderFolder(); UNIMPLEMENTED as LoadModel().
 absl::StatusOr<FolderPlan> PlanOfFolder(const std::string& path);
+
+// How many of `wanted` lanes the model, its runtime and the device can bear now, at least 1. Sets
+// `why` when that is fewer. Called on the main thread.
+uint32_t BearableLanes(const Model& model, uint32_t wanted, std::string* why);
+
+// Whether this process's threads now take turns in those methods of the gpu's driver that need it,
+// for a model on `device`. If they should and do not, `why` says so. Other code may replace the
+// methods, so this is no trait. Called after StartRuntime(); thread-safe.
+DriverGuard GuardOfDriver(const std::string& device, std::string* why = nullptr);
 
 // The runtime of this binary's models: "torch 2.11.0", or "synthetic" when built without libtorch.
 std::string RuntimeName();

@@ -8,7 +8,7 @@
 //   trial runs that learn the outputs   0, then 1              1 + step: a dim that differs is open
 //   self-check of the lanes             0, then the last       2
 //   warm-up                             0 to the last bucket   1
-//   records                             record_shapes()        no open dim
+//   records                             RunRecorder::Shapes()  no open dim
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,7 @@ constexpr uint64_t kLeaseBytes = 64;
 // A lane and its memory. Both live until the process ends, because a lane is never asked to stop.
 struct Rig {
   Rig(FakeModel::RunFunction run, const ModelSpec& spec, int64_t keep_warm)
-      : model(spec, std::move(run)), keep_warm_ns(keep_warm) {}
+      : model(spec, std::move(run), {.gives_memory_back = true}), keep_warm_ns(keep_warm) {}
 
   FrontMemory front;
   FakeModel model;

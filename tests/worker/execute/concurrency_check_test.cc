@@ -45,8 +45,8 @@ TEST(ConcurrencyCheck, HasNothingToCompareWithOneLane) {
 // Counts the bound lanes, and fails when an unbound lane runs.
 class BindingModel final : public Model {
  public:
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return "cpu"; }
+  BindingModel() : Model(Rows()) {}
+
   absl::Status BindLane(uint32_t lane) override {
     if (lane == refused_lane) return absl::ResourceExhaustedError("no stream");
     if (bound_[lane].exchange(true)) ++faults;
@@ -66,7 +66,6 @@ class BindingModel final : public Model {
   std::atomic<int> faults{0};
 
  private:
-  const ModelSpec spec_ = Rows();
   std::array<std::atomic<bool>, 4> bound_{};
 };
 

@@ -31,32 +31,14 @@ struct Behaviour {
 // Multiplies each second number of its input.
 class ScalingModel final : public Model {
  public:
-  ScalingModel(Precision precision, std::string device, const Behaviour& behaviour,
-               FakeClock* clock, int* bound, std::vector<Dims>* asked)
-      : precision_(precision),
-        device_(std::move(device)),
+  ScalingModel(ModelSpec spec, ModelTraits traits, const Behaviour& behaviour, FakeClock* clock,
+               int* bound, std::vector<Dims>* asked)
+      : Model(std::move(spec), std::move(traits)),
         behaviour_(behaviour),
         clock_(clock),
         bound_(bound),
-        asked_(asked) {
-    spec_.max_batch_size = 4;
-    spec_.inputs = {{"x", DataType::kFp32, {8}}};
-    spec_.outputs = {{"y", DataType::kFp32, {8}}};
-  }
+        asked_(asked) {}
 
-  Census census() const override { return census_; }
-  void BeSavedAs(const Census& census) { census_ = census; }
-
-  // Up to 32 rows of up to 8192 numbers.
-  void TakeLongRows() {
-    spec_.max_batch_size = 32;
-    spec_.inputs[0].dims = spec_.outputs[0].dims = {-1};
-    spec_.pad = {{"x", 0, {8, 64, 512, 8192}, 0, {}}};
-  }
-
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return device_; }
-  Precision precision() const override { return precision_; }
   absl::Status BindLane(uint32_t) override {
     ++*bound_;
     return absl::OkStatus();
@@ -77,15 +59,28 @@ class ScalingModel final : public Model {
   }
 
  private:
-  const Precision precision_;
-  const std::string device_;
   const Behaviour behaviour_;
   FakeClock* const clock_;
   int* const bound_;
   std::vector<Dims>* const asked_;
-  ModelSpec spec_;
-  Census census_;
 };
+
+ModelSpec SpecOfShortRows() {
+  ModelSpec spec;
+  spec.max_batch_size = 4;
+  spec.inputs = {{"x", DataType::kFp32, {8}}};
+  spec.outputs = {{"y", DataType::kFp32, {8}}};
+  return spec;
+}
+
+// Up to 32 rows of up to 8192 numbers.
+ModelSpec SpecOfLongRows() {
+  ModelSpec spec = SpecOfShortRows();
+  spec.max_batch_size = 32;
+  spec.inputs[0].dims = spec.outputs[0].dims = {-1};
+  spec.pad = {{"x", 0, {8, 64, 512, 8192}, 0, {}}};
+  return spec;
+}
 
 class PrecisionChoice : public testing::Test {
  protected:
@@ -98,11 +93,9 @@ class PrecisionChoice : public testing::Test {
     loads_.push_back(precision);
     const Behaviour& behaviour = behaviours_[precision];
     if (!behaviour.load.ok()) return behaviour.load;
-    auto model =
-        std::make_unique<ScalingModel>(precision, device_, behaviour, &clock_, &bound_, &asked_);
-    if (takes_long_rows_) model->TakeLongRows();
-    model->BeSavedAs(census_);
-    return model;
+    const ModelTraits traits = {.device = device_, .census = census_, .precision = precision};
+    return std::make_unique<ScalingModel>(takes_long_rows_ ? SpecOfLongRows() : SpecOfShortRows(),
+                                          traits, behaviour, &clock_, &bound_, &asked_);
   }
 
   absl::StatusOr<std::unique_ptr<Model>> Choose() {
@@ -121,8 +114,8 @@ class PrecisionChoice : public testing::Test {
     const absl::StatusOr<std::unique_ptr<Model>> model = Choose();
     EXPECT_EQ(bound_, 0);
     if (!model.ok()) return std::string(model.status().message());
-    EXPECT_EQ((*model)->precision(), wanted);
-    return (*model)->precision_note();
+    EXPECT_EQ((*model)->traits().precision, wanted);
+    return (*model)->traits().precision_note;
   }
 
   std::string device_ = "cuda:0";
@@ -244,8 +237,8 @@ TEST_F(PrecisionChoice, Int8IsTakenWhereItAgrees) {
   behaviours_[Precision::kInt8].run_ns = 9'000'000;  // the config asked for it
   const absl::StatusOr<std::unique_ptr<Model>> model = ChooseInt8();
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->precision(), Precision::kInt8);
-  EXPECT_THAT((*model)->precision_note(), HasSubstr("its cosine to fp32 is 0.999"));
+  EXPECT_EQ((*model)->traits().precision, Precision::kInt8);
+  EXPECT_THAT((*model)->traits().precision_note, HasSubstr("its cosine to fp32 is 0.999"));
   EXPECT_THAT(loads_, ElementsAre(Precision::kInt8, Precision::kFp32));
 }
 

@@ -20,26 +20,23 @@ using testing::IsEmpty;
 
 // Echoes its inputs, which takes 900 ns, and 200 where it was recorded. Its first two runs of each
 // shape answer otherwise.
-class RecordingModel final : public Model {
+class RecordingModel final : public Model, private RunRecorder {
  public:
-  explicit RecordingModel(ModelSpec spec) : spec_(std::move(spec)) {}
+  explicit RecordingModel(ModelSpec spec) : Model(std::move(spec), {.device = "cuda:0"}) {}
 
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return "cuda:0"; }
-  bool wants_records() const override { return true; }
-  absl::Status BindLane(uint32_t) override { return absl::OkStatus(); }
+  RunRecorder* recorder() override { return this; }
+  std::vector<TrialShape> Shapes() const override { return RecordShapes(spec()); }
   absl::Status Record(uint32_t, absl::Span<const InputTensor> inputs, uint32_t rows) override {
     asked.push_back({rows, inputs[0].dims.back()});
     if (rows == unrecordable_rows) return record_status;
     recorded.insert(asked.back());
     return absl::OkStatus();
   }
-  void SetRecordPrice(uint32_t, absl::Span<const InputTensor> inputs,
-                      const RunPrice& price) override {
+  void SetPrice(uint32_t, absl::Span<const InputTensor> inputs, const RunPrice& price) override {
     EXPECT_EQ(inputs[0].dims[0], price.rows);
     prices.push_back(price);
   }
-  void DropRecord(uint32_t, absl::Span<const InputTensor> inputs, uint32_t rows) override {
+  void Drop(uint32_t, absl::Span<const InputTensor> inputs, uint32_t rows) override {
     recorded.erase({rows, inputs[0].dims.back()});
   }
   absl::Status Run(uint32_t, absl::Span<const InputTensor> inputs, uint32_t rows,
@@ -74,9 +71,6 @@ class RecordingModel final : public Model {
   std::set<std::pair<uint32_t, int64_t>> recorded;
   std::map<std::pair<uint32_t, int64_t>, int> runs;
   std::vector<RunPrice> prices;
-
- private:
-  const ModelSpec spec_;
 };
 
 ModelSpec Spec(uint32_t rows_max, int64_t length) {

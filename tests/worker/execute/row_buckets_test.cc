@@ -45,8 +45,6 @@ ModelSpec TwoWide(uint32_t rows_max) {
 // Echoes its input, and notes what it was given.
 class RowBucketsTest : public testing::Test {
  protected:
-  RowBucketsTest() { model_.row_buckets = true; }
-
   absl::Status Run(const std::vector<float>& values) {
     const auto rows = static_cast<uint32_t>(values.size() / 2);
     InputTensor input;
@@ -69,7 +67,8 @@ class RowBucketsTest : public testing::Test {
                      for (const uint32_t row : failing_rows_) sink->FailRow(row, "no");
                      const absl::Status echoed = EchoInputs(inputs, rows, sink);
                      return outcome_.ok() ? echoed : outcome_;
-                   }};
+                   },
+                   {.wants_row_buckets = true}};
   RowBuckets buckets_{0, &model_};
   RowsSink sink_;
 };
@@ -100,8 +99,8 @@ TEST_F(RowBucketsTest, AnInputThatIsLeftOutNeedsNoRows) {
                     EXPECT_EQ(rows, 4U);
                     for (const InputTensor& each : inputs) left_out.push_back(each.is_left_out());
                     return EchoInputs(inputs.first(1), rows, sink);
-                  });
-  model.row_buckets = true;
+                  },
+                  {.wants_row_buckets = true});
   EXPECT_TRUE(RowBuckets(0, &model).Run({input, InputTensor{}}, 3, &sink_).ok());
   EXPECT_THAT(left_out, ElementsAre(false, true));
   EXPECT_EQ(sink_.values, values);
@@ -121,9 +120,14 @@ TEST_F(RowBucketsTest, ABatchThatFillsItsBucketRunsWhereItLies) {
 }
 
 TEST_F(RowBucketsTest, AModelThatWantsNoneGetsTheRowsAsTheyAre) {
-  model_.row_buckets = false;
-  EXPECT_TRUE(Run({1, 2, 3, 4, 5, 6}).ok());
-  EXPECT_THAT(given_, ElementsAre(ElementsAre(1, 2, 3, 4, 5, 6)));
+  FakeModel model(TwoWide(6), [](auto inputs, uint32_t rows, OutputSink* sink) {
+    EXPECT_EQ(rows, 3U);
+    return EchoInputs(inputs, rows, sink);
+  });
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const InputTensor input = {values.data(), 6 * sizeof(float), DataType::kFp32, {3, 2}};
+  EXPECT_TRUE(RowBuckets(0, &model).Run({input}, 3, &sink_).ok());
+  EXPECT_EQ(sink_.values, values);
 }
 
 TEST_F(RowBucketsTest, MemoryOfALargerRunBeforeIsNotSeen) {
@@ -147,15 +151,15 @@ TEST_F(RowBucketsTest, AnOutputWithoutRoomIsDeclaredAllTheSame) {
 
 // As a device whose copies are queued: they run when the last output is declared.
 TEST_F(RowBucketsTest, AnOutputStaysWhereItIsWhenTheNextOneIsDeclared) {
-  FakeModel model(TwoWide(6), [](auto, uint32_t rows, OutputSink* sink) {
+  const auto run = [](auto, uint32_t rows, OutputSink* sink) {
     std::vector<void*> outputs;
     for (int i = 0; i < 9; ++i) outputs.push_back(sink->Add(DataType::kUint8, {rows}));
     for (size_t i = 0; i < outputs.size(); ++i) {
       std::memset(outputs[i], 'a' + static_cast<int>(i), rows);
     }
     return absl::OkStatus();
-  });
-  model.row_buckets = true;
+  };
+  FakeModel model(TwoWide(6), run, {.wants_row_buckets = true});
   const std::vector<float> values(6);
   const InputTensor input = {values.data(), 6 * sizeof(float), DataType::kFp32, {3, 2}};
   KeptOutputs kept;

@@ -28,11 +28,11 @@ class TokenRuns {
     batch.row_count += run.row_count;
   }
 
-  FakeModel Model() const {
+  FakeModel Model(ModelTraits traits = {}) const {
     ModelSpec spec;
     spec.max_batch_size = 6;
     spec.inputs = {{"input_ids", datatype_, {-1}}, {"attention_mask", datatype_, {-1}}};
-    return {spec, EchoInputs};
+    return {spec, EchoInputs, std::move(traits)};
   }
 
   Batch batch;
@@ -60,16 +60,14 @@ TEST(TokenCounter, CountsTheRowsOfAllRunsAndWhatTheirMaskLeavesOut) {
 TEST(TokenCounter, OfAModelThatLeavesPaddingOutThereIsNone) {
   TokenRuns<int64_t> rows(DataType::kInt64);
   rows.Add({1, 1, 0, 1, 0, 0});
-  FakeModel model = rows.Model();
-  model.packs = true;
+  const FakeModel model = rows.Model({.leaves_padding_out = true});
   EXPECT_EQ(Count(model, rows.batch), std::pair(3ul, 0ul));
 }
 
 TEST(TokenCounter, RowsThatFillUpABucketArePadding) {
   TokenRuns<int64_t> rows(DataType::kInt64);
   rows.Add({1, 1, 1, 1, 1, 1, 1, 1, 0});
-  FakeModel model = rows.Model();
-  model.row_buckets = true;
+  const FakeModel model = rows.Model({.wants_row_buckets = true});
   EXPECT_EQ(Count(model, rows.batch), std::pair(12ul, 4ul));
 }
 

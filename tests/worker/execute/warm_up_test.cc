@@ -47,7 +47,7 @@ class WarmUpTest : public testing::Test {
       for (const InputTensor& input : inputs) CheckZeros(input);
       return runs_.size() == fail_at_ ? absl::InternalError("no") : EchoInputs(inputs, rows, sink);
     };
-    FakeModel model(spec, run, device);
+    FakeModel model(spec, run, {.device = device});
     return WarmUpLane(&model, 0, warmup).status;
   }
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "worker/model/model.h"
+#include "tests/fakes/fake_model.h"
 
 namespace mpsd {
 namespace {
@@ -39,8 +39,9 @@ TEST(LoadModel, ASyntheticModelHasNoPrecision) {
   order.precision = Precision::kAuto;
   const absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->precision(), Precision::kAsSaved);
-  EXPECT_EQ((*model)->precision_note(), "a synthetic model computes nothing, so not in 'fp32'");
+  EXPECT_EQ((*model)->traits().precision, Precision::kAsSaved);
+  EXPECT_EQ((*model)->traits().precision_note,
+            "a synthetic model computes nothing, so not in 'fp32'");
 }
 
 TEST(LoadModel, APackageAndAMirrorAreNotDecoupled) {
@@ -57,6 +58,15 @@ TEST(LoadModel, APackageAndAMirrorAreNotDecoupled) {
               HasSubstr("it cannot be decoupled unless its parameter"));
   order.parameters = {{"repeat", "true"}};
   EXPECT_EQ(error(ModelFormat::kSynthetic), "it loaded");
+}
+
+TEST(BearableLanes, AreAtMostThoseOfTheModelWhichSaysWhy) {
+  const FakeModel model(ModelSpec(), EchoInputs, {.lanes_max = 2, .lanes_reason = "one stream"});
+  std::string why;
+  EXPECT_EQ(BearableLanes(model, 2, &why), 2u);
+  EXPECT_EQ(why, "");
+  EXPECT_EQ(BearableLanes(model, 4, &why), 2u);
+  EXPECT_EQ(why, "one stream");
 }
 
 #ifdef MPSD_WITH_TORCH

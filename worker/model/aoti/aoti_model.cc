@@ -33,10 +33,10 @@ bool ShouldRecord(const TorchRuntime& runtime, uint32_t lanes) {
 // of the model for each lane, and lanes record one after another.
 class AotiModel final : public TorchModel {
  public:
-  AotiModel(ModelSpec spec, const PackageFacts& facts, bool should_record,
+  AotiModel(const ModelSpec& spec, const PackageFacts& facts, bool should_record,
             std::unique_ptr<UnpackedPackage> package, std::unique_ptr<PackageRunner> runner,
             std::unique_ptr<TorchRuntime> runtime)
-      : TorchModel(std::move(spec), facts.census, std::move(runtime)),
+      : TorchModel(spec, facts.census, std::move(runtime)),
         writes_inputs_(facts.writes_inputs),
         should_record_(should_record),
         package_(std::move(package)),
@@ -147,7 +147,7 @@ absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
       OpenRunner(**package, order.lanes, device);
   if (!runner.ok()) return InModel(order, runner.status());
   const bool should_record = ShouldRecord(*runtime, order.lanes);
-  return std::make_unique<AotiModel>(*std::move(spec), *facts, should_record, *std::move(package),
+  return std::make_unique<AotiModel>(*spec, *facts, should_record, *std::move(package),
                                      *std::move(runner), std::move(runtime));
 }
 

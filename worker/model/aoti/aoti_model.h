@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "proto/link/messages.h"
 #include "worker/model/model.h"
 
 namespace mpsd {

@@ -20,7 +20,7 @@
 #include "worker/model/foreign_errors.h"
 #include "worker/model/products/panels.h"
 #include "worker/model/products/products.h"
-#include "worker/model/record_shapes.h"
+#include "worker/model/run_recorder.h"
 #include "worker/model/torch/torch_device.h"
 #include "worker/model/torch/torch_model.h"
 #include "worker/model/torch/torch_precision.h"
@@ -36,40 +36,21 @@ constexpr int64_t kMostRecordedTokens = 8192;
 // Owned by the worker's main. Thread-safe: keeps nothing between runs.
 class EncoderModel final : public TorchModel {
  public:
-  EncoderModel(ModelSpec spec, EncoderFolder folder, TokenLayout layout, EncoderParts parts,
-               std::unique_ptr<TorchRuntime> runtime)
-      : TorchModel(std::move(spec), parts.census, std::move(runtime)),
-        folder_(std::move(folder)),
-        layout_(layout),
-        parts_(std::move(parts)) {}
-
-  Precision precision() const override {
-    const Precision told = TorchModel::precision();
-    return told == Precision::kAsSaved ? Precision::kFp32 : told;
-  }
-  // On cpu libtorch's operators bear any threads, and the comparison would take seconds of each
-  // start.
-  bool wants_self_check() const override {
-    return device() != "cpu" && TorchModel::wants_self_check();
-  }
-  std::pair<int64_t, int64_t> trial_range(size_t input) const override;
-  std::vector<ModelFact> facts() const override { return FactsOf(folder_, spec()); }
-  std::vector<std::string> labels() const override { return folder_.config.labels; }
-  std::vector<TrialShape> record_shapes() const override;
-  bool leaves_padding_out() const override { return layout_ == TokenLayout::kPacked; }
+  EncoderModel(const ModelSpec& spec, EncoderFolder folder, TokenLayout layout, EncoderParts parts,
+               std::unique_ptr<TorchRuntime> runtime);
 
  private:
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                        OutputSink* sink) const override;
 
-  std::vector<c10::Storage> Weights() const override { return parts_.weights; }
-
-  // A record has room for a number of tokens, in rows of any lengths (NumbersOf()).
+  // A record has room for a number of tokens, in rows of any lengths: it reads the numbers that
+  // NumbersOf() wrote.
   bool can_compute() const override {
     return layout_ == TokenLayout::kPacked && runtime().device().is_cuda();
   }
   absl::StatusOr<std::vector<at::Tensor>> Compute(absl::Span<const at::Tensor> inputs,
                                                   uint32_t rows) const override;
+  std::vector<TrialShape> Shapes() const override;
   RecordPlace PlaceOf(absl::Span<const InputTensor> inputs, uint32_t row_count) const override;
   absl::StatusOr<RecordedBatch> BeginRecord(absl::Span<const InputTensor> inputs,
                                             uint32_t row_count) const override;
@@ -107,11 +88,26 @@ absl::Status CheckLengths(absl::Span<const InputTensor> inputs) {
   return absl::OkStatus();
 }
 
-// Token ids; a mask without holes, which some families refuse; token types.
-std::pair<int64_t, int64_t> EncoderModel::trial_range(size_t input) const {
-  if (input == 0) return {0, folder_.config.vocabulary_size - 1};
-  if (input == 1) return {1, 1};
-  return {0, std::max<int64_t>(folder_.config.token_type_count, 1) - 1};
+EncoderModel::EncoderModel(const ModelSpec& spec, EncoderFolder folder, TokenLayout layout,
+                           EncoderParts parts, std::unique_ptr<TorchRuntime> runtime)
+    : TorchModel(spec, parts.census, std::move(runtime)),
+      folder_(std::move(folder)),
+      layout_(layout),
+      parts_(std::move(parts)) {
+  OfferWeights(parts_.weights);
+  ModelTraits& traits = loading_traits();
+  traits.facts = FactsOf(folder_, spec);
+  traits.labels = folder_.config.labels;
+  // If the order names no precision, the weights become float.
+  if (traits.precision == Precision::kAsSaved) traits.precision = Precision::kFp32;
+  // Token ids, a mask without holes, which some families refuse, and token types.
+  traits.trial_ranges = {{0, folder_.config.vocabulary_size - 1},
+                         {1, 1},
+                         {0, std::max<int64_t>(folder_.config.token_type_count, 1) - 1}};
+  // On cpu its lanes share the weights alone, and libtorch's operators there bear any threads. The
+  // comparison would take seconds of each start.
+  if (traits.device == "cpu") traits.wants_self_check = false;
+  traits.leaves_padding_out = layout_ == TokenLayout::kPacked;
 }
 
 absl::Status EncoderModel::Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
@@ -135,8 +131,9 @@ int64_t EncoderModel::longest() const {
   return std::min(folder_.config.max_tokens(), spec().pad.front().buckets.back());
 }
 
-// Rows get up to kUsualTokens, then there are more rows; beyond the largest batch, rows get longer.
-std::vector<TrialShape> EncoderModel::record_shapes() const {
+// Up to kUsualTokens tokens in one row, then more rows of that length; beyond the largest batch,
+// longer rows.
+std::vector<TrialShape> EncoderModel::Shapes() const {
   const std::vector<int64_t>& lengths = spec().pad.front().buckets;
   size_t usual = 0;
   while (usual + 1 < lengths.size() && lengths[usual + 1] <= kUsualTokens) ++usual;
@@ -244,8 +241,8 @@ absl::Status MakeModel(const LoadOrder& order, std::unique_ptr<TorchRuntime> run
   if (!parts.ok()) return parts.status();
   const TokenLayout layout = LayoutOf(folder->config, *parts->encoder, runtime->device(), type);
   SynchronizeDevice(runtime->device());
-  *model = std::make_unique<EncoderModel>(*std::move(spec), *std::move(folder), layout,
-                                          *std::move(parts), std::move(runtime));
+  *model = std::make_unique<EncoderModel>(*spec, *std::move(folder), layout, *std::move(parts),
+                                          std::move(runtime));
   return absl::OkStatus();
 }
 

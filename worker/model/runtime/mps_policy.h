@@ -10,11 +10,14 @@
 //   mps      patched                none of them                 at most kMostPatchedMpsLanes
 //   mps      upstream_guard         none of them                 at most kMpsLanes
 //
-// docs/macos.md names the sources for each line. Placement (server/models) chooses a number before;
-// with upstream_guard only `placement.lanes` asks for several. The worker then takes lanes away:
+// docs/macos.md names the sources for each line. Placement asks for several lanes by itself only
+// with a patched libtorch. With upstream_guard an operator must ask, by `placement.lanes`.
 //
-//   TorchModel::LanesAllowed()   One lane if the model is decoupled, on any device.
+// The table is the second of four checks, each of which can only take lanes away:
+//
+//   TorchModel                   One lane if the model is decoupled, on any device.
 //   LanesAllowed()               The table above.
+//   BearableLanes()              One lane if the gpu's driver is not guarded but should be.
 //   CheckConcurrency()           One lane if lanes disturb each other in a trial. NeedsCheck() says
 //                                whether one lane also remains when the check cannot tell.
 //

@@ -70,23 +70,20 @@ void Put(DataType datatype, T value, OutputSink* sink) {
 
 absl::StatusOr<std::unique_ptr<Model>> RepeatingModel::Load(const LoadOrder& order,
                                                             SyntheticEffects effects) {
-  const auto explain = [&order](const absl::Status& status) {
-    return absl::Status(status.code(),
-                        absl::StrCat("synthetic model '", order.model, "': ", status.message()));
-  };
   absl::StatusOr<SyntheticOptions> options = SyntheticOptions::Parse(order.parameters);
-  if (!options.ok()) return explain(options.status());
+  if (!options.ok()) return InSynthetic(order, options.status());
   absl::StatusOr<ModelSpec> spec = RepeatingSpec(order.spec);
-  if (!spec.ok()) return explain(spec.status());
+  if (!spec.ok()) return InSynthetic(order, spec.status());
   if (options->load_delay_ns > 0) effects.sleep(options->load_delay_ns);
   if (options->crash_at_load) effects.crash();
-  if (options->fail_at_load) return explain(absl::InternalError("asked to fail at load"));
+  if (options->fail_at_load)
+    return InSynthetic(order, absl::InternalError("asked to fail at load"));
   return std::unique_ptr<Model>(new RepeatingModel(*std::move(spec), *options, std::move(effects)));
 }
 
 RepeatingModel::RepeatingModel(ModelSpec spec, const SyntheticOptions& options,
                                SyntheticEffects effects)
-    : spec_(std::move(spec)), options_(options), effects_(std::move(effects)) {}
+    : Model(std::move(spec)), options_(options), effects_(std::move(effects)) {}
 
 absl::Status RepeatingModel::Run(uint32_t, absl::Span<const InputTensor>, uint32_t, OutputSink*) {
   return absl::UnimplementedError("a model that repeats is asked for one answer at a time");
@@ -96,12 +93,12 @@ absl::StatusOr<bool> RepeatingModel::Answer(uint32_t lane, absl::Span<const Inpu
                                             uint32_t index, OutputSink* sink) {
   const uint64_t count = inputs[0].bytes / sizeof(int32_t);
   if (inputs[1].bytes / sizeof(uint32_t) != count) {
-    return ExecuteFailure(absl::StrCat(spec_.inputs[0].name, " and ", spec_.inputs[1].name,
+    return ExecuteFailure(absl::StrCat(spec().inputs[0].name, " and ", spec().inputs[1].name,
                                        " must have as many elements"));
   }
   if (count > kMaxAnswers) {
     return ExecuteFailure(
-        absl::StrCat(spec_.inputs[0].name, " has more than ", kMaxAnswers, " elements"));
+        absl::StrCat(spec().inputs[0].name, " has more than ", kMaxAnswers, " elements"));
   }
   if (index >= count) {
     Sleep(ElementOf<uint32_t>(inputs[2], 0));

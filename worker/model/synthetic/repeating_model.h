@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "proto/link/messages.h"
 #include "worker/model/model.h"
 #include "worker/model/synthetic/synthetic_model.h"
 #include "worker/model/synthetic/synthetic_options.h"
@@ -28,7 +29,7 @@ namespace mpsd {
 // is compared with the element to be answered.
 //
 // Owned by the worker's main. Thread-safe: it has only constant state.
-class RepeatingModel final : public Model {
+class RepeatingModel final : public Model, private DecoupledAnswers {
  public:
   static constexpr uint32_t kMaxDelayMs = 10'000;
 
@@ -38,22 +39,20 @@ class RepeatingModel final : public Model {
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return "cpu"; }
-  absl::Status BindLane(uint32_t) override { return absl::OkStatus(); }
+  DecoupledAnswers* answers() override { return this; }
   absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                    OutputSink* sink) override;
-  absl::StatusOr<bool> Answer(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t index,
-                              OutputSink* sink) override;
 
  private:
   RepeatingModel(ModelSpec spec, const SyntheticOptions& options, SyntheticEffects effects);
+
+  absl::StatusOr<bool> Answer(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t index,
+                              OutputSink* sink) override;
 
   // Crashes, hangs or fails, if the options ask for that at the element to be answered.
   absl::Status Act(int32_t element, OutputSink* sink) const;
   void Sleep(uint32_t delay_ms) const;
 
-  const ModelSpec spec_;
   const SyntheticOptions options_;
   const SyntheticEffects effects_;
 };

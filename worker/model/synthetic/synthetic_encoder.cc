@@ -49,14 +49,10 @@ float NumberOf(const int64_t* ids, const int64_t* mask, int64_t length, int64_t 
 
 absl::StatusOr<std::unique_ptr<Model>> SyntheticEncoder::Load(const LoadOrder& order,
                                                               SyntheticEffects effects) {
-  const auto explain = [&order](const absl::Status& status) {
-    return absl::Status(status.code(),
-                        absl::StrCat("synthetic model '", order.model, "': ", status.message()));
-  };
   const absl::StatusOr<SyntheticOptions> options = SyntheticOptions::Parse(order.parameters);
-  if (!options.ok()) return explain(options.status());
+  if (!options.ok()) return InSynthetic(order, options.status());
   absl::StatusOr<ModelSpec> spec = EncoderSpecOf(order.spec);
-  if (!spec.ok()) return explain(spec.status());
+  if (!spec.ok()) return InSynthetic(order, spec.status());
   if (options->load_delay_ns > 0) effects.sleep(options->load_delay_ns);
   return std::unique_ptr<Model>(
       new SyntheticEncoder(*std::move(spec), *options, std::move(effects)));
@@ -64,7 +60,7 @@ absl::StatusOr<std::unique_ptr<Model>> SyntheticEncoder::Load(const LoadOrder& o
 
 SyntheticEncoder::SyntheticEncoder(ModelSpec spec, const SyntheticOptions& options,
                                    SyntheticEffects effects)
-    : spec_(std::move(spec)), options_(options), effects_(std::move(effects)) {}
+    : Model(std::move(spec)), options_(options), effects_(std::move(effects)) {}
 
 absl::Status SyntheticEncoder::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
                                    uint32_t row_count, OutputSink* sink) {
@@ -76,7 +72,7 @@ absl::Status SyntheticEncoder::Run(uint32_t lane, absl::Span<const InputTensor> 
   if (delay_ns > 0) effects_.sleep(delay_ns);
   const auto* const ids = static_cast<const int64_t*>(inputs[0].data);
   const auto* const mask = static_cast<const int64_t*>(inputs[1].data);
-  for (const TensorSpec& output : spec_.outputs) {
+  for (const TensorSpec& output : spec().outputs) {
     const int64_t width = output.dims[0];
     auto* const numbers =
         static_cast<float*>(sink->Add(DataType::kFp32, {static_cast<int64_t>(row_count), width}));

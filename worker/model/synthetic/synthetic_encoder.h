@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "proto/link/messages.h"
 #include "worker/model/model.h"
 #include "worker/model/synthetic/synthetic_model.h"
 #include "worker/model/synthetic/synthetic_options.h"
@@ -28,16 +29,12 @@ class SyntheticEncoder final : public Model {
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return "cpu"; }
-  absl::Status BindLane(uint32_t) override { return absl::OkStatus(); }
   absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                    OutputSink* sink) override;
 
  private:
   SyntheticEncoder(ModelSpec spec, const SyntheticOptions& options, SyntheticEffects effects);
 
-  const ModelSpec spec_;
   const SyntheticOptions options_;
   const SyntheticEffects effects_;
 };

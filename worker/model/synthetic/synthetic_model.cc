@@ -69,12 +69,12 @@ void PutZeros(const TensorSpec& output, bool batches, uint32_t row_count, Output
   if (target != nullptr && bytes > 0) std::memset(target, 0, bytes);
 }
 
-absl::Status Explain(const LoadOrder& order, const absl::Status& status) {
+}  // namespace
+
+absl::Status InSynthetic(const LoadOrder& order, const absl::Status& status) {
   return absl::Status(status.code(),
                       absl::StrCat("synthetic model '", order.model, "': ", status.message()));
 }
-
-}  // namespace
 
 SyntheticWeights::SyntheticWeights(uint64_t bytes) : bytes_(bytes), own_(bytes) {
   for (size_t i = 0; i < own_.size(); ++i) own_[i] = static_cast<char>(i * 7);
@@ -120,22 +120,23 @@ SyntheticEffects SyntheticEffects::Real() {
 absl::StatusOr<std::unique_ptr<Model>> SyntheticModel::Load(const LoadOrder& order,
                                                             SyntheticEffects effects) {
   absl::StatusOr<SyntheticOptions> options = SyntheticOptions::Parse(order.parameters);
-  if (!options.ok()) return Explain(order, options.status());
+  if (!options.ok()) return InSynthetic(order, options.status());
   if (order.spec.decoupled) {
-    return Explain(order, absl::InvalidArgumentError(
-                              "it cannot be decoupled unless its parameter 'repeat' is true"));
+    return InSynthetic(order, absl::InvalidArgumentError(
+                                  "it cannot be decoupled unless its parameter 'repeat' is true"));
   }
   absl::StatusOr<ModelSpec> spec = MirroringSpec(order.spec);
-  if (!spec.ok()) return Explain(order, spec.status());
+  if (!spec.ok()) return InSynthetic(order, spec.status());
   if (options->load_delay_ns > 0) effects.sleep(options->load_delay_ns);
   if (options->crash_at_load) effects.crash();
-  if (options->fail_at_load) return Explain(order, absl::InternalError("asked to fail at load"));
+  if (options->fail_at_load)
+    return InSynthetic(order, absl::InternalError("asked to fail at load"));
   return std::unique_ptr<Model>(new SyntheticModel(*std::move(spec), *options, std::move(effects)));
 }
 
 SyntheticModel::SyntheticModel(ModelSpec spec, const SyntheticOptions& options,
                                SyntheticEffects effects)
-    : spec_(std::move(spec)),
+    : Model(std::move(spec)),
       options_(options),
       effects_(std::move(effects)),
       looks_at_rows_(options.fail_if.has_value() || options.throw_if.has_value() ||
@@ -153,7 +154,7 @@ absl::Status SyntheticModel::Run(uint32_t lane, absl::Span<const InputTensor> in
   for (size_t i = 0; i < inputs.size(); ++i) {
     const InputTensor& input = inputs[i];
     if (input.is_left_out()) {
-      PutZeros(spec_.outputs[i], spec_.batches(), row_count, sink);
+      PutZeros(spec().outputs[i], spec().batches(), row_count, sink);
       continue;
     }
     void* output = input.datatype == DataType::kBytes ? sink->AddBytes(input.dims, input.bytes)
@@ -165,7 +166,7 @@ absl::Status SyntheticModel::Run(uint32_t lane, absl::Span<const InputTensor> in
 
 absl::Status SyntheticModel::ActOnRows(const InputTensor& input, uint32_t row_count,
                                        OutputSink* sink) const {
-  const uint64_t rows = spec_.batches() ? row_count : 1;
+  const uint64_t rows = spec().batches() ? row_count : 1;
   if (rows == 0 || input.bytes < rows * ElementBytes(input.datatype)) return absl::OkStatus();
   const uint64_t row_bytes = input.bytes / rows;
   absl::Status status;

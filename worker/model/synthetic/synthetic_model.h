@@ -10,31 +10,27 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/fd.h"
+#include "proto/link/messages.h"
 #include "worker/model/model.h"
 #include "worker/model/sharing/device_memory.h"
 #include "worker/model/synthetic/synthetic_options.h"
 
 namespace mpsd {
 
-// Numbers that a synthetic model does not use, for tests of sharing weights.
-//
-// The numbers are the same in each process. Owned by its model. Thread-compatible: Share() and
-// Use() are called on the main thread, before any lane is bound.
-class SyntheticWeights {
+// Numbers that a synthetic model does not use, for tests of sharing weights. They are the same in
+// each process. Shared in memory of the host. Thread-compatible.
+class SyntheticWeights final : public ShareableWeights {
  public:
   explicit SyntheticWeights(uint64_t bytes);
 
-  uint64_t bytes() const { return bytes_; }
-
-  // As Model::ShareWeights() and UseWeights(), in memory of the host.
-  absl::StatusOr<UniqueFd> Share();
-  absl::Status Use(UniqueFd memory);
+  uint64_t bytes() const override { return bytes_; }
+  absl::StatusOr<UniqueFd> Share() override;
+  absl::Status Use(UniqueFd memory) override;
 
  private:
   const uint64_t bytes_;
@@ -53,6 +49,9 @@ struct SyntheticEffects {
   static SyntheticEffects Real();
 };
 
+// The status, with the model's name before its text.
+absl::Status InSynthetic(const LoadOrder& order, const absl::Status& status);
+
 // Output i is input i, unchanged. An output without a name of its own has the input's name, with
 // OUTPUT in place of INPUT, or else OUTPUT0, OUTPUT1, …. A run first sleeps as long as the options
 // say for the lane and its rows. It then looks at the rows one by one, to crash, hang, throw or
@@ -67,12 +66,7 @@ class SyntheticModel final : public Model {
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 
-  const ModelSpec& spec() const override { return spec_; }
-  std::string device() const override { return "cpu"; }
-  uint64_t weight_bytes() const override { return weights_.bytes(); }
-  absl::StatusOr<UniqueFd> ShareWeights() override { return weights_.Share(); }
-  absl::Status UseWeights(UniqueFd memory) override { return weights_.Use(std::move(memory)); }
-  absl::Status BindLane(uint32_t) override { return absl::OkStatus(); }
+  ShareableWeights* weights() override { return weights_.bytes() > 0 ? &weights_ : nullptr; }
   absl::Status Run(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count,
                    OutputSink* sink) override;
 
@@ -83,7 +77,6 @@ class SyntheticModel final : public Model {
   // value.
   absl::Status ActOnRows(const InputTensor& input, uint32_t row_count, OutputSink* sink) const;
 
-  const ModelSpec spec_;
   const SyntheticOptions options_;
   const SyntheticEffects effects_;
   const bool looks_at_rows_;

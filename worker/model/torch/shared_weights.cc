@@ -1,13 +1,14 @@
 #include "worker/model/torch/shared_weights.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "ATen/ops/empty.h"
 #include "ATen/ops/equal.h"
 #include "ATen/ops/from_blob.h"
 #include "c10/core/InferenceMode.h"
 #include "proto/base/check.h"
+#include "worker/model/foreign_errors.h"
+#include "worker/model/torch/torch_device.h"
 
 namespace mpsd {
 namespace {
@@ -92,6 +93,29 @@ absl::Status AdoptWeights(const std::vector<c10::Storage>& weights,
   ForEach(weights, memory.get(),
           [&](const c10::Storage& storage, char* place) { MoveTo(place, memory, storage); });
   return absl::OkStatus();
+}
+
+absl::StatusOr<UniqueFd> TorchWeights::Share() {
+  absl::StatusOr<std::unique_ptr<DeviceMemory>> made = source_->Make(bytes());
+  if (!made.ok()) return made.status();
+  const std::shared_ptr<DeviceMemory> memory = *std::move(made);
+  const absl::Status moved = CatchForeign([&] {
+    MoveWeights(storages_, memory);
+    SynchronizeDevice(device_);
+    return memory->Protect();
+  });
+  if (!moved.ok()) return moved;
+  ReleaseUnusedMemory(device_);
+  return memory->Export();
+}
+
+absl::Status TorchWeights::Use(UniqueFd memory) {
+  absl::StatusOr<std::unique_ptr<DeviceMemory>> opened = source_->Open(std::move(memory), bytes());
+  if (!opened.ok()) return opened.status();
+  const absl::Status used =
+      CatchForeign([&] { return AdoptWeights(storages_, *std::move(opened)); });
+  ReleaseUnusedMemory(device_);
+  return used;
 }
 
 }  // namespace mpsd

@@ -8,15 +8,17 @@
 //   every other one:      Open ─▶ AdoptWeights()   first checks that the bytes equal its own
 //
 // The order of the storages decides where each one lies, so all workers must list them alike. They
-// do, because they load one file with one program.
+// do, because they load one file with one program. TorchWeights takes these steps.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "c10/core/Storage.h"
+#include "worker/model/shareable_weights.h"
 #include "worker/model/sharing/device_memory.h"
 
 namespace mpsd {
@@ -37,5 +39,22 @@ void MoveWeights(const std::vector<c10::Storage>& weights, std::shared_ptr<Devic
 // for MoveWeights().
 absl::Status AdoptWeights(const std::vector<c10::Storage>& weights,
                           std::shared_ptr<DeviceMemory> memory);
+
+// The weights of a model on libtorch. Owned by its TorchModel. Thread-compatible.
+class TorchWeights final : public ShareableWeights {
+ public:
+  // The storages lie on `device`; each is listed once. `source` outlives this object.
+  TorchWeights(std::vector<c10::Storage> storages, c10::Device device, DeviceMemorySource* source)
+      : storages_(std::move(storages)), device_(device), source_(source) {}
+
+  uint64_t bytes() const override { return WeightBytes(storages_); }
+  absl::StatusOr<UniqueFd> Share() override;
+  absl::Status Use(UniqueFd memory) override;
+
+ private:
+  const std::vector<c10::Storage> storages_;
+  const c10::Device device_;
+  DeviceMemorySource* const source_;
+};
 
 }  // namespace mpsd

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <fstream>
 #include <optional>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -16,7 +15,6 @@
 #include "worker/model/foreign_errors.h"
 #include "worker/model/runtime/mps_policy.h"
 #include "worker/model/torch/forward_outputs.h"
-#include "worker/model/torch/shared_weights.h"
 
 namespace mpsd {
 namespace {
@@ -47,116 +45,65 @@ class Recording {
   GraphRecorder* const recorder_;
 };
 
+ModelTraits TraitsOf(const TorchRuntime& runtime, const ModelSpec& spec, const Census& census) {
+  const c10::Device device = runtime.device();
+  ModelTraits traits;
+  traits.device = device.str();
+  traits.census = census;
+  traits.precision = runtime.precision();
+  traits.lanes_max =
+      LanesAllowed(traits.device, runtime.kind(), census, kMaxLanes, &traits.lanes_reason);
+  if (spec.decoupled) {
+    traits.lanes_max = 1;
+    traits.lanes_reason = "a decoupled model keeps the answers to its requests on one lane";
+  }
+  traits.input_memory = runtime.input_memory();
+  traits.wants_self_check = runtime.options().self_check;
+  traits.needs_self_check = NeedsCheck(traits.device, runtime.kind());
+  traits.wants_row_buckets =
+      Wanted(runtime.options().row_buckets, device.is_mps()) && spec.batches() && IsOfTensors(spec);
+  // Only on mps, whose memory is the host's. A cuda device has memory of its own. The host's
+  // pressure says nothing about it, recorded runs hold parts of it, and giving it back waits for
+  // all lanes.
+  traits.gives_memory_back = device.is_mps();
+  return traits;
+}
+
 }  // namespace
 
-TorchModel::TorchModel(ModelSpec spec, const Census& census, std::unique_ptr<TorchRuntime> runtime)
-    : spec_(std::move(spec)), census_(census), runtime_(std::move(runtime)) {}
+TorchModel::TorchModel(const ModelSpec& spec, const Census& census,
+                       std::unique_ptr<TorchRuntime> runtime)
+    : Model(spec, TraitsOf(*runtime, spec, census)), runtime_(std::move(runtime)) {}
 
-uint32_t TorchModel::LanesAllowed(uint32_t wanted, std::string* why) const {
-  if (spec_.decoupled && wanted > 1) {
-    *why = "a decoupled model keeps the answers to its requests on one lane";
-    return 1;
-  }
-  const DriverGuardState driver = GuardDriver(runtime_->device());
-  if (driver.guard == DriverGuard::kMissing && wanted > 1) {
-    *why = absl::StrCat("the gpu's driver could not be guarded: ", driver.why);
-    return 1;
-  }
-  return mpsd::LanesAllowed(device(), runtime_->kind(), census_, wanted, why);
+void TorchModel::OfferWeights(std::vector<c10::Storage> storages) {
+  DeviceMemorySource* const source = runtime_->memory_source();
+  if (source == nullptr || storages.empty()) return;
+  weights_.emplace(std::move(storages), runtime_->device(), source);
 }
 
-DriverGuard TorchModel::driver_guard() const { return GuardDriver(runtime_->device()).guard; }
-
-bool TorchModel::needs_self_check() const { return NeedsCheck(device(), runtime_->kind()); }
-
-// Only on mps, whose memory is the host's. A cuda device has memory of its own. The host's pressure
-// says nothing about it, recorded runs hold parts of it, and giving it back waits for all lanes.
-bool TorchModel::gives_memory_back() const { return runtime_->device().is_mps(); }
-
-bool TorchModel::wants_row_buckets() const {
-  return Wanted(runtime_->options().row_buckets, runtime_->device().is_mps()) && spec_.batches() &&
-         IsOfTensors(spec_);
+RunRecorder* TorchModel::recorder() {
+  return runtime_->records_runs() && can_compute() && IsOfTensors(spec()) ? this : nullptr;
 }
 
-bool TorchModel::wants_records() const {
-  return runtime_->records_runs() && can_compute() && IsOfTensors(spec_);
-}
-
-uint64_t TorchModel::weight_bytes() const {
-  return runtime_->memory_source() == nullptr ? 0 : WeightBytes(Weights());
-}
-
-absl::StatusOr<UniqueFd> TorchModel::ShareWeights() {
-  MPSD_CHECK(runtime_->memory_source() != nullptr);
-  const std::vector<c10::Storage> weights = Weights();
-  absl::StatusOr<std::unique_ptr<DeviceMemory>> made =
-      runtime_->memory_source()->Make(WeightBytes(weights));
-  if (!made.ok()) return made.status();
-  const std::shared_ptr<DeviceMemory> memory = *std::move(made);
-  const absl::Status moved = CatchForeign([&] {
-    MoveWeights(weights, memory);
-    SynchronizeDevice(runtime_->device());
-    return memory->Protect();
-  });
-  if (!moved.ok()) return moved;
-  ReleaseUnusedMemory();
-  return memory->Export();
-}
-
-absl::Status TorchModel::UseWeights(UniqueFd memory) {
-  MPSD_CHECK(runtime_->memory_source() != nullptr);
-  const std::vector<c10::Storage> weights = Weights();
-  absl::StatusOr<std::unique_ptr<DeviceMemory>> opened =
-      runtime_->memory_source()->Open(std::move(memory), WeightBytes(weights));
-  if (!opened.ok()) return opened.status();
-  const absl::Status used = CatchForeign([&] { return AdoptWeights(weights, *std::move(opened)); });
-  ReleaseUnusedMemory();
-  return used;
-}
-
-void TorchModel::RegisterMemory(const void* data, uint64_t bytes) {
-  runtime_->RegisterMemory(data, bytes);
-}
-
-void TorchModel::UnregisterMemory(const void* data) { runtime_->UnregisterMemory(data); }
-
-void TorchModel::RegisterOutputMemory(void* data, uint64_t bytes) {
-  runtime_->RegisterOutputMemory(data, bytes);
-}
-
-absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
-                             uint32_t row_count, OutputSink* sink) {
+absl::Status TorchModel::OnLane(uint32_t lane, absl::FunctionRef<absl::Status()> forward) const {
   const TorchRuntime::Turn turn(runtime_.get());
-  const absl::Status status =
-      CatchForeign([&] { return RunInside(lane, inputs, row_count, sink); });
+  const absl::Status status = CatchForeign([&] {
+    const c10::InferenceMode inference_mode;
+    return forward();
+  });
   // Waits after a failure too: copies that have begun still access the slabs and the lease.
   const absl::Status finished = runtime_->Finish(lane);
   return ModelFailure(finished.ok() ? status : finished);
 }
 
-absl::StatusOr<bool> TorchModel::Answer(uint32_t lane, absl::Span<const InputTensor> inputs,
-                                        uint32_t index, OutputSink* sink) {
-  const TorchRuntime::Turn turn(runtime_.get());
-  bool given = false;
-  const absl::Status status = CatchForeign([&] {
-    const c10::InferenceMode inference_mode;
-    const absl::StatusOr<bool> answered = GiveAnswer(inputs, index, sink);
-    given = answered.ok() && *answered;
-    return answered.status();
+absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs,
+                             uint32_t row_count, OutputSink* sink) {
+  return OnLane(lane, [&] {
+    if (inputs.size() != spec().inputs.size()) return absl::InternalError("an input is missing");
+    const absl::StatusOr<bool> replayed = Replay(lane, inputs, row_count, sink);
+    if (!replayed.ok()) return replayed.status();
+    return *replayed ? absl::OkStatus() : Forward(inputs, row_count, sink);
   });
-  const absl::Status finished = runtime_->Finish(lane);
-  const absl::Status outcome = ModelFailure(finished.ok() ? status : finished);
-  if (!outcome.ok()) return outcome;
-  return given;
-}
-
-absl::Status TorchModel::RunInside(uint32_t lane, absl::Span<const InputTensor> inputs,
-                                   uint32_t row_count, OutputSink* sink) const {
-  if (inputs.size() != spec_.inputs.size()) return absl::InternalError("an input is missing");
-  const c10::InferenceMode inference_mode;
-  const absl::StatusOr<bool> replayed = Replay(lane, inputs, row_count, sink);
-  if (!replayed.ok()) return replayed.status();
-  return *replayed ? absl::OkStatus() : Forward(inputs, row_count, sink);
 }
 
 // Rows of the record that the batch does not fill keep the numbers of an earlier batch; nobody
@@ -173,8 +120,8 @@ absl::StatusOr<bool> TorchModel::Replay(uint32_t lane, absl::Span<const InputTen
   record->run->Replay();
   for (size_t i = 0; i < record->outputs.size(); ++i) {
     const at::Tensor& output = record->outputs[i];
-    absl::Status status = Emit(spec_.batches() ? output.narrow(0, 0, row_count) : output,
-                               spec_.outputs[i], row_count, sink);
+    absl::Status status = Emit(spec().batches() ? output.narrow(0, 0, row_count) : output,
+                               spec().outputs[i], row_count, sink);
     if (!status.ok()) return status;
   }
   return true;
@@ -207,7 +154,7 @@ absl::StatusOr<bool> TorchModel::FillRecord(absl::Span<const InputTensor> inputs
 
 absl::Status TorchModel::Record(uint32_t lane, absl::Span<const InputTensor> inputs,
                                 uint32_t row_count) {
-  MPSD_CHECK(lane < kMaxLanes && wants_records());
+  MPSD_CHECK(lane < kMaxLanes && recorder() != nullptr);
   const std::optional<double> free = FreeMemoryShare(runtime_->device());
   if (free.has_value() && *free < kFreeShareForRuns) {
     return absl::FailedPreconditionError("too little of the device's memory is free");
@@ -241,27 +188,26 @@ absl::Status TorchModel::RecordInside(uint32_t lane, absl::Span<const InputTenso
 }
 
 absl::Status TorchModel::CheckRecorded(const RecordedBatch& batch) const {
-  if (batch.outputs.size() != spec_.outputs.size())
+  if (batch.outputs.size() != spec().outputs.size())
     return absl::InternalError("outputs are missing");
   for (size_t i = 0; i < batch.outputs.size(); ++i) {
     absl::Status status =
-        CheckOutput(batch.outputs[i], spec_.outputs[i], spec_.batches(), batch.rows);
+        CheckOutput(batch.outputs[i], spec().outputs[i], spec().batches(), batch.rows);
     if (!status.ok()) return status;
     if (batch.outputs[i].device() != runtime_->device()) {
       return absl::InternalError(
-          absl::StrCat("output '", spec_.outputs[i].name, "' is not on the device"));
+          absl::StrCat("output '", spec().outputs[i].name, "' is not on the device"));
     }
   }
   return absl::OkStatus();
 }
 
-void TorchModel::SetRecordPrice(uint32_t lane, absl::Span<const InputTensor> inputs,
-                                const RunPrice& price) {
+void TorchModel::SetPrice(uint32_t lane, absl::Span<const InputTensor> inputs,
+                          const RunPrice& price) {
   records_[lane].runs.SetPrice(PlaceOf(inputs, price.rows), price.replayed_ns, price.plain_ns);
 }
 
-void TorchModel::DropRecord(uint32_t lane, absl::Span<const InputTensor> inputs,
-                            uint32_t row_count) {
+void TorchModel::Drop(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t row_count) {
   records_[lane].runs.Remove(PlaceOf(inputs, row_count));
 }
 
@@ -274,7 +220,7 @@ void TorchModel::ReleaseLane(uint32_t lane) {
 
 absl::Status TorchModel::Emit(const at::Tensor& tensor, const TensorSpec& output,
                               uint32_t row_count, OutputSink* sink) const {
-  absl::Status status = CheckOutput(tensor, output, spec_.batches(), row_count);
+  absl::Status status = CheckOutput(tensor, output, spec().batches(), row_count);
   if (!status.ok()) return status;
   const c10::IntArrayRef sizes = tensor.sizes();
   void* target = sink->Add(output.datatype, absl::MakeSpan(sizes.data(), sizes.size()));
@@ -304,10 +250,6 @@ absl::Status CannotLoad(const LoadOrder& order, absl::string_view why) {
   const absl::Status kind = ExecuteFailure(why);
   return absl::IsInternal(kind) ? absl::InvalidArgumentError(text)
                                 : absl::Status(kind.code(), text);
-}
-
-absl::Status InModel(const LoadOrder& order, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
 }
 
 }  // namespace mpsd

@@ -91,34 +91,30 @@ absl::StatusOr<std::unique_ptr<BufferMaker>> OpenBuffers(const absl::StatusOr<Me
   return std::make_unique<NoCopyBuffers>(*metal);
 }
 
-absl::Status Explain(const LoadOrder& order, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrder& order) {
   absl::StatusOr<TorchOptions> options = TorchOptions::Parse(order.parameters);
-  if (!options.ok()) return Explain(order, options.status());
+  if (!options.ok()) return InModel(order, options.status());
   if (absl::Status status = SetEnvironment(order); !status.ok()) return status;
   // Comes first: libtorch keeps what it finds of CUDA when it is first asked about itself.
   const absl::StatusOr<c10::Device> device = PickDevice(order.device);
   if (!device.ok()) return device.status();
   if (absl::Status status = CheckRuntime(LoadedRuntime(), *options); !status.ok()) {
-    return Explain(order, status);
+    return InModel(order, status);
   }
   if (absl::Status status = CheckPrecisionThere(order.precision, device->str()); !status.ok()) {
-    return Explain(order, status);
+    return InModel(order, status);
   }
   const absl::StatusOr<bool> records = DecideRecords(options->graphs, *device);
-  if (!records.ok()) return Explain(order, records.status());
+  if (!records.ok()) return InModel(order, records.status());
   absl::StatusOr<std::unique_ptr<DeviceMemorySource>> source =
       OpenMemorySource(options->shared_weights, *device);
-  if (!source.ok()) return Explain(order, source.status());
+  if (!source.ok()) return InModel(order, source.status());
   const std::string objection =
       ProfilerObjection(device->str(), order.lanes, [](const char* name) { return getenv(name); });
   if (!objection.empty() && !options->allow_profiler) {
-    return Explain(order, absl::FailedPreconditionError(objection));
+    return InModel(order, absl::FailedPreconditionError(objection));
   }
   std::unique_ptr<TorchRuntime> runtime;
   const absl::Status status = CatchForeign(
@@ -134,13 +130,13 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
         return absl::UnavailableError(
             absl::StrCat("device '", device->str(), "' does not answer: ", MeaningfulLine(what)));
       });
-  if (!status.ok()) return Explain(order, status);
+  if (!status.ok()) return InModel(order, status);
   return runtime;
 }
 
 absl::Status TorchRuntime::SetEnvironment(const LoadOrder& order) {
   const absl::StatusOr<TorchOptions> options = TorchOptions::Parse(order.parameters);
-  if (!options.ok()) return Explain(order, options.status());
+  if (!options.ok()) return InModel(order, options.status());
   SetGraphPath(options->force_graph_path);
   SetWatermarks(order.memory_share_percent);
   return absl::OkStatus();
@@ -166,7 +162,7 @@ TorchRuntime::TorchRuntime(c10::Device device, const LoadOrder& order, TorchOpti
   unified_ = std::make_unique<UnifiedMemory>(device_, OpenBuffers(metal), &WaitForMpsStream);
 }
 
-TorchRuntime::~TorchRuntime() { ReleaseUnusedMemory(device_); }
+TorchRuntime::~TorchRuntime() { mpsd::ReleaseUnusedMemory(device_); }
 
 bool TorchRuntime::uses_float_panels() const {
   return device_.is_cpu() && HasPanelProducts() && Wanted(options_.panels, FloatPanels::Pay());
@@ -260,6 +256,10 @@ absl::Status TorchRuntime::Finish(uint32_t lane) const {
   if (!leases_[lane].held()) return absl::OkStatus();
   return unified_ != nullptr ? unified_->Finish()
                              : stream_device_->Synchronize(leases_[lane].stream());
+}
+
+absl::Status InModel(const LoadOrder& order, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("model '", order.model, "': ", status.message()));
 }
 
 absl::Status ModelFailure(const absl::Status& status) {

@@ -33,7 +33,7 @@ namespace mpsd {
 // on the main thread, which is the first to touch the device. Owned by the model.
 //
 // Thread-safe. The functions that take a lane are called on that lane's thread.
-class TorchRuntime {
+class TorchRuntime final : public ModelMemory {
  public:
   // Reads the order's switches, checks the loaded libtorch (preflight), opens the device, and sets
   // how the device rounds products (torch_precision.h). Also sizes the process's thread pools,
@@ -56,11 +56,14 @@ class TorchRuntime {
   absl::Status BindLane(uint32_t lane);
   void ReleaseLane(uint32_t lane);
 
-  // Announces memory in which inputs will lie. If the device cannot read it directly, inputs in it
-  // are staged. UnregisterMemory() of an unknown address does nothing.
-  void RegisterMemory(const void* data, uint64_t bytes);
-  void UnregisterMemory(const void* data);
-  void RegisterOutputMemory(void* data, uint64_t bytes);
+  // If the device cannot read or write the memory directly, tensors in it are staged.
+  void RegisterMemory(const void* data, uint64_t bytes) override;
+  void UnregisterMemory(const void* data) override;
+  void RegisterOutputMemory(void* data, uint64_t bytes) override;
+  uint64_t UnusedMemoryBytes() const override {
+    return mpsd::UnusedMemoryBytes(device_, unified_ == nullptr ? 0 : unified_->HeldBytes());
+  }
+  void ReleaseUnusedMemory() override { mpsd::ReleaseUnusedMemory(device_); }
 
   // Where the device finds inputs: kNone on the cpu and on cuda. Constant.
   InputMemory input_memory() const {
@@ -88,11 +91,6 @@ class TorchRuntime {
   // complete after Finish().
   void CopyOut(const at::Tensor& tensor, void* target) const;
 
-  // As Model::UnusedMemoryBytes(). Slabs that the device reads count as used.
-  uint64_t UnusedMemoryBytes() const {
-    return mpsd::UnusedMemoryBytes(device_, unified_ == nullptr ? 0 : unified_->HeldBytes());
-  }
-
   // Where weights that other workers use too are moved; null if none are shared. Used on the main
   // thread.
   DeviceMemorySource* memory_source() const { return memory_source_.get(); }
@@ -101,7 +99,7 @@ class TorchRuntime {
   absl::Status Finish(uint32_t lane) const;
 
   // Gives its model's memory back to the device, for the next model that "auto" tries.
-  ~TorchRuntime();
+  ~TorchRuntime() override;
 
   // A lane's right to run, for as long as this object lives: on the device, and on its share of the
   // cores. The constructor waits if the order's parameters let only few lanes run at once. On mps
@@ -140,6 +138,9 @@ class TorchRuntime {
   mutable absl::Mutex mu_;
   std::vector<std::pair<const char*, uint64_t>> registered_ ABSL_GUARDED_BY(mu_);
 };
+
+// The status, with the model's name before its text.
+absl::Status InModel(const LoadOrder& order, const absl::Status& status);
 
 // The status as a client may see it. A status that does not begin with "PyTorch execute failure"
 // says how an answer contradicts its spec: it becomes FAILED_PRECONDITION, with these words in

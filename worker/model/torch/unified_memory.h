@@ -58,8 +58,8 @@ class UnifiedMemory {
   // The bytes of memory that was added and not removed, as far as the device has buffers for it.
   uint64_t HeldBytes() const { return buffers_ == nullptr ? 0 : buffers_->HeldBytes(); }
 
-  // As Model::RegisterMemory() and UnregisterMemory(). Inputs are copied if the device makes no
-  // buffer of their memory.
+  // As RegisterMemory() and UnregisterMemory() of ModelMemory. Inputs are copied if the device has
+  // no buffer for their memory.
   void Add(const void* data, uint64_t bytes);
   void Remove(const void* data);
 

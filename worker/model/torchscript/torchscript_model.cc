@@ -28,37 +28,23 @@ namespace {
 
 // Runs a TorchScriptProgram. Owned by the worker's main. Thread-safe after loading; a decoupled
 // model has a single lane.
-class TorchScriptModel final : public TorchModel {
+class TorchScriptModel final : public TorchModel, private DecoupledAnswers {
  public:
-  TorchScriptModel(ModelSpec spec, TorchScriptProgram program,
-                   std::unique_ptr<TorchRuntime> runtime)
-      : TorchModel(std::move(spec), program.census(), std::move(runtime)),
-        program_(std::move(program)) {}
+  TorchScriptModel(const ModelSpec& spec, TorchScriptProgram program,
+                   std::unique_ptr<TorchRuntime> runtime);
 
-  std::vector<ModelFact> facts() const override {
-    std::vector<ModelFact> facts;
-    if (!program_.without_kernel().empty()) {
-      facts.push_back({"without a kernel for mps", absl::StrJoin(program_.without_kernel(), ", ")});
-    }
-    if (program_.panel_layers() > 0) {
-      facts.push_back({"linear layers in panels", absl::StrCat(program_.panel_layers())});
-    }
-    return facts;
-  }
+  DecoupledAnswers* answers() override { return spec().decoupled ? this : nullptr; }
 
  private:
   absl::StatusOr<c10::IValue> Borrow(const InputTensor& input) const;
   absl::StatusOr<c10::IValue> Call(absl::Span<const InputTensor> inputs) const;
   absl::Status Forward(absl::Span<const InputTensor> inputs, uint32_t row_count,
                        OutputSink* sink) const override;
-  std::vector<c10::Storage> Weights() const override {
-    return program_.Constants(runtime().device());
-  }
   bool can_compute() const override { return true; }
   absl::StatusOr<std::vector<at::Tensor>> Compute(absl::Span<const at::Tensor> inputs,
                                                   uint32_t rows) const override;
-  absl::StatusOr<bool> GiveAnswer(absl::Span<const InputTensor> inputs, uint32_t index,
-                                  OutputSink* sink) override;
+  absl::StatusOr<bool> Answer(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t index,
+                              OutputSink* sink) override;
   at::Tensor Shown(const at::Tensor& tensor, const TensorSpec& output) const;
   absl::Status EmitAll(const c10::IValue& returned, uint32_t row_count, OutputSink* sink) const;
   absl::Status EmitStrings(const c10::IValue& value, const TensorSpec& output, uint32_t row_count,
@@ -67,6 +53,19 @@ class TorchScriptModel final : public TorchModel {
   const TorchScriptProgram program_;
   KeptAnswers answers_;  // for the only lane of a decoupled model
 };
+
+TorchScriptModel::TorchScriptModel(const ModelSpec& spec, TorchScriptProgram program,
+                                   std::unique_ptr<TorchRuntime> runtime)
+    : TorchModel(spec, program.census(), std::move(runtime)), program_(std::move(program)) {
+  OfferWeights(program_.Constants(this->runtime().device()));
+  std::vector<ModelFact>& facts = loading_traits().facts;
+  if (!program_.without_kernel().empty()) {
+    facts.push_back({"without a kernel for mps", absl::StrJoin(program_.without_kernel(), ", ")});
+  }
+  if (program_.panel_layers() > 0) {
+    facts.push_back({"linear layers in panels", absl::StrCat(program_.panel_layers())});
+  }
+}
 
 absl::StatusOr<c10::IValue> TorchScriptModel::Borrow(const InputTensor& input) const {
   if (input.datatype == DataType::kBytes) {
@@ -131,23 +130,25 @@ absl::StatusOr<std::vector<at::Tensor>> TorchScriptModel::Compute(
   return outputs;
 }
 
-absl::StatusOr<bool> TorchScriptModel::GiveAnswer(absl::Span<const InputTensor> inputs,
-                                                  uint32_t index, OutputSink* sink) {
-  const std::vector<c10::IValue>* answers = answers_.Find(inputs);
-  if (answers == nullptr) {
-    const absl::StatusOr<c10::IValue> returned = Call(inputs);
-    if (!returned.ok()) return returned.status();
-    absl::StatusOr<std::vector<c10::IValue>> all = SplitAnswers(*returned);
-    if (!all.ok()) return all.status();
-    answers = &answers_.Keep(inputs, *std::move(all));
-  }
-  if (index >= answers->size()) {
+absl::StatusOr<bool> TorchScriptModel::Answer(uint32_t lane, absl::Span<const InputTensor> inputs,
+                                              uint32_t index, OutputSink* sink) {
+  bool given = false;
+  const absl::Status status = OnLane(lane, [&] {
+    const std::vector<c10::IValue>* answers = answers_.Find(inputs);
+    if (answers == nullptr) {
+      const absl::StatusOr<c10::IValue> returned = Call(inputs);
+      if (!returned.ok()) return returned.status();
+      absl::StatusOr<std::vector<c10::IValue>> all = SplitAnswers(*returned);
+      if (!all.ok()) return all.status();
+      answers = &answers_.Keep(inputs, *std::move(all));
+    }
+    given = index < answers->size();
+    if (given) return EmitAll((*answers)[index], /*row_count=*/1, sink);
     answers_.DropLatest();
-    return false;
-  }
-  absl::Status status = EmitAll((*answers)[index], /*row_count=*/1, sink);
+    return absl::OkStatus();
+  });
   if (!status.ok()) return status;
-  return true;
+  return given;
 }
 
 // Clients get the float types of the spec, whatever type the module computes in.
@@ -330,8 +331,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadTorchScript(const LoadOrder& order) {
         if (!converted.ok()) return converted;
         if ((*runtime)->uses_float_panels()) program->UsePanels();
         SynchronizeDevice(program_options.device);
-        model = std::make_unique<TorchScriptModel>(*std::move(spec), *std::move(program),
-                                                   *std::move(runtime));
+        model = std::make_unique<TorchScriptModel>(*spec, *std::move(program), *std::move(runtime));
         return absl::OkStatus();
       },
       [&](absl::string_view what) { return LoadFailure(order, what); });

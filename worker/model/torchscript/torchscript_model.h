@@ -18,6 +18,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "proto/link/messages.h"
 #include "worker/model/model.h"
 
 namespace mpsd {

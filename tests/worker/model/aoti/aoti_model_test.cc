@@ -91,7 +91,7 @@ TEST(Aoti, KnowsItselfByItsMetadata) {
   EXPECT_EQ(spec.max_batch_size, 64u);
   EXPECT_EQ(spec.inputs[0], (TensorSpec{"x", DataType::kFp32, {16}}));
   EXPECT_EQ(spec.outputs[0], (TensorSpec{"y", DataType::kFp32, {4}}));
-  const Census census = (*model)->census();
+  const Census census = (*model)->traits().census;
   EXPECT_TRUE(census.known);
   EXPECT_EQ(census.linear, 2u);
   EXPECT_EQ(census.layer_norm, 1u);
@@ -148,7 +148,7 @@ TEST(Aoti, RecordedRunsAnswerAsOthersDo) {
   for (const char* file : {"mlp.pt2", "writes.pt2", "datatypes.pt2"}) {
     const auto model = Load(file, /*lanes=*/2);
     ASSERT_TRUE(model.ok()) << model.status();
-    if (!(*model)->wants_records()) GTEST_SKIP() << "no device that records";
+    if ((*model)->recorder() == nullptr) GTEST_SKIP() << "no device that records";
     for (const uint32_t lane : {0u, 1u}) {
       std::thread([&] {
         ASSERT_TRUE((*model)->BindLane(lane).ok());
@@ -166,8 +166,8 @@ TEST(Aoti, OfManyLanesNoneRecords) {
   const auto few = Load("mlp.pt2", /*lanes=*/3);
   const auto many = Load("mlp.pt2", /*lanes=*/4);
   ASSERT_TRUE(few.ok() && many.ok()) << few.status() << many.status();
-  if (!(*few)->wants_records()) GTEST_SKIP() << "no device that records";
-  EXPECT_FALSE((*many)->wants_records());
+  if ((*few)->recorder() == nullptr) GTEST_SKIP() << "no device that records";
+  EXPECT_EQ((*many)->recorder(), nullptr);
 }
 
 TEST(Aoti, UnpacksIntoTmpdirAndCleansUpBehindItself) {

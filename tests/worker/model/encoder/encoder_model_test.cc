@@ -148,31 +148,33 @@ TEST_P(EncoderFamilies, AnswerNearlyAlikeInHalves) {
        {std::pair(Precision::kBf16, in_bf16), std::pair(Precision::kFp16, Agreement{0.02})}) {
     const absl::StatusOr<std::unique_ptr<Model>> model = Load(folder.path(), precision);
     ASSERT_TRUE(model.ok()) << model.status();
-    EXPECT_EQ((*model)->precision(), precision);
+    EXPECT_EQ((*model)->traits().precision, precision);
     EXPECT_EQ((*model)->spec(), model_->spec());
-    EXPECT_LT((*model)->census().parameter_bytes, model_->census().parameter_bytes);
+    EXPECT_LT((*model)->traits().census.parameter_bytes, model_->traits().census.parameter_bytes);
     ASSERT_TRUE((*model)->BindLane(0).ok());
     ExpectAnswers(model->get(), entries_, 24, wanted);
   }
 }
 
 TEST_P(EncoderFamilies, AnswerNearlyAlikeInInt8) {
-  if (!HasPanelProducts() || model_->device() != "cpu") GTEST_SKIP() << "there is no int8 here";
+  if (!HasPanelProducts() || model_->traits().device != "cpu")
+    GTEST_SKIP() << "there is no int8 here";
   const FamilyFolder folder(GetParam());
   const absl::StatusOr<std::unique_ptr<Model>> model = Load(folder.path(), Precision::kInt8);
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->precision(), Precision::kInt8);
-  EXPECT_THAT((*model)->precision_note(), HasSubstr("its cosine to fp32 is "));
+  EXPECT_EQ((*model)->traits().precision, Precision::kInt8);
+  EXPECT_THAT((*model)->traits().precision_note, HasSubstr("its cosine to fp32 is "));
   EXPECT_EQ((*model)->spec(), model_->spec());
-  EXPECT_LT((*model)->census().parameter_bytes, model_->census().parameter_bytes);
-  EXPECT_EQ((*model)->census().parameter_dtypes, (std::vector<std::string>{"FP32", "INT8"}));
+  EXPECT_LT((*model)->traits().census.parameter_bytes, model_->traits().census.parameter_bytes);
+  EXPECT_EQ((*model)->traits().census.parameter_dtypes, (std::vector<std::string>{"FP32", "INT8"}));
   ASSERT_TRUE((*model)->BindLane(0).ok());
   ExpectAnswers(model->get(), entries_, 24, {0.1, 0.99});
 }
 
 // Nothing that a row is rounded by comes from the rows beside it.
 TEST_P(EncoderFamilies, AnswerAlikeInAnyOrderInInt8) {
-  if (!HasPanelProducts() || model_->device() != "cpu") GTEST_SKIP() << "there is no int8 here";
+  if (!HasPanelProducts() || model_->traits().device != "cpu")
+    GTEST_SKIP() << "there is no int8 here";
   const FamilyFolder folder(GetParam());
   const absl::StatusOr<std::unique_ptr<Model>> model = Load(folder.path(), Precision::kInt8);
   ASSERT_TRUE(model.ok()) << model.status();
@@ -260,8 +262,8 @@ TEST_F(EncoderModel, TellsItsSpecFactsAndCensus) {
   ASSERT_EQ(spec.inputs.size(), 3u);
   EXPECT_TRUE(spec.inputs[2].optional);
   EXPECT_EQ(TensorText(spec.outputs[0]), "sentence_embedding:FP32[16]");
-  EXPECT_EQ((*model)->facts()[0].text, "bert");
-  const Census census = (*model)->census();
+  EXPECT_EQ((*model)->traits().facts[0].text, "bert");
+  const Census census = (*model)->traits().census;
   EXPECT_TRUE(census.known);
   EXPECT_EQ(census.attention, 2u);
   EXPECT_EQ(census.layer_norm, 5u);
@@ -272,43 +274,43 @@ TEST_F(EncoderModel, TellsItsSpecFactsAndCensus) {
 TEST_F(EncoderModel, ComputesInFloatUnlessItIsTold) {
   const auto model = Load(folder_);
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->precision(), Precision::kFp32);
-  EXPECT_EQ((*model)->census().parameter_dtypes, std::vector<std::string>{"FP32"});
+  EXPECT_EQ((*model)->traits().precision, Precision::kFp32);
+  EXPECT_EQ((*model)->traits().census.parameter_dtypes, std::vector<std::string>{"FP32"});
   const auto half = Load(folder_, Precision::kBf16);
   ASSERT_TRUE(half.ok()) << half.status();
-  EXPECT_EQ((*half)->census().parameter_dtypes, std::vector<std::string>{"BF16"});
+  EXPECT_EQ((*half)->traits().census.parameter_dtypes, std::vector<std::string>{"BF16"});
 }
 
 TEST_F(EncoderModel, OneThatWasSavedInHalfSaysSoInFloatToo) {
   const FamilyFolder saved("xlm_roberta_fp16");
   const auto model = Load(saved.path(), Precision::kFp32);
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->census().parameter_dtypes, std::vector<std::string>{"FP32"});
-  EXPECT_EQ((*model)->census().saved_dtypes, std::vector<std::string>{"FP16"});
+  EXPECT_EQ((*model)->traits().census.parameter_dtypes, std::vector<std::string>{"FP32"});
+  EXPECT_EQ((*model)->traits().census.saved_dtypes, std::vector<std::string>{"FP16"});
 }
 
 TEST_F(EncoderModel, IsNotComparedOnCpu) {
   const auto model = Load(folder_);
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->wants_self_check(), (*model)->device() != "cpu");
+  EXPECT_EQ((*model)->traits().wants_self_check, (*model)->traits().device != "cpu");
 }
 
 TEST_F(EncoderModel, TrialRunsStayInItsTables) {
   const auto model = Load(folder_);
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->trial_range(0), (std::pair<int64_t, int64_t>(0, 59)));
-  EXPECT_EQ((*model)->trial_range(1), (std::pair<int64_t, int64_t>(1, 1)));
-  EXPECT_EQ((*model)->trial_range(2), (std::pair<int64_t, int64_t>(0, 1)));
+  EXPECT_EQ((*model)->traits().trial_range(0), (std::pair<int64_t, int64_t>(0, 59)));
+  EXPECT_EQ((*model)->traits().trial_range(1), (std::pair<int64_t, int64_t>(1, 1)));
+  EXPECT_EQ((*model)->traits().trial_range(2), (std::pair<int64_t, int64_t>(0, 1)));
 }
 
 TEST_F(EncoderModel, TellsTheLabelsOfAClassifier) {
   const FamilyFolder classifier("roberta_classifier");
   const auto model = Load(classifier.path());
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->labels(), (std::vector<std::string>{"anger", "joy", "neither"}));
+  EXPECT_EQ((*model)->traits().labels, (std::vector<std::string>{"anger", "joy", "neither"}));
   const auto embedder = Load(folder_);
   ASSERT_TRUE(embedder.ok()) << embedder.status();
-  EXPECT_TRUE((*embedder)->labels().empty());
+  EXPECT_TRUE((*embedder)->traits().labels.empty());
 }
 
 class RerankerModel : public EncoderModel {
@@ -320,7 +322,7 @@ TEST_F(RerankerModel, HasTheLabelsOfItsWeightsWhereItsConfigTellsNone) {
   Replace("config.json", "\"id2label\"", "\"names\"");
   const auto model = Load(folder_);
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->labels(), std::vector<std::string>{"LABEL_0"});
+  EXPECT_EQ((*model)->traits().labels, std::vector<std::string>{"LABEL_0"});
   EXPECT_EQ(TensorText((*model)->spec().outputs[1]), "scores:FP32[1]");
 }
 

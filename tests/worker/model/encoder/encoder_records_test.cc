@@ -99,7 +99,7 @@ class EncoderRecords : public EncoderRuns {
     if (TestDevice() == "cpu") GTEST_SKIP() << "no device that records";
     model_ = Load(FamilyFolder(std::get<std::string>(GetParam())));
     ASSERT_NE(model_, nullptr);
-    if (!model_->wants_records()) GTEST_SKIP() << "it computes padded rows";
+    if (model_->recorder() == nullptr) GTEST_SKIP() << "it computes padded rows";
     ASSERT_TRUE(model_->BindLane(0).ok());
     const absl::StatusOr<RecordReport> report = RecordRuns(model_.get(), 0, Clock::Real());
     ASSERT_TRUE(report.ok()) << report.status();
@@ -137,14 +137,14 @@ class EncoderSharedWeights : public EncoderRuns {
     model_ = Load(folder, parameters);
     std::unique_ptr<Model> other = Load(folder, parameters);
     ASSERT_TRUE(model_ != nullptr && other != nullptr);
-    absl::StatusOr<UniqueFd> memory = other->ShareWeights();
+    absl::StatusOr<UniqueFd> memory = other->weights()->Share();
     ASSERT_TRUE(memory.ok()) << memory.status();
-    const absl::Status used = model_->UseWeights(*std::move(memory));
+    const absl::Status used = model_->weights()->Use(*std::move(memory));
     ASSERT_TRUE(used.ok()) << used;
-    EXPECT_GE(model_->weight_bytes(), model_->census().parameter_bytes);
+    EXPECT_GE(model_->weights()->bytes(), model_->traits().census.parameter_bytes);
     other.reset();
     ASSERT_TRUE(model_->BindLane(0).ok());
-    if (model_->wants_records()) {
+    if (model_->recorder() != nullptr) {
       ASSERT_TRUE(RecordRuns(model_.get(), 0, Clock::Real()).ok());
     }
   }

@@ -47,7 +47,8 @@ class Repeating : public testing::Test {
         InputOf(delay_ms_, DataType::kUint32, {static_cast<int64_t>(delay_ms_.size())}),
         InputOf(wait_ms_, DataType::kUint32, {1})};
     sink_ = std::make_unique<CollectingSink>();
-    const absl::StatusOr<bool> answered = model_->Answer(lane, inputs, index, sink_.get());
+    const absl::StatusOr<bool> answered =
+        model_->answers()->Answer(lane, inputs, index, sink_.get());
     error_ = std::string(answered.status().message());
     return answered.ok() ? *answered : 2;
   }

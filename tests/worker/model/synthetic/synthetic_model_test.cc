@@ -118,7 +118,7 @@ TEST_F(Synthetic, NamesOutputsAfterInputs) {
   Load(order);
   EXPECT_THAT(model_->spec().outputs, ElementsAre(TensorSpec{"OUTPUT0", DataType::kFp32, {2}},
                                                   TensorSpec{"OUTPUT1", DataType::kInt64, {-1}}));
-  EXPECT_EQ(model_->device(), "cpu");
+  EXPECT_EQ(model_->traits().device, "cpu");
 }
 
 TEST_F(Synthetic, KeepsOutputsThatMirrorItsInputs) {
@@ -166,7 +166,7 @@ TEST(SyntheticLoad, HasNoWeightsUntold) {
   Effects effects;
   const auto model = SyntheticModel::Load(OrderOf({}), effects.Functions());
   ASSERT_TRUE(model.ok());
-  EXPECT_EQ((*model)->weight_bytes(), 0u);
+  EXPECT_EQ((*model)->weights(), nullptr);
   EXPECT_THAT(LoadError(OrderOf({{"weights", "-1"}})), HasSubstr("a whole number of bytes"));
 }
 
@@ -178,12 +178,12 @@ TEST(SyntheticLoad, SharesItsWeightsWithThoseThatHaveTheSame) {
   const auto first = load("5000");
   const auto second = load("5000");
   const auto larger = load("500000");
-  EXPECT_EQ(first->weight_bytes(), 5000u);
-  absl::StatusOr<UniqueFd> memory = first->ShareWeights();
+  EXPECT_EQ(first->weights()->bytes(), 5000u);
+  absl::StatusOr<UniqueFd> memory = first->weights()->Share();
   ASSERT_TRUE(memory.ok()) << memory.status();
   UniqueFd copy(dup(memory->get()));
-  EXPECT_TRUE(second->UseWeights(*std::move(memory)).ok());
-  EXPECT_FALSE(larger->UseWeights(std::move(copy)).ok());
+  EXPECT_TRUE(second->weights()->Use(*std::move(memory)).ok());
+  EXPECT_FALSE(larger->weights()->Use(std::move(copy)).ok());
 }
 
 TEST_F(Synthetic, CrashesAtLoadAfterTheLoadDelay) {

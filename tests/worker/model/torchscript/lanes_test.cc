@@ -277,7 +277,7 @@ TEST_F(Lanes, TheSelfCheckCatchesAPlantedRaceOfAModule) {
   ASSERT_TRUE(made.ok()) << made;
   const auto model = LoadPath({});
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_TRUE((*model)->wants_self_check());
+  EXPECT_TRUE((*model)->traits().wants_self_check);
   const absl::Status status = CheckConcurrency(model->get(), 4);
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
 }

@@ -38,7 +38,7 @@ class TorchScriptDecoupled : public ScriptRig {
   std::vector<float> Answer(const std::vector<float>& x, uint32_t index) {
     const InputTensor input = InputOf(x, DataType::kFp32, {static_cast<int64_t>(x.size())});
     CollectingSink sink;
-    const absl::StatusOr<bool> answered = model_->Answer(0, {&input, 1}, index, &sink);
+    const absl::StatusOr<bool> answered = model_->answers()->Answer(0, {&input, 1}, index, &sink);
     error_ = std::string(answered.status().message());
     std::vector<float> elements;
     for (size_t i = 0; i < sink.outputs().size(); ++i) {
@@ -107,9 +107,8 @@ TEST_F(TorchScriptDecoupled, LargeAnswersGiveWayToLaterOnes) {
 
 TEST_F(TorchScriptDecoupled, HasOneLane) {
   Load(kListSource);
-  std::string why;
-  EXPECT_EQ(model_->LanesAllowed(4, &why), 1u);
-  EXPECT_THAT(why, HasSubstr("on one lane"));
+  EXPECT_EQ(model_->traits().lanes_max, 1u);
+  EXPECT_THAT(model_->traits().lanes_reason, HasSubstr("on one lane"));
 }
 
 TEST_F(TorchScriptDecoupled, OutputsAreThoseOfAnAnswer) {

@@ -71,7 +71,7 @@ TEST_F(TorchScript, RunsTheIdentityBitForBit) {
   ASSERT_TRUE(MakeModel("identity", path_).ok());
   const auto model = LoadPath({});
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_EQ((*model)->device(), TestDevice());
+  EXPECT_EQ((*model)->traits().device, TestDevice());
   EXPECT_EQ((*model)->spec().max_batch_size, 64u);
   std::vector<float> rows(2 * 256);
   for (size_t i = 0; i < rows.size(); ++i)

@@ -34,7 +34,7 @@ class TorchScriptPrecision : public ScriptRig {
     for (const Precision each : {Precision::kFp32, precision}) {
       const std::unique_ptr<Model> model = Made(name, each);
       if (model == nullptr) return Agreement{.is_alike = false};
-      EXPECT_EQ(model->precision(), each);
+      EXPECT_EQ(model->traits().precision, each);
       const TrialInputs inputs(*model, TrialShapes(model->spec())[0], TrialFill::kSigned, 7);
       EXPECT_TRUE(model->BindLane(0).ok());
       kept.push_back(std::make_unique<KeptOutputs>());
@@ -162,8 +162,8 @@ TEST_F(TorchScriptPrecision, Int8IsOfFoldersAlone) {
 TEST_F(TorchScriptPrecision, AutoTakesOneThatItCanTellOf) {
   const std::unique_ptr<Model> model = Made("transformer", Precision::kAuto);
   ASSERT_NE(model, nullptr);
-  EXPECT_NE(model->precision(), Precision::kAuto);
-  EXPECT_NE(model->precision_note(), "");
+  EXPECT_NE(model->traits().precision, Precision::kAuto);
+  EXPECT_NE(model->traits().precision_note, "");
 }
 
 }  // namespace

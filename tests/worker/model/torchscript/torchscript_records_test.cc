@@ -55,7 +55,7 @@ class TorchScriptRecords : public testing::Test {
   std::unique_ptr<Model> LoadAndRecord(const std::string& source) {
     absl::StatusOr<std::unique_ptr<Model>> model = Load(source);
     EXPECT_TRUE(model.ok()) << model.status();
-    if (!model.ok() || !(*model)->wants_records()) return nullptr;
+    if (!model.ok() || (*model)->recorder() == nullptr) return nullptr;
     EXPECT_TRUE((*model)->BindLane(0).ok());
     const absl::StatusOr<RecordReport> report = RecordRuns(model->get(), 0, Clock::Real());
     EXPECT_TRUE(report.ok()) << report.status();
@@ -85,7 +85,7 @@ TEST_F(TorchScriptRecords, NoOtherDeviceRecords) {
   if (TestDevice() != "cpu") GTEST_SKIP() << "this device may";
   const auto model = Load(kLayers);
   ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_FALSE((*model)->wants_records());
+  EXPECT_EQ((*model)->recorder(), nullptr);
   EXPECT_THAT(Load(kLayers, "on").status().message(), HasSubstr("graphs: only cuda records runs"));
 }
 
@@ -94,7 +94,7 @@ TEST_F(TorchScriptRecords, ReplaysGiveTheBytesOfRunsAtEachNumberOfRows) {
   if (model == nullptr) GTEST_SKIP() << "no device that records";
   EXPECT_EQ(report_.Text(), "replays 4 of 4 shapes");
   const auto plain = Load(kLayers, "off");
-  ASSERT_TRUE(plain.ok() && !(*plain)->wants_records());
+  ASSERT_TRUE(plain.ok() && (*plain)->recorder() == nullptr);
   std::vector<std::string> expected(kRowsMax + 1);
   std::thread([&] {
     ASSERT_TRUE((*plain)->BindLane(1).ok());

@@ -46,13 +46,13 @@ TEST_F(TorchScriptWeights, AModelThatUsesThoseOfAnotherAnswersAlike) {
   const std::unique_ptr<Model> plain = Load(kMlp);
   std::unique_ptr<Model> first = Load(kMlp);
   const std::unique_ptr<Model> second = Load(kMlp);
-  EXPECT_GE(first->weight_bytes(), kMlpBytes);
-  EXPECT_LT(first->weight_bytes(), kMlpBytes + (64 << 10));
+  EXPECT_GE(first->weights()->bytes(), kMlpBytes);
+  EXPECT_LT(first->weights()->bytes(), kMlpBytes + (64 << 10));
   const std::string expected = Answer(plain.get());
   EXPECT_EQ(Answer(second.get()), expected);  // weights that have run before are moved as well
-  absl::StatusOr<UniqueFd> memory = first->ShareWeights();
+  absl::StatusOr<UniqueFd> memory = first->weights()->Share();
   ASSERT_TRUE(memory.ok()) << memory.status();
-  const absl::Status used = second->UseWeights(*std::move(memory));
+  const absl::Status used = second->weights()->Use(*std::move(memory));
   ASSERT_TRUE(used.ok()) << used;
   EXPECT_EQ(Answer(first.get()), expected);
   first.reset();  // as a worker that dies
@@ -63,27 +63,28 @@ TEST_F(TorchScriptWeights, ThoseOfAnotherFileAreRefused) {
   const std::unique_ptr<Model> mlp = Load(kMlp);
   const std::unique_ptr<Model> other = Load("mlp_1024x6");
   const std::string expected = Answer(other.get());
-  absl::StatusOr<UniqueFd> memory = mlp->ShareWeights();
+  absl::StatusOr<UniqueFd> memory = mlp->weights()->Share();
   ASSERT_TRUE(memory.ok()) << memory.status();
-  EXPECT_EQ(other->UseWeights(*std::move(memory)).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(other->weights()->Use(*std::move(memory)).code(),
+            absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Answer(other.get()), expected);
 }
 
 TEST_F(TorchScriptWeights, WhatIsNoMemoryOfTheDeviceIsRefused) {
   const std::unique_ptr<Model> model = Load(kMlp);
   const std::string expected = Answer(model.get());
-  EXPECT_FALSE(model->UseWeights(UniqueFd(open("/dev/null", O_RDONLY))).ok());
-  EXPECT_FALSE(model->UseWeights(UniqueFd()).ok());
+  EXPECT_FALSE(model->weights()->Use(UniqueFd(open("/dev/null", O_RDONLY))).ok());
+  EXPECT_FALSE(model->weights()->Use(UniqueFd()).ok());
   EXPECT_EQ(Answer(model.get()), expected);
 }
 
 TEST_F(TorchScriptWeights, OnlyCudaSharesThemUntold) {
   const std::unique_ptr<Model> untold = Load(kMlp, {{"panels", "off"}});
   ASSERT_NE(untold, nullptr);
-  EXPECT_EQ(untold->weight_bytes() > 0, TestDevice() != "cpu");
+  EXPECT_EQ(untold->weights() != nullptr, TestDevice() != "cpu");
   const std::unique_ptr<Model> told = Load(kMlp, {{"shared_weights", "off"}});
   ASSERT_NE(told, nullptr);
-  EXPECT_EQ(told->weight_bytes(), 0u);
+  EXPECT_EQ(told->weights(), nullptr);
 }
 
 }  // namespace

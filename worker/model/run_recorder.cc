@@ -1,4 +1,4 @@
-#include "worker/model/record_shapes.h"
+#include "worker/model/run_recorder.h"
 
 namespace mpsd {
 namespace {

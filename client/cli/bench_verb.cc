@@ -95,6 +95,11 @@ class BenchRun {
     if (json_) rest = bench::BenchJson(report_);
     if (!json_ && report_.slo) rest = bench::KneeText(report_);
     const int code = WriteReport(out_, err, rest);
+    if (code == kExitOk && !HasAnswers()) {
+      return Fail(err, kExitServerError,
+                  absl::UnavailableError(absl::StrCat("no request was answered; `mpsd infer ",
+                                                      report_.model, "` shows the reason")));
+    }
     if (code != kExitOk || !report_.slo || report_.knee) return code;
     const std::string why = ended.ok() ? "" : absl::StrCat("; ", ended.message());
     return Fail(err, kExitServerError,
@@ -103,6 +108,11 @@ class BenchRun {
   }
 
  private:
+  bool HasAnswers() const {
+    return std::any_of(report_.points.begin(), report_.points.end(),
+                       [](const bench::LoadPoint& point) { return point.answered > 0; });
+  }
+
   void Keep(const bench::LoadPoint& point) {
     report_.points.push_back(point);
     if (!json_) out_ << bench::BenchLine(point, report_.slo.has_value()) << std::flush;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "proto/link/token_places.h"
 
 namespace mpsd {
 namespace {
@@ -24,11 +25,28 @@ absl::Status PadDim(const PadRule& rule, RequestInput* input) {
   return absl::OkStatus();
 }
 
+// Padding would make rows of different lengths equal, and the model could not tell.
+absl::Status CheckTokenRows(const ModelSpec& spec, const Request& request) {
+  const std::optional<TokenPlaces> places = FindTokenPlaces(spec);
+  if (!places.has_value()) return absl::OkStatus();
+  const RequestInput& ids = request.inputs[places->ids];
+  for (const size_t other : {places->mask, places->types.value_or(places->mask)}) {
+    const RequestInput& input = request.inputs[other];
+    if (ids.is_left_out() || input.is_left_out() || input.dims == ids.dims) continue;
+    return absl::InvalidArgumentError(
+        "input_ids, attention_mask and token_type_ids differ in length");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ApplyPadding(const ModelSpec& spec, Request* request) {
   MPSD_CHECK(request->inputs.size() == spec.inputs.size());
   for (RequestInput& input : request->inputs) input.padded_dims = input.dims;
+  if (!spec.pad.empty()) {
+    if (absl::Status status = CheckTokenRows(spec, *request); !status.ok()) return status;
+  }
   for (const PadRule& rule : spec.pad) {
     for (size_t i = 0; i < spec.inputs.size(); ++i) {
       if (spec.inputs[i].name != rule.input || request->inputs[i].is_left_out()) continue;

@@ -68,6 +68,17 @@ TEST_F(BenchVerbTest, WritesJsonWithTheKnee) {
   EXPECT_TRUE(report["knee"].is_null());
 }
 
+TEST_F(BenchVerbTest, AServerThatAnswersNothingIsAnError) {
+  server_.infer = [](grpc::ServerContext&, const inference::ModelInferRequest&,
+                     inference::ModelInferResponse*) {
+    return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no such row");
+  };
+  EXPECT_EQ(Run(), kExitServerError);
+  EXPECT_TRUE(absl::StrContains(out_.str(), "INVALID_ARGUMENT")) << out_.str();
+  EXPECT_TRUE(absl::StrContains(err_.str(), "no request was answered; `mpsd infer m`"))
+      << err_.str();
+}
+
 TEST_F(BenchVerbTest, AReportThatCannotBeWrittenIsAnError) {
   FullOutput full;
   EXPECT_EQ(RunBench(options_, full, err_), kExitCannotWrite);

@@ -140,7 +140,7 @@ void LyingWorker::Load() {
   model_ = *LoadModel(order_);
   LoadReport report;
   report.spec = model_->spec();
-  report.device = model_->device();
+  report.device = model_->traits().device;
   if (lie_ == "never_loads") WaitForTheEnd();
   if (lie_ == "spec_of_too_much") report.spec.max_batch_size = UINT32_MAX;
   if (lie_ == "spec_without_outputs") report.spec.outputs.clear();

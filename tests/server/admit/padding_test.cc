@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace mpsd {
 namespace {
 
@@ -90,6 +92,28 @@ TEST_F(Padding, ARowOfAllInputsHasALargestSize) {
   EXPECT_TRUE(Apply(5).ok());
   spec_.pad[1].buckets = {bucket + 1};
   EXPECT_EQ(Apply(5), absl::InvalidArgumentError("the inputs are larger than any that are served"));
+}
+
+TEST_F(Padding, RowsOfTokensHaveOneLength) {
+  spec_.max_batch_size = 4;
+  spec_.inputs.clear();
+  spec_.pad.clear();
+  for (const char* name : {"input_ids", "attention_mask", "token_type_ids"}) {
+    spec_.inputs.push_back({name, DataType::kInt64, {-1}});
+    spec_.pad.push_back({name, 0, {16}, 0, {}});
+  }
+  const auto apply = [this](const std::vector<int64_t>& lengths) {
+    request_.Reset();
+    for (const int64_t length : lengths) {
+      request_.inputs.push_back({DataType::kInt64, {length}, {}, 0});
+    }
+    return ApplyPadding(spec_, &request_);
+  };
+  EXPECT_TRUE(apply({3, 3, 3}).ok());
+  const absl::Status differ =
+      absl::InvalidArgumentError("input_ids, attention_mask and token_type_ids differ in length");
+  EXPECT_EQ(apply({2, 3, 2}), differ);
+  EXPECT_EQ(apply({3, 3, 2}), differ);
 }
 
 TEST_F(Padding, StringsAreAsLongAsTheyAre) {

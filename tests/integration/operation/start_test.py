@@ -171,8 +171,8 @@ class CommandLine(unittest.TestCase):
             self.assertIn("mpsd: the output cannot be written\n", done.stderr)
 
     def test_a_folder_that_is_no_model_ends_the_start(self):
-        (self.folder / "empty").mkdir()
-        done = mpsd("serve", str(self.folder / "empty"), "--port", "0", "--http-port", "0")
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-"))
+        done = mpsd("serve", folder, "--port", "0", "--http-port", "0")
         self.assertEqual(done.returncode, CONFIG)
         self.assertIn("there is no config.json in it", done.stderr)
 

@@ -17,8 +17,9 @@ namespace mpsd {
 //
 // Step 3 of a request. Sets padded_dims and row_bytes of each input and the request's shape key. A
 // BYTES input keeps row_bytes 0, since its length follows from its payload. INVALID_ARGUMENT if a
-// length exceeds the largest bucket, if rows of tokens differ in length, or one row of all inputs takes more than 2^40 bytes. After an
-// error the request is partly changed. REQUIRES: Validate() accepted the request. Pure.
+// length exceeds the largest bucket, if rows of tokens differ in length, or if one row of all
+// inputs takes more than 2^40 bytes. After an error the request is partly changed. REQUIRES:
+// Validate() accepted the request. Pure.
 absl::Status ApplyPadding(const ModelSpec& spec, Request* request);
 
 }  // namespace mpsd

@@ -198,10 +198,9 @@ TEST(ConfigFromModelFiles, OnlyKeepGoingServesWithoutAModel) {
 }
 
 TEST(ConfigFromModelFiles, AFolderOfAHubsCacheIsNamedForItsModel) {
-  const ConfigFiles files({});
-  const std::string snapshot = files.folder() + "/models--ORG--NAME/snapshots/12ab";
-  std::filesystem::create_directories(snapshot);
-  const Config config = ConfigFromModelFiles({snapshot}, {}).value();
+  const std::string snapshot = "models--ORG--NAME/snapshots/12ab";
+  const ConfigFiles files({snapshot + "/config.json", snapshot + "/model.safetensors"});
+  const Config config = ConfigFromModelFiles({files.folder() + "/" + snapshot}, {}).value();
   EXPECT_EQ(config.models[0].name, "NAME");
 }
 

@@ -8,15 +8,14 @@
 
 namespace mpsd {
 
-// Savers store weights as they are and compress only code, to about a tenth. So an archive unpacks
-// to little more than its own bytes, unless somebody has made it to use up memory or a disk.
+// Savers compress only code, to about a tenth. An archive that unpacks to far more was made to use
+// up memory or a disk.
 inline constexpr uint64_t kMostUnpackedFactor = 32;
 inline constexpr uint64_t kUncheckedBytes = uint64_t{64} << 20;
 
-// INVALID_ARGUMENT if the archive's records have more than kUncheckedBytes and
-// kMostUnpackedFactor times the archive's bytes together. Reads the archive's directory only;
-// libtorch allocates and unpacks each record by the size there. Throws libtorch's exceptions, for
-// example for a file that is no archive.
+// INVALID_ARGUMENT if the archive's records have more than kUncheckedBytes and kMostUnpackedFactor
+// times the archive's bytes together. Trusts the sizes by which libtorch allocates. Throws what
+// libtorch throws.
 absl::Status CheckArchiveSize(const std::string& path);
 
 }  // namespace mpsd

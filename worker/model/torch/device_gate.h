@@ -8,26 +8,18 @@
 
 namespace mpsd {
 
-// Step 9 of a request's path, around a run:
-//
-//   const DeviceGate::Permit permit(&gate);
-//   … the run, until the lane's stream is done …
-//
-// Owned by the model's TorchRuntime. Only the parameter `device_inflight` limits the gate, for a
-// device whose runtime cannot bear several lanes at once. Lanes then wait here, without a time
-// limit and in no particular order. The front end's watchdog counts the wait as the batch's own
-// time. A gate made with 0 permits never blocks, and takes no lock.
+// Lets only as many lanes run as the parameter `device_inflight` says; with 0 permits it never
+// blocks. Lanes wait without a time limit and in no particular order. The watchdog counts the wait
+// as the batch's time. Owned by the model's TorchRuntime. Thread-safe.
 //
 // Invariant: unless made with 0 permits, the gate never has more permits alive than it was made
 // with.
-//
-// Thread-safe.
 class DeviceGate {
  public:
   explicit DeviceGate(uint32_t permits) : limited_(permits > 0), free_(permits) {}
 
-  // The right to use the device, for as long as this object lives. The constructor blocks until a
-  // permit is free. Thread-compatible; made and destroyed by one lane's thread.
+  // The constructor blocks until a permit is free. Thread-compatible; made and destroyed by one
+  // lane's thread.
   class Permit {
    public:
     explicit Permit(DeviceGate* gate) : gate_(gate) { gate_->Enter(); }

@@ -1,6 +1,5 @@
-// libtorch_versions: the differences between libtorch 2.8 to 2.15, the versions that a worker is
-// built with. `./run package wheel` compiles with each. Any further
-// difference belongs here too.
+// libtorch_versions: the differences between libtorch 2.8 to 2.15, with which `./run package wheel`
+// compiles. Any further difference belongs here too.
 #pragma once
 
 #include "ATen/cpu/Utils.h"
@@ -10,8 +9,8 @@
 namespace mpsd {
 
 // Whether this cpu has units that multiply bf16, as far as libtorch tells. Before 2.11 libtorch
-// tells only of AVX512-BF16, which each cpu with AMX has too, and of none of arm64's units. May
-// throw what libtorch throws. Thread-safe.
+// tells only of AVX512-BF16, which each cpu with AMX has too. May throw what libtorch throws.
+// Thread-safe.
 inline bool CpuHasBf16Units() {
 #if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 11
   return at::cpu::is_avx512_bf16_supported();
@@ -27,9 +26,8 @@ inline bool CpuHasBf16Units() {
 #endif
 }
 
-// Gives the device's memory that libtorch keeps for later back to the driver. libtorch 2.8 has no
-// such call for any device, so the memory stays with its allocator. Not for mps. May throw what
-// libtorch throws. Thread-safe.
+// Gives memory that libtorch keeps for later back to the driver. Does nothing with libtorch 2.8,
+// which has no such call. Not for mps. May throw what libtorch throws. Thread-safe.
 inline void EmptyDeviceCache([[maybe_unused]] c10::DeviceType type) {
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
   c10::getDeviceAllocator(type)->emptyCache();

@@ -1,11 +1,9 @@
 // memory_probe: tests at the start whether a gpu reads shared memory as this process and the front
-// end see it. Needs no libtorch: a function does the computing.
+// end see it.
 //
-// Metal does not say whether it takes read-only pages, or whether it sees what another mapping of
-// the pages writes later. Nor is it known whether an operator of libtorch accepts a tensor over
-// such a buffer. So a worker does once what each batch will do: the front end's part writes through
-// its own mapping, the lane's part computes from a read-only one. Only one operator is tested, an
-// elementwise addition; others, such as a product, may read their inputs differently.
+// Metal does not say whether it takes read-only pages, or sees what another mapping of the pages
+// writes later. So a worker does once what each batch will do. Only an elementwise addition is
+// tested; other operators may read their inputs differently.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +19,14 @@
 
 namespace mpsd {
 
-// Makes the gpu double each of the numbers, and returns its results. `place` is where the gpu sees
-// the numbers; nullopt: copy them from `numbers`.
+// Makes the gpu double each number. `place` is where the gpu sees the numbers; nullopt: copy them
+// from `numbers`.
 using Double = absl::FunctionRef<absl::StatusOr<std::vector<int32_t>>(
     absl::Span<const int32_t> numbers, const std::optional<BufferPlace>& place)>;
 
-// Tests the gpu on two patterns, one after the other, in shared memory that is mapped once to write
-// and once to read. With a `maker` the gpu uses the numbers in place, without one they are copied.
-// OK: the gpu gave the right numbers. DATA_LOSS: the numbers are wrong, and such memory must not be
-// used so. Otherwise the error of what failed. Uses two pages briefly. Blocks as `doubled` does.
+// Tests memory that is mapped once to write, as by the front end, and once to read, as by a lane.
+// Without a `maker` the numbers are copied. DATA_LOSS: the gpu gave wrong numbers, and such memory
+// must not be used so. Otherwise the error of what failed.
 absl::Status ProbeMemory(BufferMaker* maker, Double doubled);
 
 }  // namespace mpsd

@@ -1,4 +1,4 @@
-// RecordedRuns: the recorded runs of one lane, found by the key and the size of a batch.
+// RecordedRuns: the recorded runs of one lane, with their prices.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace mpsd {
 
-// A recorded run with the tensors that it reads and writes, all on the device.
+// All tensors that the run reads and writes lie on the device.
 struct RecordedBatch {
   std::vector<at::Tensor> inputs;   // in the form that TorchModel::Compute() takes
   std::vector<at::Tensor> outputs;  // in the spec's order; if the model batches, with `rows` rows
@@ -22,39 +22,34 @@ struct RecordedBatch {
   std::unique_ptr<RecordedRun> run;
 };
 
-// Where the records for a batch are found. Records with one key differ only in their size, and a
-// larger one may answer the batch. By default the key is the inputs' shapes, and the size is their
-// rows.
+// Where a batch's records are found. Records with one key differ only in their size, and a larger
+// one may answer the batch. By default the key is the inputs' shapes, and the size is their rows.
 struct RecordPlace {
   std::vector<int64_t> key;
   uint32_t size = 0;  // 0: no record answers the batch
 };
 
-// The records of a lane, by key and size, with their prices. Filled while the lane warms up, and
-// constant while it serves. Lives on the lane's thread.
+// Filled while the lane warms up, then constant. Lives on the lane's thread. Owns the records and
+// their memory on the device.
 //
 //   input_ids [rows,16], mask [rows,16]  ─▶  records of 1, 2, 4, 8 rows, each with its price
 //   input_ids [rows,32], mask [rows,32]  ─▶  records of 1, 2, 4 rows
-//
-// A batch whose shape has no record runs without one. Owns the records and, through their tensors,
-// memory on the device.
 class RecordedRuns {
  public:
-  // The cheapest run for a batch of that place; null if the batch is better run without one.
+  // Null if the batch is better run without a record.
   const RecordedBatch* Find(const RecordPlace& place) const;
 
-  // Keeps a run for that place, and replaces an earlier one.
+  // Replaces an earlier run of that place.
   void Add(const RecordPlace& place, RecordedBatch batch);
 
-  // Sets the cost of the run of exactly this place; until then the run costs nothing. REQUIRES: the
-  // run is there.
+  // Until then the run of exactly this place costs nothing. REQUIRES: the run is there.
   void SetPrice(const RecordPlace& place, int64_t replayed_ns, int64_t plain_ns);
   void Remove(const RecordPlace& place);
 
   size_t size() const;
 
  private:
-  // The runs of one key, sorted by size; each has its price at the same index.
+  // Sorted by size; each run has its price at the same index.
   struct Sizes {
     std::vector<RunPrice> prices;
     std::vector<RecordedBatch> batches;
@@ -63,7 +58,7 @@ class RecordedRuns {
   std::map<std::vector<int64_t>, Sizes> sizes_;
 };
 
-// A place from the inputs' datatypes and dims. A first dim of `rows` is not part of the key.
+// A first dim of `rows` is not part of the key.
 RecordPlace PlaceByShapes(absl::Span<const InputTensor> inputs, uint32_t rows);
 
 }  // namespace mpsd

@@ -1,7 +1,5 @@
-// scalar_types: the protocol's datatypes as libtorch's scalar types, and back.
-//
-// Only here do the two lists meet. ToScalarType() makes tensors of inputs; FromScalarType() checks
-// outputs against the spec. Both are pure and thread-safe.
+// scalar_types: the protocol's datatypes as libtorch's scalar types, and back. Pure and
+// thread-safe.
 #pragma once
 
 #include <optional>
@@ -11,8 +9,7 @@
 
 namespace mpsd {
 
-// nullopt for kInvalid and for BYTES, for which libtorch has no tensors: a TorchScript model takes
-// and gives BYTES as lists of strings.
+// nullopt for kInvalid and for BYTES, which TorchScript models take and give as lists of strings.
 inline std::optional<c10::ScalarType> ToScalarType(DataType datatype) {
   switch (datatype) {
     case DataType::kBool:
@@ -48,8 +45,7 @@ inline std::optional<c10::ScalarType> ToScalarType(DataType datatype) {
   return std::nullopt;
 }
 
-// kInvalid for types that the protocol cannot carry: complex, quantized and 8-bit floating types.
-// An output of such a type is an error of the model.
+// kInvalid for types that the protocol cannot carry, such as complex, quantized and 8-bit floats.
 inline DataType FromScalarType(c10::ScalarType type) {
   for (uint32_t i = 1; i < kDataTypeCount; ++i) {
     const auto datatype = static_cast<DataType>(i);

@@ -20,7 +20,7 @@ uint64_t Room(const c10::Storage& storage) {
   return (storage.nbytes() + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// The bytes of a storage as a tensor, and the bytes at the storage's place in the memory.
+// As tensors: a storage's bytes, and the bytes at its place in the memory.
 at::Tensor BytesOf(const c10::Storage& storage) {
   at::Tensor bytes = at::empty({0}, at::TensorOptions(at::kByte).device(storage.device()));
   bytes.set_(storage);

@@ -1,14 +1,13 @@
 // shared_weights: a model's weights in memory that the model's other workers map as well.
 //
-// A storage holds the numbers of libtorch's tensors; several tensors may be views of one. Here a
-// storage is moved under all its tensors at once, whichever part of a model holds them. Its numbers
-// are copied to the new place and its address is changed.
+// A storage holds the numbers of one or several tensors of libtorch. Here it is moved under all its
+// tensors at once.
 //
 //   worker that shares:   Make ─▶ MoveWeights() ─▶ Protect, Export
 //   every other one:      Open ─▶ AdoptWeights()   first checks that the bytes equal its own
 //
-// The order of the storages decides where each one lies, so all workers must list them alike. They
-// do, because they load one file with one program. TorchWeights takes these steps.
+// The order of the storages decides where each one lies. Workers that load one file with one
+// program list them alike.
 #pragma once
 
 #include <cstdint>
@@ -23,27 +22,25 @@
 
 namespace mpsd {
 
-// Adds a storage to the list, unless it is already there, is empty, or lies on another device.
+// Adds a storage, unless it is already there, is empty, or lies on another device.
 void AddWeight(const c10::Storage& storage, c10::Device device, std::vector<c10::Storage>* weights);
 
-// The bytes that these storages take in one piece of memory. Pure.
 uint64_t WeightBytes(const std::vector<c10::Storage>& weights);
 
-// Copies the storages to `memory` and moves them there. They keep the memory alive. May throw what
-// libtorch throws; then only some storages have been moved, but all are whole. REQUIRES: no lane
-// runs, and the memory has WeightBytes().
+// Copies and moves the storages to `memory`, which they keep alive. May throw what libtorch throws;
+// then only some storages have been moved, but all are whole. REQUIRES: no lane runs, and the
+// memory has WeightBytes().
 void MoveWeights(const std::vector<c10::Storage>& weights, std::shared_ptr<DeviceMemory> memory);
 
-// Moves the storages to `memory`, which has their numbers already. FAILED_PRECONDITION if its
-// numbers differ: nothing was moved. May throw what libtorch throws while it compares. REQUIRES: as
-// for MoveWeights().
+// Moves the storages to `memory`. FAILED_PRECONDITION if its numbers differ: nothing was moved. May
+// throw while it compares. REQUIRES: as for MoveWeights().
 absl::Status AdoptWeights(const std::vector<c10::Storage>& weights,
                           std::shared_ptr<DeviceMemory> memory);
 
-// The weights of a model on libtorch. Owned by its TorchModel. Thread-compatible.
+// Owned by its TorchModel. Thread-compatible.
 class TorchWeights final : public ShareableWeights {
  public:
-  // The storages lie on `device`; each is listed once. `source` outlives this object.
+  // The storages lie on `device`, each listed once. `source` outlives this object.
   TorchWeights(std::vector<c10::Storage> storages, c10::Device device, DeviceMemorySource* source)
       : storages_(std::move(storages)), device_(device), source_(source) {}
 

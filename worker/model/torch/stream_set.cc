@@ -76,8 +76,8 @@ absl::StatusOr<StreamLease> StreamSet::Acquire() {
     return absl::FailedPreconditionError("a lane asks for a stream before the main thread did");
   }
   if (!WaitForRoom()) return Exhausted();
-  // The runtime's pool is a ring and knows nothing of leases. A runtime with fewer streams than it
-  // claims returns the same ones again.
+  // The ring knows nothing of leases. A runtime with fewer streams than it claims repeats the same
+  // ones.
   for (uint32_t i = 0; i <= stream_count_; ++i) {
     const int64_t stream = device_->NextStream();
     if (stream != main_stream_ && !IsLeased(stream)) return Take(stream);

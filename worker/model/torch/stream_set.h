@@ -1,12 +1,7 @@
 // StreamSet: the device streams of a worker, each leased to at most one lane at a time.
 //
-// Work on one stream of a device runs in order; work on two streams may run at the same time. A
-// lane that shares its stream with another lane waits for both batches. This set keeps the account
-// of streams, because libtorch hands them out in a ring and does not say whether one is in use:
-//
-//   InitializeMainThread()    Called once, on the main thread: the first to touch the device.
-//   Acquire(), AcquireMain()  A lane binds, on its own thread.
-//   ~StreamLease              A lane is released, on the same thread, after its work is done.
+// Lanes on one stream would wait for each other's batches. libtorch hands streams out in a ring and
+// does not say whether one is in use.
 #pragma once
 
 #include <cstdint>
@@ -20,31 +15,28 @@
 
 namespace mpsd {
 
-// A device's streams, as its runtime hands them out; tests use a fake. The numbers serve only to
-// tell streams apart. Thread-safe.
+// A device's streams; tests use a fake. The numbers only tell streams apart. Thread-safe.
 class StreamDevice {
  public:
   virtual ~StreamDevice() = default;
 
-  // The stream of the process's main thread.
   virtual int64_t MainStream() = 0;
 
-  // The next stream of the runtime's pool. The pool is a ring, so the stream may be in use. A
-  // runtime without further streams returns the main stream.
+  // The next stream of the runtime's ring, which may be in use. A runtime without further streams
+  // returns the main stream.
   virtual int64_t NextStream() = 0;
 
   virtual void MakeCurrent(int64_t stream) = 0;
 
-  // Blocks until the work that was queued on this stream is done; waits for no other stream.
-  // `stream` is the calling thread's current one.
+  // Blocks until the work queued on this stream, the calling thread's current one, is done.
   virtual absl::Status Synchronize(int64_t stream) = 0;
 };
 
 class StreamSet;
 
-// The right to one stream. Lives on the thread that acquired it; the lane of that thread owns it.
-// The lease waits for the stream's work before it gives the stream back. A stream whose wait fails
-// is never leased again.
+// The right to one stream. Owned by a lane, and lives on its thread. The lease waits for the
+// stream's work before it gives the stream back. If the wait fails, the stream is never leased
+// again.
 class StreamLease {
  public:
   StreamLease() = default;
@@ -55,8 +47,7 @@ class StreamLease {
   bool held() const { return set_ != nullptr; }
   int64_t stream() const { return stream_; }
 
-  // Blocks until the stream's work is done, then gives the stream back. Does nothing if none is
-  // held.
+  // Does nothing if no stream is held.
   void Release();
 
  private:
@@ -67,9 +58,8 @@ class StreamLease {
   int64_t stream_ = 0;
 };
 
-// Gives each lane its own stream, so that a lane waits only for its own work. Used when lanes bind
-// and release, never during a batch. Owned by the model's TorchRuntime; outlives its leases.
-// Thread-safe.
+// Owned by the model's TorchRuntime; outlives its leases. Lanes use the set only when they bind and
+// release. Thread-safe.
 //
 // Invariants:
 //   1. A stream is leased at most once at a time.
@@ -77,20 +67,17 @@ class StreamLease {
 //   3. Besides the main stream's, at most `stream_count` leases are held.
 class StreamSet {
  public:
-  // `device` outlives the set. `exhaustion` says what Acquire() does when all streams are leased.
+  // `device` outlives the set. `exhaustion`: what Acquire() does when all streams are leased.
   StreamSet(StreamDevice* device, uint32_t stream_count, StreamExhaustion exhaustion);
 
-  // Called once on the main thread, which thereby is the first thread to touch the device. Must
-  // precede every lease.
+  // Called once, before every lease, on the main thread, which must touch the device first.
   void InitializeMainThread();
 
-  // Leases a stream and makes it the calling thread's current one. If all are leased, the set fails
-  // at once, waits for a limited time, or waits without limit, as `exhaustion` says; the error is
-  // RESOURCE_EXHAUSTED. FAILED_PRECONDITION before InitializeMainThread().
+  // Makes a free stream the calling thread's current one. RESOURCE_EXHAUSTED if all are leased,
+  // after the wait that `exhaustion` allows. FAILED_PRECONDITION before InitializeMainThread().
   absl::StatusOr<StreamLease> Acquire();
 
-  // Leases the main stream, for the lane that runs on the main thread. RESOURCE_EXHAUSTED if it is
-  // leased already.
+  // For the lane on the main thread. RESOURCE_EXHAUSTED if the stream is leased already.
   absl::StatusOr<StreamLease> AcquireMain();
 
   uint32_t leased() const;

@@ -6,28 +6,24 @@
 
 namespace mpsd {
 
-// Step 9 of a request's path on a cpu, around a run:
+// A lane's share of the cores, while its run on a cpu lasts:
 //
 //   one lane runs      ████ ████   all cores
 //   a second begins    ████        the cores left when both share alike
 //                           ████
 //   the first ends          ████   the second keeps the threads with which it began
 //
-// A lone request uses its neighbours' cores too, which shortens its answer. Under load each lane
-// has only its own: lanes side by side do more work than threads that wait for each other at the
-// end of every product.
+// A lone request is answered sooner with its neighbours' cores. Under load, lanes side by side do
+// more work than threads that wait for each other after every product.
 //
-// Owned by the model's TorchRuntime. Thread-safe, without a lock: if two runs begin at the same
-// time, both may see the other, or only one may.
+// Owned by the model's TorchRuntime. Thread-safe, without a lock: of two runs that begin at the
+// same time, both or only one may see the other.
 class ThreadShare {
  public:
-  // `most`: threads of one inference. `cores`: threads of all the process's inferences together, at
-  // least `most`. If there are as many cores as all lanes have threads, an inference always gets
-  // `most`.
+  // `most`: threads of one inference. `cores`: threads of all inferences together, at least `most`.
   ThreadShare(int most, int cores) : most_(most), cores_(cores) {}
 
-  // A run's share of the cores, for as long as this object lives. Made and destroyed by one lane's
-  // thread.
+  // Made and destroyed by one lane's thread.
   class Part {
    public:
     explicit Part(ThreadShare* share) : share_(share), threads_(share->Begin()) {}

@@ -22,8 +22,8 @@
 namespace mpsd {
 namespace {
 
-// OK when libtorch has code for devices of this type. The code for cuda is a library of its own.
-// Once loaded, it stays, with all that it registers in libtorch, for the life of the process.
+// OK when libtorch has code for devices of this type. The code for cuda is a library of its own,
+// which stays loaded for the life of the process.
 absl::Status LoadRuntime(c10::DeviceType type) {
   if (c10::impl::hasDeviceGuardImpl(type)) return absl::OkStatus();
   if (type == c10::DeviceType::CUDA) {
@@ -64,8 +64,8 @@ absl::Status CheckThere(const std::string& name, c10::Device device) {
 // Looks among all symbols of the process, libtorch's included.
 bool HasSymbol(const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }
 
-// Uses c10's guard, which offers the streams of every device. Up to torch 2.14 the guard knows only
-// one mps stream, unless that torch is patched (worker/libtorch).
+// Up to torch 2.14 c10's guard knows only one mps stream, unless that torch is patched
+// (worker/libtorch).
 class GuardStreams final : public StreamDevice {
  public:
   explicit GuardStreams(c10::Device device) : device_(device), guard_(device.type()) {}
@@ -79,7 +79,7 @@ class GuardStreams final : public StreamDevice {
     guard_.setDevice(device_);
     guard_.exchangeStream(Stream(stream));
   }
-  // The guard of mps cannot wait for one stream. On mps the stream is the thread's own anyway.
+  // The guard of mps cannot wait for one stream. The stream is the thread's own anyway.
   absl::Status Synchronize(int64_t stream) override {
     if (device_.is_mps()) return WaitForMpsStream();
     return CatchForeign([&] {
@@ -97,9 +97,8 @@ class GuardStreams final : public StreamDevice {
   const c10::impl::VirtualGuardImpl guard_;
 };
 
-// Calls a function of CUDA's runtime that acts on the calling thread's device; returns whether it
-// succeeded. A thread that has chosen no device has number 0. There the call would answer for the
-// wrong device, or take half a GiB of memory for a context.
+// Calls CUDA's runtime for this device; returns whether the call succeeded. On a thread that has
+// chosen no device, the call would mean number 0, or take half a GiB there for a context.
 bool SucceedsOn(c10::Device device, absl::FunctionRef<bool()> call) {
   return CatchForeign([&] {
            const c10::DeviceGuard guard(device);
@@ -108,7 +107,7 @@ bool SucceedsOn(c10::Device device, absl::FunctionRef<bool()> call) {
       .ok();
 }
 
-// The version in the library's own description of its build: "…, TORCH_VERSION=2.11.0, …".
+// From "…, TORCH_VERSION=2.11.0, …".
 std::string LoadedVersion() {
   constexpr absl::string_view kKey = "TORCH_VERSION=";
   const std::string config = at::show_config();
@@ -127,8 +126,7 @@ absl::StatusOr<c10::Device> PickDevice(const std::string& name) {
         device = name.empty() || name == "auto" ? PickAutomatically() : c10::Device(name);
         if (!device->is_cpu() && !device->has_index()) device->set_index(0);
         absl::Status there = CheckThere(name, *device);
-        // Otherwise this thread has number 0, where libtorch's first call takes memory for a
-        // context.
+        // Else libtorch's first call takes memory for a context on number 0.
         if (there.ok()) c10::impl::VirtualGuardImpl(device->type()).setDevice(*device);
         return there;
       },
@@ -151,7 +149,6 @@ std::vector<std::string> DeviceNames() {
   return names;
 }
 
-// By a function of the CUDA runtime, as in RegisterHostMemory().
 std::vector<std::string> CudaAddresses() {
   std::vector<std::string> addresses;
   if (!HasCudaDriver()) return addresses;
@@ -187,7 +184,7 @@ void SynchronizeDevice(c10::Device device) {
 void ReleaseUnusedMemory(c10::Device device) {
   if (device.is_cpu()) return;
   CatchForeign([&] {
-    // The allocator of mps is not among those that c10 knows by their interface.
+    // c10 does not know the allocator of mps.
     if (device.is_mps()) {
       at::detail::getMPSHooks().emptyCache();
     } else {
@@ -237,8 +234,7 @@ void UnregisterHostMemory(const void* data) {
 
 bool RegisterHostMemory(c10::Device device, const void* data, uint64_t bytes, HostMemoryUse use) {
   if (!device.is_cuda()) return false;
-  // A function of the CUDA runtime that comes with libtorch_cuda. It is declared here so that
-  // CUDA's headers are not needed.
+  // Declared here so that CUDA's headers are not needed.
   using Register = int (*)(void*, size_t, unsigned int);
   constexpr unsigned int kPortable = 0x01;
   constexpr unsigned int kReadOnly = 0x08;

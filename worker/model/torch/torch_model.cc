@@ -19,10 +19,9 @@
 namespace mpsd {
 namespace {
 
-// Records leave at least this share of the device's memory free, for the largest runs.
+// Share of the device's memory that records leave free, for the largest runs.
 constexpr double kFreeShareForRuns = 0.1;
 
-// Whether a run gives one answer and all its inputs and outputs are tensors.
 bool IsOfTensors(const ModelSpec& spec) {
   const auto is_string = [](const TensorSpec& tensor) {
     return tensor.datatype == DataType::kBytes;
@@ -62,9 +61,8 @@ ModelTraits TraitsOf(const TorchRuntime& runtime, const ModelSpec& spec, const C
   traits.needs_self_check = NeedsCheck(traits.device, runtime.kind());
   traits.wants_row_buckets =
       Wanted(runtime.options().row_buckets, device.is_mps()) && spec.batches() && IsOfTensors(spec);
-  // Only on mps, whose memory is the host's. A cuda device has memory of its own. The host's
-  // pressure says nothing about it, recorded runs hold parts of it, and giving it back waits for
-  // all lanes.
+  // On mps device memory is the host's. On cuda the host's pressure says nothing about it, and
+  // giving it back waits for all lanes.
   traits.gives_memory_back = device.is_mps();
   return traits;
 }
@@ -91,7 +89,7 @@ absl::Status TorchModel::OnLane(uint32_t lane, absl::FunctionRef<absl::Status()>
     const c10::InferenceMode inference_mode;
     return forward();
   });
-  // Waits after a failure too: copies that have begun still access the slabs and the lease.
+  // After a failure too: copies that have begun still access the slabs and the lease.
   const absl::Status finished = runtime_->Finish(lane);
   return ModelFailure(finished.ok() ? status : finished);
 }
@@ -106,8 +104,8 @@ absl::Status TorchModel::Run(uint32_t lane, absl::Span<const InputTensor> inputs
   });
 }
 
-// Rows of the record that the batch does not fill keep the numbers of an earlier batch; nobody
-// looks at their outputs. False: no record answers the batch.
+// Rows that the batch does not fill keep old numbers; nobody looks at their outputs. False: no
+// record answers the batch.
 absl::StatusOr<bool> TorchModel::Replay(uint32_t lane, absl::Span<const InputTensor> inputs,
                                         uint32_t row_count, OutputSink* sink) const {
   const RecordedRuns& runs = records_[lane].runs;
@@ -161,7 +159,7 @@ absl::Status TorchModel::Record(uint32_t lane, absl::Span<const InputTensor> inp
   }
   const TorchRuntime::Turn turn(runtime_.get());
   const absl::Status status = CatchForeign([&] { return RecordInside(lane, inputs, row_count); });
-  // An action that is forbidden during recording looks like a lost device. This wait tells the two
+  // An action that is forbidden during recording looks like a lost device. This wait tells them
   // apart.
   const absl::Status finished = runtime_->Finish(lane);
   if (!finished.ok() || status.ok()) return finished;

@@ -46,7 +46,7 @@ void SetGraphPath(Switch wanted) {
   if (wanted == Switch::kOff) unsetenv("MPS_FORCE_GRAPH_PATH");
 }
 
-// libtorch reads the variables when it first allocates. A value that the operator has set stays.
+// Read when libtorch first allocates.
 void SetWatermarks(uint32_t share_percent) {
   if (share_percent == 0) return;
   const MpsWatermarks watermarks = DivideWatermarks(share_percent);
@@ -54,7 +54,6 @@ void SetWatermarks(uint32_t share_percent) {
   setenv("PYTORCH_MPS_HIGH_WATERMARK_RATIO", watermarks.high.c_str(), 0);
 }
 
-// The input as a tensor in place.
 absl::StatusOr<at::Tensor> OnHost(const InputTensor& input) {
   const std::optional<c10::ScalarType> type = ToScalarType(input.datatype);
   if (!type.has_value()) return absl::InternalError("an input is of a type without tensors");
@@ -62,7 +61,7 @@ absl::StatusOr<at::Tensor> OnHost(const InputTensor& input) {
   return at::from_blob(const_cast<void*>(input.data), sizes, at::TensorOptions(*type));
 }
 
-// Whether lanes record runs. FAILED_PRECONDITION if the switch is on and recording is impossible.
+// FAILED_PRECONDITION if the switch is on and recording is impossible.
 absl::StatusOr<bool> DecideRecords(Switch wanted, c10::Device device) {
   if (!Wanted(wanted, device.is_cuda())) return false;
   const absl::Status library = device.is_cuda()
@@ -97,7 +96,7 @@ absl::StatusOr<std::unique_ptr<TorchRuntime>> TorchRuntime::Create(const LoadOrd
   absl::StatusOr<TorchOptions> options = TorchOptions::Parse(order.parameters);
   if (!options.ok()) return InModel(order, options.status());
   if (absl::Status status = SetEnvironment(order); !status.ok()) return status;
-  // Comes first: libtorch keeps what it finds of CUDA when it is first asked about itself.
+  // First, because libtorch keeps what it then finds of CUDA.
   const absl::StatusOr<c10::Device> device = PickDevice(order.device);
   if (!device.ok()) return device.status();
   if (absl::Status status = CheckRuntime(LoadedRuntime(), *options); !status.ok()) {
@@ -170,7 +169,7 @@ bool TorchRuntime::uses_float_panels() const {
 
 absl::Status TorchRuntime::BindLane(uint32_t lane) {
   MPSD_CHECK(lane < kMaxLanes);
-  // OpenMP keeps a thread count for each thread. libtorch sets it when a thread first asks for it.
+  // OpenMP counts threads per thread; libtorch sets the count when a thread first asks for it.
   at::set_num_threads(threads_);
   at::get_num_threads();
   if (streams_ == nullptr) return absl::OkStatus();
@@ -222,9 +221,8 @@ bool TorchRuntime::IsRegistered(const void* data, uint64_t bytes) const {
   });
 }
 
-// A copy need not wait if its memory is registered, or if the batch waits once at its end. The
-// slabs, and the rows gathered from them, stay until the batch ends, and the batch's end waits for
-// the stream.
+// A copy need not wait if its memory is registered, or if the batch waits once at its end: slabs
+// and gathered rows stay until then.
 absl::StatusOr<at::Tensor> TorchRuntime::Borrow(const InputTensor& input,
                                                 bool may_be_written) const {
   const absl::StatusOr<at::Tensor> tensor = OnHost(input);

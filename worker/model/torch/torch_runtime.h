@@ -29,20 +29,17 @@
 namespace mpsd {
 
 // Hides the differences between devices from the models. On the cpu inputs are borrowed and nothing
-// is waited for. Elsewhere inputs and outputs are copied, and a lane waits for its own stream. Made
-// on the main thread, which is the first to touch the device. Owned by the model.
-//
-// Thread-safe. The functions that take a lane are called on that lane's thread.
+// is waited for. Elsewhere inputs and outputs are copied, and a lane waits for its own stream.
+// Owned by the model. Thread-safe, but functions that take a lane are called on that lane's thread.
 class TorchRuntime final : public ModelMemory {
  public:
-  // Reads the order's switches, checks the loaded libtorch (preflight), opens the device, and sets
-  // how the device rounds products (torch_precision.h). Also sizes the process's thread pools,
-  // which can be done only once. An error tells the operator what to do.
+  // Checks the loaded libtorch (preflight), opens the device and sizes the process's thread pools,
+  // which can be done only once. Called on the main thread, the first to touch the device. An error
+  // tells the operator what to do.
   static absl::StatusOr<std::unique_ptr<TorchRuntime>> Create(const LoadOrder& order);
 
-  // Sets the environment variables that libtorch reads when it first touches the device, by the
-  // order's switches and its share of the memory. A value that the operator has set stays.
-  // INVALID_ARGUMENT names a wrong switch. Called on the main thread before Create().
+  // Sets the environment variables that libtorch reads when it first touches the device, unless the
+  // operator has. INVALID_ARGUMENT names a wrong switch. Called on the main thread before Create().
   static absl::Status SetEnvironment(const LoadOrder& order);
 
   c10::Device device() const { return device_; }
@@ -50,13 +47,13 @@ class TorchRuntime final : public ModelMemory {
   Precision precision() const { return precision_; }  // the order's precision
   RuntimeKind kind() const { return kind_; }
 
-  // Sets the calling thread's thread count and gives it a stream of its own. On mps the main
-  // thread, if it calls, gets the main stream. The lane keeps the stream until ReleaseLane() on the
-  // same thread. RESOURCE_EXHAUSTED when there is no stream left.
+  // Gives the calling thread its thread count and a stream of its own, until ReleaseLane() on the
+  // same thread. On mps the main thread gets the main stream. RESOURCE_EXHAUSTED when no stream is
+  // left.
   absl::Status BindLane(uint32_t lane);
   void ReleaseLane(uint32_t lane);
 
-  // If the device cannot read or write the memory directly, tensors in it are staged.
+  // If the device cannot access the memory directly, tensors in it are staged.
   void RegisterMemory(const void* data, uint64_t bytes) override;
   void UnregisterMemory(const void* data) override;
   void RegisterOutputMemory(void* data, uint64_t bytes) override;
@@ -65,46 +62,41 @@ class TorchRuntime final : public ModelMemory {
   }
   void ReleaseUnusedMemory() override { mpsd::ReleaseUnusedMemory(device_); }
 
-  // Where the device finds inputs: kNone on the cpu and on cuda. Constant.
+  // kNone on the cpu and on cuda. Constant.
   InputMemory input_memory() const {
     return unified_ == nullptr ? InputMemory::kNone : unified_->input_memory();
   }
 
-  // Whether lanes record runs here: on cuda, unless the order's switch is off. If the switch is
-  // kAuto, a worker without the recorder's library does not record. Constant.
+  // On cuda, unless the order's switch is off or, with kAuto, the recorder's library is missing.
+  // Constant.
   bool records_runs() const { return records_runs_; }
 
-  // Whether FloatPanels multiply float weights: on a cpu where they are faster, unless the order's
-  // switch says otherwise. Constant.
+  // On a cpu where they are faster, unless the order's switch says otherwise. Constant.
   bool uses_float_panels() const;
 
-  // The input as a tensor on the device. On the cpu, and on mps if the device reads slabs, this is
-  // the slab's own memory, or a copy if it `may_be_written`. Elsewhere it is a copy, which may
-  // still be running on the lane's stream. INTERNAL for a datatype that libtorch has no tensors of.
+  // The input on the device. On the cpu, and on mps if the device reads slabs, this is the slab's
+  // own memory, or a copy if it `may_be_written`. Elsewhere a copy may still be running on the
+  // lane's stream. INTERNAL for a datatype that libtorch lacks.
   absl::StatusOr<at::Tensor> Borrow(const InputTensor& input, bool may_be_written) const;
 
-  // Copies the input's rows over the first rows of `target`, a tensor on the device with at least
-  // as many rows and otherwise the same shape. The copy may still be running on the lane's stream.
+  // Copies the input over the first rows of `target`, a tensor on the device. The copy may still be
+  // running on the lane's stream.
   absl::Status CopyIn(const InputTensor& input, const at::Tensor& target) const;
 
-  // Copies the tensor to `target`, contiguous, whatever its device and strides are. The bytes are
-  // complete after Finish().
+  // As CopyOutput(). The bytes are complete after Finish().
   void CopyOut(const at::Tensor& tensor, void* target) const;
 
-  // Where weights that other workers use too are moved; null if none are shared. Used on the main
-  // thread.
+  // Null if no weights are shared. Used on the main thread.
   DeviceMemorySource* memory_source() const { return memory_source_.get(); }
 
-  // Blocks until the calling lane's stream is done; waits for no other lane.
+  // Waits for the calling lane's stream alone.
   absl::Status Finish(uint32_t lane) const;
 
-  // Gives its model's memory back to the device, for the next model that "auto" tries.
   ~TorchRuntime() override;
 
-  // A lane's right to run, for as long as this object lives: on the device, and on its share of the
-  // cores. The constructor waits if the order's parameters let only few lanes run at once. On mps
-  // libtorch keeps buffers in pools of its own, which an exception leaves open. The destructor ends
-  // them. Made and destroyed on the lane's thread.
+  // A lane's right to run, on the device and on its share of the cores. The constructor may wait
+  // for other lanes. The destructor ends libtorch's pools of buffers that an exception leaves open
+  // on mps. Made and destroyed on the lane's thread.
   class Turn {
    public:
     explicit Turn(TorchRuntime* runtime);
@@ -139,12 +131,11 @@ class TorchRuntime final : public ModelMemory {
   std::vector<std::pair<const char*, uint64_t>> registered_ ABSL_GUARDED_BY(mu_);
 };
 
-// The status, with the model's name before its text.
+// With the model's name before its text.
 absl::Status InModel(const LoadOrder& order, const absl::Status& status);
 
-// The status as a client may see it. A status that does not begin with "PyTorch execute failure"
-// says how an answer contradicts its spec: it becomes FAILED_PRECONDITION, with these words in
-// front.
+// The status as a client may see it. Unless its text begins with "PyTorch execute failure", an
+// answer contradicts its spec: FAILED_PRECONDITION, with these words in front.
 absl::Status ModelFailure(const absl::Status& status);
 
 }  // namespace mpsd

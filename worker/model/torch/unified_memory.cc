@@ -49,7 +49,6 @@ UnifiedMemory::UnifiedMemory(c10::Device device, absl::StatusOr<std::unique_ptr<
   buffers_ = std::make_unique<HostBuffers>(maker_.get(), platform::PageBytes());
 }
 
-// Does with the numbers what a batch does with its inputs and outputs.
 absl::Status UnifiedMemory::Probe(BufferMaker* maker) const {
   return ProbeMemory(
       maker,
@@ -66,7 +65,7 @@ absl::Status UnifiedMemory::Probe(BufferMaker* maker) const {
           CopyOut(input.add(input), doubled.data());
           return absl::OkStatus();
         });
-        // Waits after a failure too: copies that have begun still use this memory.
+        // After a failure too: copies that have begun still use this memory.
         const absl::Status finished = wait_();
         if (!queued.ok()) return queued;
         if (!finished.ok()) return finished;
@@ -103,9 +102,8 @@ bool GpuWritesTo(const void* target, uint64_t bytes) {
   return reinterpret_cast<uintptr_t>(target) % kStep == 0 && bytes % kStep == 0;
 }
 
-// If a tensor's layout differs from its target's, libtorch copies through temporary memory, and
-// reads that memory before such a copy has ended. So both get the same layout: one dim, without a
-// gap.
+// If the layouts differ, libtorch copies through temporary memory, and reads that memory before the
+// copy has ended. So both get one dim without a gap.
 void UnifiedMemory::CopyOut(const at::Tensor& tensor, void* target) const {
   const at::Tensor dense = tensor.contiguous().resolve_neg();
   const at::Tensor flat = dense.as_strided({dense.numel()}, {1});

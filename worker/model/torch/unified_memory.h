@@ -7,11 +7,12 @@
 //   outputs        ── made dense on the gpu ────▶ copies on the stream, without a wait
 //   WaitForMpsStream()                            once, when all of these are queued
 //
-// Nobody here has seen what a gpu really does, so a worker tests it at its start (memory_probe.h).
-// If a copy without a wait goes wrong, each copy waits, as libtorch's own do. If only a tensor
-// without a copy goes wrong, inputs are copied. libtorch's copies also make a buffer of the host's
-// pages, and end the process if they cannot. So if Metal refuses read-only pages, inputs are copied
-// from the worker's own memory.
+// A worker tests at its start what the gpu really does (memory_probe.h):
+//
+//   a copy without a wait goes wrong      each copy waits
+//   a tensor without a copy goes wrong    inputs are copied
+//   Metal refuses read-only pages         inputs are copied from the worker's own memory, because
+//                                         libtorch's copies of slabs would end the process
 #pragma once
 
 #include <functional>
@@ -27,14 +28,13 @@
 
 namespace mpsd {
 
-// A tensor over a part of a buffer; it keeps `place` alive. REQUIRES: the offset is a multiple of
-// the type's size, and the tensor lies inside the buffer. May throw what libtorch throws.
+// A tensor in a buffer; it keeps `place` alive. REQUIRES: the offset is a multiple of the type's
+// size, and the tensor lies inside the buffer. May throw what libtorch throws.
 at::Tensor TensorIn(const BufferPlace& place, c10::ScalarType type, c10::IntArrayRef sizes,
                     c10::Device device);
 
-// Whether a copy on the gpu may have that target. Metal copies only to offsets and byte counts that
-// are multiples of 4. The rows of a part of a batch (part_sink.h), and flags, may begin and end
-// elsewhere. Pure.
+// Whether the gpu can copy to that target. Metal copies only to offsets and byte counts that are
+// multiples of 4, which a part of a batch (part_sink.h) and flags may miss. Pure.
 bool GpuWritesTo(const void* target, uint64_t bytes);
 
 // Owned by the model's TorchRuntime. Thread-safe after construction; a lane's copies and its wait
@@ -43,39 +43,35 @@ class UnifiedMemory {
  public:
   using Wait = std::function<absl::Status()>;
 
-  // Tests what the device bears, and reports failures on stderr. If there is no maker, `maker` is
-  // the error that says why. The function `wait` blocks until the calling thread's stream is done.
-  // Called on the main thread, before lanes bind.
+  // Tests the device, and reports failures on stderr. `maker` may be the error that says why there
+  // is none. `wait` blocks until the calling thread's stream is done. Called on the main thread,
+  // before lanes bind.
   UnifiedMemory(c10::Device device, absl::StatusOr<std::unique_ptr<BufferMaker>> maker, Wait wait);
 
-  // Whether a batch waits once, in Finish(), instead of in each copy.
+  // False: each copy waits.
   bool waits_once() const { return waits_once_; }
 
   InputMemory input_memory() const {
     return buffers_ == nullptr ? InputMemory::kCopied : InputMemory::kInPlace;
   }
 
-  // The bytes of memory that was added and not removed, as far as the device has buffers for it.
   uint64_t HeldBytes() const { return buffers_ == nullptr ? 0 : buffers_->HeldBytes(); }
 
-  // As RegisterMemory() and UnregisterMemory() of ModelMemory. Inputs are copied if the device has
-  // no buffer for their memory.
+  // As ModelMemory's. Inputs are copied if the device has no buffer for their memory.
   void Add(const void* data, uint64_t bytes);
   void Remove(const void* data);
 
-  // The input in place; nullopt: it must be copied. The device only reads it. May throw.
+  // nullopt: the input must be copied. The device only reads it. May throw.
   std::optional<at::Tensor> InPlace(const void* data, uint64_t bytes, c10::ScalarType type,
                                     c10::IntArrayRef sizes) const;
 
-  // A copy on the device of an input in host memory. The copy may still be running on the stream.
-  // May throw.
+  // A copy of an input in host memory, which may still be running on the stream. May throw.
   at::Tensor Copied(const at::Tensor& host) const;
 
-  // Copies the tensor to `target`, contiguous. If the gpu cannot write to `target`, the copy goes
-  // through libtorch's own memory, with a wait. The bytes are complete after Finish(). May throw.
+  // Bytes are complete after Finish(). If the gpu cannot write to `target`, the copy goes through
+  // libtorch's own memory, with a wait. May throw.
   void CopyOut(const at::Tensor& tensor, void* target) const;
 
-  // Blocks until the calling lane's stream is done.
   absl::Status Finish() const { return waits_once_ ? wait_() : absl::OkStatus(); }
 
  private:

@@ -11,16 +11,14 @@ namespace mpsd {
 class OutputSink;
 struct InputTensor;
 
-// Part of a model whose spec is decoupled. Called by lanes as Model::Run() is, and in its place.
-// Thread-safe.
+// Part of a decoupled model. Called by lanes in place of Model::Run(). Thread-safe.
 class DecoupledAnswers {
  public:
   virtual ~DecoupledAnswers() = default;
 
-  // Gives answer `index`, from 0, to one request. Returns false, with nothing in the sink, when the
-  // request has no answer of that index; later indexes then have none either, and are not asked
-  // for. The answer depends only on the inputs and the index, because lanes of different processes
-  // may be asked in turn. Fails as Run() does.
+  // Gives answer `index`, from 0, to one request. False, with an empty sink: there is none, nor are
+  // there later ones. The answer depends only on inputs and index, because lanes of different
+  // processes may be asked in turn. Fails as Run() does.
   virtual absl::StatusOr<bool> Answer(uint32_t lane, absl::Span<const InputTensor> inputs,
                                       uint32_t index, OutputSink* sink) = 0;
 };

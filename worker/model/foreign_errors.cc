@@ -34,12 +34,10 @@ absl::string_view FirstLineAtMargin(absl::string_view text) {
   return "";
 }
 
-// The driver puts the name of a Metal command buffer's error at the end of the text. Each name
-// begins so.
+// At the end of a text stands the name of a Metal command buffer's error.
 constexpr absl::string_view kMetalError = "kIOGPUCommandBufferCallbackError";
 
-// For example "[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate
-// memory …". "Invalid buffer size: 72.00 GB" means more than Metal allocates in one piece.
+// "Invalid buffer size" means more than Metal allocates in one piece.
 bool IsOutOfMemory(absl::string_view line) {
   constexpr absl::string_view kTexts[] = {
       "can't allocate memory", "out of memory", "std::bad_alloc",
@@ -48,9 +46,8 @@ bool IsOutOfMemory(absl::string_view line) {
                      [line](absl::string_view text) { return absl::StrContains(line, text); });
 }
 
-// After one of these errors every further call of the process fails. A CUDA error stays in its
-// context. Metal's driver ignores a process that it found at fault, and work encoded behind a
-// failed buffer may or may not have run.
+// After one of these errors every further call of the process fails: a CUDA error stays in its
+// context, and Metal's driver ignores a process at fault.
 bool IsDeviceLost(absl::string_view what) {
   if (absl::StrContains(what, kMetalError)) return true;
   constexpr absl::string_view kTexts[] = {
@@ -74,8 +71,7 @@ bool EndsWord(char c) {
   return absl::ascii_isspace(c) || c == '\'' || c == '"' || c == ')' || c == ',' || c == '(';
 }
 
-// Replaces each word that begins with a slash and holds another one: it looks like an absolute
-// path.
+// A word that begins with a slash and holds another one looks like an absolute path.
 std::string WithoutPaths(absl::string_view line) {
   std::string out;
   size_t at = 0;

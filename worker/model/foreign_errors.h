@@ -1,10 +1,9 @@
 // foreign_errors: the only place where exceptions of libtorch and of the standard library become a
 // Status.
 //
-// Code of this repository throws nothing. libtorch throws whatever a model's author makes it throw,
-// and its texts hold tracebacks, paths and addresses. The operator wants the line that says why, a
-// client that line without anything about this host. The code of the Status decides what happens to
-// the batch (worker/execute/split_policy.h):
+// Their texts hold tracebacks, paths and addresses. The operator wants the line that says why; a
+// client, that line without anything about this host. The code decides what happens to the batch
+// (worker/execute/split_policy.h):
 //
 //   INTERNAL             The model threw: halves run again, to find the row at fault.
 //   RESOURCE_EXHAUSTED   Memory did not suffice: halves run again; later batches may be smaller.
@@ -19,20 +18,17 @@
 
 namespace mpsd {
 
-// The part of a foreign exception's text that says why: one line, at most 400 bytes, without the
-// tracebacks of C++ and TorchScript. Never empty: "no reason was given" stands in. It may hold
-// paths, so it is for the operator. Thread-safe.
+// The line of the text that says why: at most 400 bytes, without tracebacks of C++ and TorchScript.
+// Never empty. It may hold paths, so it is for the operator. Thread-safe.
 std::string MeaningfulLine(absl::string_view what);
 
-// "PyTorch execute failure: …" with the same line, fit for a client: words that look like absolute
-// paths become "(path)". RESOURCE_EXHAUSTED when the line says that memory did not suffice; the
-// text is then only "out of memory". DATA_LOSS when the text is one that CUDA or Metal gives when
-// the process can no longer use the device. INTERNAL otherwise. Thread-safe.
+// "PyTorch execute failure: …" with the same line, fit for a client: absolute paths become
+// "(path)". RESOURCE_EXHAUSTED says only "out of memory". DATA_LOSS for texts of CUDA or Metal
+// after which the process can no longer use the device. Thread-safe.
 absl::Status ExecuteFailure(absl::string_view what);
 
-// Calls `function`, which returns a Status. If it throws, returns failure(text of the exception)
-// instead; `failure` must not throw. Every call into libtorch goes through here, so no exception
-// leaves a Model. `function` may call CatchForeign() itself. Objects that `function` made are
+// Calls `function`; if it throws, returns failure(text of the exception), which must not throw.
+// Every call into libtorch goes through here; calls may nest. Objects that `function` made are
 // destroyed before `failure` is called. Thread-safe.
 //
 //   return CatchForeign([&] {
@@ -50,7 +46,7 @@ absl::Status CatchForeign(const Function& function, const Failure& failure) {
   }
 }
 
-// The same, with ExecuteFailure() for the exception's text.
+// With ExecuteFailure().
 template <typename Function>
 absl::Status CatchForeign(const Function& function) {
   return CatchForeign(function, [](absl::string_view what) { return ExecuteFailure(what); });

@@ -14,60 +14,54 @@
 
 namespace mpsd {
 
-// One fact from a model's files, for `mpsd inspect` to show. Plain data.
+// For `mpsd inspect` to show. Plain data.
 struct ModelFact {
   std::string name;
   std::string text;
 };
 
-// Filled while the model is made, and constant while it serves. Plain data.
+// Filled while the model is made, then constant. Plain data.
 struct ModelTraits {
   std::string device = "cpu";  // the device that the model runs on: "cpu", "cuda:0"
   Census census{};             // operators, counted by kind, and size
 
-  // Facts from the model's files beyond its spec, for people: "family", "bert"; and the operators
-  // that the device lacks.
+  // Facts beyond the spec, for people: "family", "bert"; and the operators that the device lacks.
   std::vector<ModelFact> facts{};
 
-  // The names of a row's classes, by number, from the model's files; empty if they name none. At
-  // most kMaxLabels names, of kMaxLabelsBytes together.
+  // The names of a row's classes, by number; empty if the files name none. At most kMaxLabels
+  // names, of kMaxLabelsBytes together.
   std::vector<std::string> labels{};
 
-  // The precision that the model computes in, never kAuto. The note says how "auto" came to it, for
-  // operators; it is empty if the precision was prescribed.
+  // Never kAuto. The note tells operators how "auto" came to this precision; it is empty if the
+  // precision was prescribed.
   Precision precision = Precision::kAsSaved;
   std::string precision_note{};
 
-  // For each input, the smallest and the largest whole number that all its elements accept. Trial
-  // runs stay between the two. Inputs beyond the end accept 0 and 1.
+  // For each input, the smallest and the largest whole number that a trial run may use. Inputs
+  // beyond the end accept 0 and 1.
   std::vector<std::pair<int64_t, int64_t>> trial_ranges{};
 
-  // How many lanes the model bears on this device, at least 1, and why not kMaxLanes. The guard of
-  // the gpu's driver may allow fewer (BearableLanes() of worker/load).
+  // How many lanes the model bears on this device, at least 1, and why not kMaxLanes. The gpu
+  // driver's guard may allow fewer.
   uint32_t lanes_max = kMaxLanes;
   std::string lanes_reason{};
 
-  // Whether the device uses the rows of a batch in place.
   InputMemory input_memory = InputMemory::kNone;
 
   // Whether the worker compares the lanes' outputs before they serve.
   bool wants_self_check = false;
 
-  // Whether several lanes may run only after that comparison has shown that they agree. If the
-  // comparison was not made or could not tell, one lane runs.
+  // Whether one lane runs until that comparison has shown that lanes agree.
   bool needs_self_check = false;
 
   // Whether batches should have only a few row counts, filled up with copies of a row, because each
-  // new count costs the device a compilation. Only if the model batches and has no string inputs or
-  // outputs.
+  // new count costs a compilation. Only if the model batches and has no strings.
   bool wants_row_buckets = false;
 
-  // Whether tokens that "attention_mask" leaves out cost nothing, because the model computes only
-  // the others. Only if the model has that input.
+  // Whether tokens that "attention_mask" leaves out cost nothing. Only if the model has that input.
   bool leaves_padding_out = false;
 
-  // Whether the model's library keeps host memory for later runs and can give it back. Only if the
-  // model has a ModelMemory.
+  // Whether the library keeps host memory for later and can give it back. Only with a ModelMemory.
   bool gives_memory_back = false;
 
   std::pair<int64_t, int64_t> trial_range(size_t input) const {

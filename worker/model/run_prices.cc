@@ -5,11 +5,12 @@
 namespace mpsd {
 namespace {
 
-// A recorded run may cost this many times an unrecorded run, because a new row count is slow at
-// first.
+// A recorded run may cost this many times an unrecorded one, because libraries choose and load
+// kernels at a new row count's first run. For attention in half precision this takes tenths of a
+// second.
 constexpr double kNewSizeFactor = 2;
 
-// The cost of `rows` rows, between those of `below` and `above`: on the line between the two costs.
+// Interpolates between the costs of `below` and `above`.
 double PlainNs(const RunPrice& below, const RunPrice& above, uint32_t rows) {
   const double part = static_cast<double>(rows - below.rows) / (above.rows - below.rows);
   const auto from = static_cast<double>(below.plain_ns);

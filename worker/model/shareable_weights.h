@@ -10,20 +10,20 @@
 namespace mpsd {
 
 // Part of a model. Thread-compatible: called on the main thread, before any lane is bound. After an
-// error the model has its own weights, as before. RESOURCE_EXHAUSTED: there is no room for a
-// temporary second copy. DATA_LOSS: the device is lost.
+// error the model keeps its own weights. RESOURCE_EXHAUSTED: no room for a second copy. DATA_LOSS:
+// the device is lost.
 class ShareableWeights {
  public:
   virtual ~ShareableWeights() = default;
 
-  // How many bytes of weights in the device's memory can be shared, at least 1. Constant.
+  // Shareable bytes in the device's memory, at least 1. Constant.
   virtual uint64_t bytes() const = 0;
 
-  // Moves the weights to memory that other processes can map, and returns its descriptor.
+  // Moves the weights to memory that other processes can map.
   virtual absl::StatusOr<UniqueFd> Share() = 0;
 
-  // Maps another worker's memory in place of the model's own weights. FAILED_PRECONDITION: the
-  // other worker's weights differ, or cannot be mapped here.
+  // Maps another worker's memory in place of the own weights. FAILED_PRECONDITION: the weights
+  // differ, or cannot be mapped here.
   virtual absl::Status Use(UniqueFd memory) = 0;
 };
 

@@ -1,8 +1,5 @@
-// TrialDims: the shape of an input that no client sent.
-//
-// A worker runs its model before the first request, to learn outputs that no file names, to compare
-// the lanes, and to warm them up. A model's spec leaves dims open, so these runs choose lengths.
-// All of them follow one rule:
+// TrialDims: the shape of an input that no client sent, for a worker's runs before the first
+// request.
 //
 //   run                                 step                   open_length
 //   trial runs that learn the outputs   0, then 1              1 + step: a dim that differs is open
@@ -19,7 +16,7 @@
 
 namespace mpsd {
 
-// The row count of such a run, and the step of its padded dims. A value.
+// A value.
 struct TrialShape {
   uint32_t rows = 1;
   size_t step = 0;
@@ -27,18 +24,16 @@ struct TrialShape {
   bool operator==(const TrialShape&) const = default;
 };
 
-// The dims of `input`, one of the inputs of `spec`: first `rows`, if the model batches, then the
-// spec's own. An open dim (-1) that a padding rule pads gets the rule's bucket number `step`, or
-// its last bucket if there are fewer: the model never sees another length. Any other open dim gets
+// First `rows`, if the model batches, then the input's own dims. An open dim (-1) that a padding
+// rule pads gets the rule's bucket number `step`, or its last one. Any other open dim gets
 // `open_length`. Pure.
 Dims TrialDims(const ModelSpec& spec, const TensorSpec& input, uint32_t rows, size_t step,
                int64_t open_length);
 
-// Whether a padding rule pads dim `dim` of this input of `spec`, counted without the batch dim.
-// Pure.
+// Whether a rule pads dim `dim`, counted without the batch dim. Pure.
 bool IsPadded(const ModelSpec& spec, const TensorSpec& input, size_t dim);
 
-// The number of steps: the buckets of the longest padding rule, at least 1. Pure.
+// The buckets of the longest padding rule, at least 1. Pure.
 size_t BucketSteps(const ModelSpec& spec);
 
 }  // namespace mpsd

@@ -92,6 +92,7 @@ class TorchRuntime final : public ModelMemory {
   // Waits for the calling lane's stream alone.
   absl::Status Finish(uint32_t lane) const;
 
+  // Gives the memory back, for the next model that "auto" tries.
   ~TorchRuntime() override;
 
   // A lane's right to run, on the device and on its share of the cores. The constructor may wait

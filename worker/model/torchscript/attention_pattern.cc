@@ -33,7 +33,7 @@ bool IsSoftmax(const Node* node) {
   return IsOneOf(node, {"aten::softmax", "aten::_softmax", "aten::_safe_softmax"});
 }
 
-// An operator with weights belongs to another part of the model, so the search ends there.
+// An operator with weights belongs to another part of the model.
 bool EndsWay(const Node* node) {
   const std::string name = node->kind().toQualString();
   return absl::StrContains(name, "linear") || absl::StrContains(name, "addmm") ||
@@ -41,7 +41,7 @@ bool EndsWay(const Node* node) {
          absl::StrContains(name, "norm") || IsSoftmax(node);
 }
 
-// Sizes and the like are shared by many parts of a model, so the search does not follow them.
+// Many parts of a model share sizes and the like.
 bool CarriesTensors(const Value* value) {
   const c10::TypePtr& type = value->type();
   return type->isSubtypeOf(*c10::TensorType::get()) ||
@@ -49,7 +49,7 @@ bool CarriesTensors(const Value* value) {
          type->isSubtypeOf(*c10::OptionalType::ofTensor());
 }
 
-// The values that `value` is computed from, one step back.
+// One step back.
 void Before(const Value* value, std::vector<const Value*>* found) {
   const Node* const node = value->node();
   if (node->kind() == torch::jit::prim::Param) {
@@ -64,7 +64,7 @@ void Before(const Value* value, std::vector<const Value*>* found) {
   }
 }
 
-// The values that a user of a value computes, one step on.
+// One step on.
 void Behind(const Node* user, std::vector<const Value*>* found) {
   const Node* const node =
       user->kind() == torch::jit::prim::Return ? user->owningBlock()->owningNode() : user;
@@ -90,7 +90,7 @@ bool Follow(const Value* start, const Step& step) {
   return false;
 }
 
-// The product that the value is computed from; null without one.
+// Null without one.
 const Node* ProductBefore(const Value* value) {
   const Node* product = nullptr;
   Follow(value, [&product](const Value* at, std::vector<const Value*>* next) {

@@ -5,9 +5,9 @@
 
 namespace mpsd {
 
-// Calls `visit` with the nodes of the block, of the blocks inside its nodes (branches and loops),
-// and of the graphs that its nodes carry. One such graph is what torch.jit.fork starts. A node
-// comes before its inner nodes. `visit` changes nothing. Thread-compatible, like the graph.
+// Visits the block's nodes, blocks inside them (branches and loops), and graphs that they carry
+// (torch.jit.fork). A node comes before its inner nodes. `visit` changes nothing.
+// Thread-compatible, like the graph.
 template <typename Visit>
 void VisitNodes(torch::jit::Block* block, const Visit& visit) {
   for (torch::jit::Node* node : block->nodes()) {

@@ -39,7 +39,7 @@ def mpsd_cast(x: Tensor, dtype: int) -> Tensor:
     return x
 )";
 
-// Operators whose operands must have one type, which is also the type of the result.
+// Operands and result must have one type.
 const absl::flat_hash_set<std::string>& Products() {
   static const auto* const kProducts =
       new absl::flat_hash_set<std::string>{"aten::linear",
@@ -71,7 +71,7 @@ const absl::flat_hash_set<std::string>& Products() {
   return *kProducts;
 }
 
-// Operators of one tensor whose result has its type.
+// Their result has their tensor's type.
 const absl::flat_hash_set<std::string>& Passages() {
   static const auto* const kPassages =
       new absl::flat_hash_set<std::string>{"aten::view",
@@ -110,7 +110,7 @@ double LargestOf(c10::ScalarType type) {
   return std::numeric_limits<float>::max();
 }
 
-// Converts one graph. Lives for one conversion.
+// Lives for one conversion.
 class Conversion {
  public:
   Conversion(std::shared_ptr<Graph> graph, c10::ScalarType type)
@@ -141,7 +141,7 @@ class Conversion {
   }
 
  private:
-  // Why the node cannot be converted; empty if it can.
+  // Empty if the node can be converted.
   static std::string FaultOf(const Node* node) {
     if (node->kind() == torch::jit::prim::CallMethod ||
         node->kind() == torch::jit::prim::CallFunction) {
@@ -177,7 +177,6 @@ class Conversion {
     return converted;
   }
 
-  // Whether the value has the type already.
   static bool IsConverted(const Value* value) {
     const Node* node = value->node();
     while (Passages().contains(NameOf(node))) node = node->input(0)->node();
@@ -195,8 +194,7 @@ class Conversion {
     }
   }
 
-  // Masks are filled with the smallest float, or with -1e9, which is an error if it is outside the
-  // type's range.
+  // Masks are filled with the smallest float, or with -1e9, which may be outside the type's range.
   void BoundFill(Node* node) {
     const std::optional<c10::IValue> fill = torch::jit::toIValue(node->input(2));
     if (!fill.has_value() || !fill->isDouble() || !std::isfinite(fill->toDouble())) return;

@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// Equal only for equal inputs: each part gives its length before its bytes.
+// Each part gives its length before its bytes, so only equal inputs have equal keys.
 std::string KeyOf(absl::Span<const InputTensor> inputs) {
   std::string key;
   for (const InputTensor& input : inputs) {
@@ -19,7 +19,7 @@ std::string KeyOf(absl::Span<const InputTensor> inputs) {
   return key;
 }
 
-// The memory of an answer: its own objects, tensors and strings.
+// With its objects, tensors and strings.
 size_t BytesOf(const c10::IValue& value) {
   size_t bytes = sizeof(c10::IValue);
   if (value.isTensor()) {

@@ -1,4 +1,4 @@
-// KeptAnswers: all answers of a decoupled model's open requests, each request's from one run.
+// KeptAnswers: all answers of a decoupled model's open requests.
 #pragma once
 
 #include <deque>
@@ -11,32 +11,28 @@
 
 namespace mpsd {
 
-// A decoupled module returns all answers to a request at once. The lane is asked for them one after
-// another, with answers to other requests in between (decision 0011). The answers stay here so that
-// forward does not run again for each of them. They are found by the bytes of the request's inputs:
-// requests with equal inputs have equal answers.
+// A decoupled module returns all answers to a request at once, but the lane is asked for them one
+// by one (decision 0011). Kept here, they need no further run. They are found by the bytes of the
+// request's inputs: equal inputs have equal answers.
 //
 //   Answer(request A, 0)   no entry: forward runs, Keep()      A
 //   Answer(request B, 0)   no entry: forward runs, Keep()      B A
 //   Answer(request A, 1)   Find()                              A B
 //   Answer(request A, 2)   Find(), no such answer: DropLatest()  B
 //
-// Bounded: beyond kMostBytes the least recently used entries go, but the latest stays. A request
-// whose entry is gone costs one more run. A client that leaves early leaves its entry here. Owned
-// by a TorchScriptModel, whose only lane calls it. Lives on the lane's thread.
+// Beyond kMostBytes the least recently used entries go, but the latest stays; a lost entry costs
+// one more run. Owned by a TorchScriptModel. Lives on the thread of its only lane.
 class KeptAnswers {
  public:
   static constexpr size_t kMostBytes = size_t{64} << 20;
 
-  // The answers to a request with these inputs; null if none are kept. Valid until the next call
-  // that is not const.
+  // Null if none are kept. Valid until the next call that is not const.
   const std::vector<c10::IValue>* Find(absl::Span<const InputTensor> inputs);
 
   // Drops what the latest Find() or Keep() has returned.
   void DropLatest();
 
-  // Keeps the answers and returns them. The tensors must not lie in the inputs' memory, which ends
-  // with the request.
+  // The tensors must not lie in the inputs' memory, which ends with the request.
   const std::vector<c10::IValue>& Keep(absl::Span<const InputTensor> inputs,
                                        std::vector<c10::IValue> answers);
 

@@ -70,7 +70,7 @@ void RegisterOnce() {
       c10::AliasAnalysisKind::FROM_SCHEMA)});
 }
 
-// Packs the weights of an aten::linear node; nothing if they cannot lie in panels.
+// Nothing if the weights cannot lie in panels.
 std::optional<PackedLayer> Pack(const Node& node) {
   const std::optional<c10::IValue> weight_value = torch::jit::toIValue(node.input(1));
   const std::optional<c10::IValue> bias_value = torch::jit::toIValue(node.input(2));
@@ -96,7 +96,7 @@ std::optional<PackedLayer> Pack(const Node& node) {
   return layer;
 }
 
-// The new node keeps the old node's source location, which errors name.
+// The new node keeps the source location, which errors name.
 void Replace(Node* node, const PackedLayer& layer) {
   torch::jit::Graph* const graph = node->owningGraph();
   const torch::jit::WithInsertPoint here(node);

@@ -59,13 +59,13 @@ std::shared_ptr<Graph> InlinedForward(const torch::jit::Module& module) {
   return graph;
 }
 
-// A remaining call, such as one of an interface's method, may do anything.
+// A remaining call, such as of an interface's method, may do anything.
 bool IsCall(const Node* node) {
   return node->kind() == torch::jit::prim::CallMethod ||
          node->kind() == torch::jit::prim::CallFunction;
 }
 
-// An operator that libtorch composes of others has a kernel for each backend that the others have.
+// A composed operator has a kernel for each backend that its parts have.
 bool HasKernel(const c10::OperatorHandle& op, c10::DispatchKey backend) {
   return op.hasKernelForDispatchKey(backend) ||
          op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) ||

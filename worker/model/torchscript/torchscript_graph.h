@@ -1,6 +1,4 @@
-// torchscript_graph: reads and rewrites the graph of a TorchScript forward.
-//
-// While loading, between reading the archive and the first run (TorchScriptProgram::Load()):
+// torchscript_graph: reads and rewrites the graph of a TorchScript forward while loading.
 //
 //   TakeCensus              on the module as saved    how many lanes are safe; `mpsd inspect`
 //   freeze                  libtorch's own
@@ -25,41 +23,36 @@
 
 namespace mpsd {
 
-// Counts the operators of the module's forward, with all functions that it calls and all graphs
-// that it forks. Also counts the bytes of its parameters and buffers, each tensor once however many
-// names it has. Written-out attention counts too (attention_pattern.h). Called before freezing,
-// which folds the weights into the graph. The census is unknown if a call remains that cannot be
-// followed.
+// Counts the operators of forward, with the functions that it calls and the graphs that it forks,
+// and the bytes of parameters and buffers, each tensor once. Called before freezing, which folds
+// the weights into the graph. Unknown if a call cannot be followed.
 Census TakeCensus(const torch::jit::Module& module);
 
-// Makes all nodes of the frozen forward say that forward itself called them, from the lines that
-// they had. Freezing in libtorch deletes methods to which the nodes still point. Reporting an error
-// of forward would then use the names of deleted methods. Called on each module that freezing gave,
-// before its first run.
+// Makes all nodes say that forward itself called them. Freezing deletes methods to which nodes
+// still point; the report of an error would use their names. Called on each frozen module, before
+// its first run.
 void RenewCallStacks(const torch::jit::Module& frozen);
 
-// Raises the counts of operator kinds to those of the frozen module: freezing follows calls of
-// interfaces. A call that remains even there makes the census unknown.
+// Raises the counts of operator kinds to the frozen module's: freezing follows calls of interfaces.
+// A call that remains makes the census unknown.
 void AddFrozen(const torch::jit::Module& frozen, Census* census);
 
-// Whether forward may write into an input, always or for some data. If so, inputs must be copied,
-// because slabs are shared. In doubt true.
+// Whether forward may write into an input. Slabs are shared, so inputs must then be copied. In
+// doubt true.
 bool MayWriteInputs(const torch::jit::Module& module);
 
-// Replaces each aten::linear of the graph by addmm (for matrices) or by matmul and add. These
-// compute the same, without the kernel that is not thread-safe on mps. First inlines all calls;
-// looks into forked graphs too. Returns the number of replaced operators. Called while loading, on
-// a graph that nothing runs yet.
+// Replaces each aten::linear by addmm or by matmul and add, without the kernel that is not
+// thread-safe on mps. Inlines all calls, and looks into forked graphs. Returns the number of
+// replaced operators. For a graph that nothing runs yet.
 size_t RewriteLinear(const std::shared_ptr<torch::jit::Graph>& graph);
 
-// The constant tensors of forward on that device: the weights, which freezing made constant and no
-// run writes. Each storage once, in the order of the graph.
+// The constant tensors of forward on that device, which no run writes. Each storage once, in the
+// order of the graph.
 std::vector<c10::Storage> ConstantsOf(const torch::jit::Module& module, c10::Device device);
 
-// The operators of forward, "aten::name.overload", for which the loaded libtorch has neither a
-// kernel of this backend nor one composed of other operators. A backend's fallback does not count:
-// on mps it is an error, or a run on the cpu. A composed operator may lack a kernel further inside,
-// which the graph does not show. Sorted, without duplicates.
+// The operators of forward, "aten::name.overload", for which libtorch has neither a kernel of this
+// backend nor one composed of other operators. A fallback is no kernel: on mps it is an error, or a
+// run on the cpu. Sorted, without duplicates.
 std::vector<std::string> OperatorsWithoutKernel(const torch::jit::Module& module,
                                                 c10::DispatchKey backend);
 

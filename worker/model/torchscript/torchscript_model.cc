@@ -26,8 +26,7 @@
 namespace mpsd {
 namespace {
 
-// Runs a TorchScriptProgram. Owned by the worker's main. Thread-safe after loading; a decoupled
-// model has a single lane.
+// Owned by the worker's main. Thread-safe after loading; a decoupled model has a single lane.
 class TorchScriptModel final : public TorchModel, private DecoupledAnswers {
  public:
   TorchScriptModel(const ModelSpec& spec, TorchScriptProgram program,
@@ -151,7 +150,7 @@ absl::StatusOr<bool> TorchScriptModel::Answer(uint32_t lane, absl::Span<const In
   return given;
 }
 
-// Clients get the float types of the spec, whatever type the module computes in.
+// Clients get the spec's float types, whatever the module computes in.
 at::Tensor TorchScriptModel::Shown(const at::Tensor& tensor, const TensorSpec& output) const {
   const std::optional<c10::ScalarType> type = ToScalarType(output.datatype);
   const bool is_cast = program_.is_converted() && tensor.defined() && tensor.is_floating_point() &&
@@ -215,7 +214,6 @@ absl::StatusOr<c10::IValue> RunZeros(const ModelSpec& spec, const TorchScriptPro
   return answers->front();
 }
 
-// libtorch names only the first missing operator that the run met.
 std::string MissingKernels(const TorchScriptProgram& program) {
   if (program.without_kernel().empty()) return "";
   return absl::StrCat("; without a kernel for mps: ",
@@ -253,8 +251,8 @@ absl::Status TrialOnZeros(const ModelSpec& spec, const TorchScriptProgram& progr
       [](absl::string_view what) { return absl::InternalError(MeaningfulLine(what)); });
 }
 
-// Converts the program if the order asks for a precision. A module that takes zeros before and
-// throws afterwards has an operator that cannot compute in that precision.
+// If a module takes zeros before and throws afterwards, one of its operators cannot compute in that
+// precision.
 absl::Status Convert(const LoadOrder& order, const ModelSpec& spec, c10::Device device,
                      TorchScriptProgram* program) {
   if (order.precision == Precision::kInt8) {
@@ -278,7 +276,7 @@ absl::StatusOr<ModelSpec> BindSpec(const LoadOrder& order, const std::string& ar
   const std::vector<std::string> arguments = program->InputArguments();
   absl::StatusOr<ModelSpec> spec = MergeSpecs(order, archive_json, program->InputExamples());
   if (!spec.ok()) return spec.status();
-  // An archive with a spec has given its arguments names of its own.
+  // A spec in the archive may name inputs otherwise than forward does.
   const bool by_name = order.inputs_by_name && archive_json.empty();
   const absl::StatusOr<std::vector<size_t>> places =
       MatchArguments(spec->inputs, arguments, by_name);

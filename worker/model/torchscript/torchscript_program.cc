@@ -25,8 +25,7 @@ bool IsTraining(const torch::jit::Module& module) {
   return false;
 }
 
-// Freezing makes the weights constants of the graph, which is then simplified once. A module that
-// cannot be frozen runs unchanged.
+// Freezing makes the weights constants of the graph. A module that cannot be frozen runs unchanged.
 torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& module) {
   std::optional<torch::jit::Module> frozen;
   const absl::Status status = CatchForeign(
@@ -42,8 +41,7 @@ torch::jit::Module Freeze(const std::string& name, const torch::jit::Module& mod
   return module;
 }
 
-// With profiling, the first calls of every shape would record, specialize and fuse, which takes
-// seconds in the middle of serving.
+// With profiling, the first calls of every shape would record, specialize and fuse, for seconds.
 void TurnProfilingOff() {
   torch::jit::getProfilingMode() = false;
   torch::jit::FusionStrategy none = {{torch::jit::FusionBehavior::STATIC, 0}};

@@ -1,4 +1,4 @@
-// TorchScriptProgram: the forward of one loaded archive, ready to be called from many threads.
+// TorchScriptProgram: the forward of one loaded archive.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,6 @@
 
 namespace mpsd {
 
-// How to load an archive.
 struct ProgramOptions {
   std::string name;  // used in the log
   std::string path;
@@ -24,73 +23,63 @@ struct ProgramOptions {
   bool allow_training_mode = false;
 };
 
-// Owned by its TorchScriptModel. Knows libtorch's interpreter, but nothing of batches, streams or
-// sinks. Load() and Bind() run on the main thread; after Bind() it is thread-safe. Its functions
-// throw what libtorch throws: only the model's loader and its Forward() call them, inside
-// CatchForeign.
+// Owned by its TorchScriptModel. Load() and Bind() run on the main thread; after Bind() it is
+// thread-safe. Its functions throw what libtorch throws.
 class TorchScriptProgram {
  public:
-  // Reads the archive to `options.device` and freezes the module if it can be frozen. Fills
-  // `spec_json` with the archive's mpsd.json, empty if there is none. FAILED_PRECONDITION for a
-  // module in training mode, unless the options allow it; it is then put into evaluation mode.
-  // INVALID_ARGUMENT for what CheckArchiveSize() refuses.
+  // Reads the archive to `options.device` and freezes the module if possible. `spec_json` becomes
+  // the archive's mpsd.json, empty if there is none. FAILED_PRECONDITION for a module in training
+  // mode, unless the options allow it; it is then put into evaluation mode. INVALID_ARGUMENT for
+  // what CheckArchiveSize() refuses.
   static absl::StatusOr<TorchScriptProgram> Load(const ProgramOptions& options,
                                                  std::string* spec_json);
 
-  // The names of forward's arguments that can be inputs, in order: the leading tensors and lists of
-  // strings.
+  // Forward's leading tensors and lists of strings, in order.
   std::vector<std::string> InputArguments() const;
 
-  // The same arguments as inputs that an operator may copy and complete: "x:FP32[-1,…]",
-  // "words:BYTES[-1,1]".
+  // The same as inputs for an operator to complete: "x:FP32[-1,…]", "words:BYTES[-1,1]".
   std::vector<std::string> InputExamples() const;
 
-  // Sets which of those arguments each input is. INVALID_ARGUMENT if another argument without a
-  // default is left over, or if an optional input's argument has no default. INVALID_ARGUMENT also
-  // if an input is BYTES and its argument is no list of strings, or the reverse.
+  // Sets which of those arguments each input is. INVALID_ARGUMENT if another argument, or an
+  // optional input's, has no default. INVALID_ARGUMENT also unless exactly inputs of BYTES have
+  // lists of strings.
   absl::Status Bind(const std::vector<TensorSpec>& inputs, const std::vector<size_t>& arguments);
 
-  // Makes forward compute in floats of `type` (graph_precision.h). From now on Forward() casts
-  // float inputs to `type` and returns floats of any type. INVALID_ARGUMENT names what cannot be
-  // converted; the program means nothing then. Does nothing if `type` is float and the weights are
-  // float already. REQUIRES: Bind() was OK, and no other thread has the program.
+  // Makes forward compute in `type` (graph_precision.h). Forward() then casts float inputs to
+  // `type` and returns floats of any type. INVALID_ARGUMENT names what cannot be converted; the
+  // program means nothing then. Does nothing if type and weights are float. REQUIRES: Bind() was
+  // OK, and no other thread has the program.
   absl::Status Convert(c10::ScalarType type);
 
-  // Whether Convert() has changed the program.
   bool is_converted() const { return type_.has_value(); }
 
-  // Makes as many of forward's linear layers as possible multiply by panels (panel_linear.h);
-  // panel_layers() counts them. REQUIRES: HasPanelProducts(), Bind() was OK, and no other thread
-  // has the program.
+  // Makes linear layers multiply by panels where possible (panel_linear.h). REQUIRES:
+  // HasPanelProducts(), Bind() was OK, and no other thread has the program.
   void UsePanels();
 
-  // How many linear layers multiply by panels.
   size_t panel_layers() const { return panel_layers_; }
 
-  // Runs forward on the calling thread with these inputs, in the order of Bind(), and returns its
-  // result. For an input that is None, which must be optional, forward gets the argument's default.
-  // CHECKs that there are as many inputs as Bind() was given.
+  // Runs forward on the calling thread with inputs in the order of Bind(). For an input that is
+  // None, forward gets the argument's default. CHECKs the number of inputs.
   c10::IValue Forward(absl::Span<const c10::IValue> inputs) const;
 
-  // Whether forward may write into some input, so that inputs must be copied.
+  // If so, inputs must be copied.
   bool WritesInputs() const { return writes_inputs_; }
 
-  // The weights on that device that no run writes (torchscript_graph.h).
+  // As ConstantsOf().
   std::vector<c10::Storage> Constants(c10::Device device) const {
     return ConstantsOf(module_, device);
   }
 
   const Census& census() const { return census_; }
 
-  // On mps, the operators for which this libtorch has no kernel there; empty on other devices, and
-  // if no operator lacks one.
+  // Operators without a kernel on mps; empty on other devices.
   const std::vector<std::string>& without_kernel() const { return without_kernel_; }
 
  private:
   TorchScriptProgram(torch::jit::Module module, Census census,
                      std::vector<std::string> without_kernel);
 
-  // Replaces the module by a changed copy.
   void Take(torch::jit::Module module);
 
   torch::jit::Module module_;

@@ -20,8 +20,8 @@
 namespace mpsd {
 namespace {
 
-// Each lane's compiled code has few launches. With more lanes than this the launches overlap, and
-// replays gain nothing, because a device runs fewer of them side by side.
+// With more lanes than this, their few launches overlap, and replays gain nothing: a device runs
+// fewer of them side by side.
 constexpr uint32_t kMostLanesThatRecord = 3;
 
 bool ShouldRecord(const TorchRuntime& runtime, uint32_t lanes) {
@@ -29,8 +29,8 @@ bool ShouldRecord(const TorchRuntime& runtime, uint32_t lanes) {
          (lanes <= kMostLanesThatRecord || runtime.options().graphs == Switch::kOn);
 }
 
-// Runs a package. Owned by the worker's main. Thread-safe after loading: the runner has an instance
-// of the model for each lane, and lanes record one after another.
+// Owned by the worker's main. Thread-safe after loading: each lane has an instance of the model,
+// and lanes record one after another.
 class AotiModel final : public TorchModel {
  public:
   AotiModel(const ModelSpec& spec, const PackageFacts& facts, bool should_record,
@@ -88,7 +88,6 @@ absl::StatusOr<std::vector<at::Tensor>> AotiModel::Checked(std::vector<at::Tenso
                                           " outputs"));
 }
 
-// Runs the batch once, because the first run loads what recorded runs need.
 absl::StatusOr<RecordedBatch> AotiModel::BeginRecord(absl::Span<const InputTensor> inputs,
                                                      uint32_t row_count) const {
   absl::StatusOr<RecordedBatch> record = TorchModel::BeginRecord(inputs, row_count);

@@ -1,17 +1,11 @@
 // aoti_model: models in a .pt2 package of compiled code (AOTInductor), run by libtorch in this
-// process.
-//
-// A package holds the weights and a shared library that was compiled for one kind of device and
-// machine. Loading opens that library and so runs the package's code, which is why the sandbox is
-// sealed before. The steps of loading, and their files:
+// process. Opening the package's library runs its code, so the sandbox is sealed before.
 //
 //   UnpackedPackage::ReadMetadata   what the package says of itself   unpacked_package.h
 //   CheckPackageFits                it was compiled for this device   aoti_spec.h
 //   MergePackageSpec                the spec, from package and order  aoti_spec.h
 //   UnpackedPackage::Unpack         the library, in a folder          unpacked_package.h
 //   the runner of libtorch          opens the library
-//
-// Outputs are never learned by trial runs here: the package or the config names them.
 #pragma once
 
 #include <memory>
@@ -22,12 +16,11 @@
 
 namespace mpsd {
 
-// LoadModel() for the format "aoti". Unpacks the package into the process's TMPDIR, where it stays
-// as long as the model. Opens one instance of the model for each lane of the order, because an
-// instance runs one call at a time. FAILED_PRECONDITION: the package was compiled for another
-// device or machine, or the libtorch in use runs no packages on the device. INVALID_ARGUMENT: the
-// order asks for a precision, the file is no package, or neither package nor config names all
-// inputs and outputs. Called on the main thread, after StartTorch().
+// LoadModel() for the format "aoti". Opens one instance for each lane, because an instance runs one
+// call at a time. FAILED_PRECONDITION: the package was compiled for another device or machine, or
+// this libtorch runs no packages on the device. INVALID_ARGUMENT: the order asks for a precision,
+// the file is no package, or neither package nor config names all inputs and outputs. Called on the
+// main thread, after StartTorch().
 absl::StatusOr<std::unique_ptr<Model>> LoadAoti(const LoadOrder& order);
 
 }  // namespace mpsd

@@ -1,7 +1,5 @@
-// aoti_spec: the spec of an AOTInductor package, from its metadata and the order.
-//
-// Pure: knows neither the archive nor libtorch, so it is tested without packages. The metadata is
-// part of an untrusted file, and every value is checked.
+// aoti_spec: the spec of an AOTInductor package, from its metadata and the order. Pure, without
+// archive or libtorch. The metadata is untrusted, and every value is checked.
 #pragma once
 
 #include <map>
@@ -17,8 +15,8 @@ namespace mpsd {
 // The texts of the package's *_metadata.json, by key.
 using PackageMetadata = std::map<std::string, std::string>;
 
-// A .pt2's facts about itself. A package exported with worker/tools/export_model.py gives all of
-// them under the key "mpsd"; stock tools write only the device and the machine.
+// A package's facts about itself. worker/tools/export_model.py writes all of them; stock tools
+// write only device and machine.
 struct PackageFacts {
   ModelSpec spec;
   Census census;
@@ -27,21 +25,21 @@ struct PackageFacts {
   bool writes_inputs = true;  // false only if the package says so
 };
 
-// INVALID_ARGUMENT names the malformed part of the metadata. Pure.
+// INVALID_ARGUMENT names the malformed part.
 absl::StatusOr<PackageFacts> ReadPackageFacts(const PackageMetadata& metadata);
 
-// FAILED_PRECONDITION when the package was compiled for a device or machine other than `device`
-// ("cpu", "cuda:0") and `machine`. A package that does not say fits. Pure.
+// FAILED_PRECONDITION when the package was compiled for another device ("cpu", "cuda:0") or
+// machine. A package that does not say fits.
 absl::Status CheckPackageFits(const PackageFacts& facts, const std::string& device,
                               const std::string& machine);
 
-// INVALID_ARGUMENT unless the order leaves the package as it was saved: its code and its weights
-// were compiled together. Pure.
+// INVALID_ARGUMENT unless the package stays as it was saved: its code and its weights were compiled
+// together.
 absl::Status CheckPackagePrecision(Precision precision);
 
-// The spec of `facts`, with each part that the order gives (batch size, inputs, outputs, pad) in
-// place of the package's own. INVALID_ARGUMENT: inputs or outputs are still missing, and the text
-// has the stanza to add to the config; or a tensor is BYTES, which packages do not know. Pure.
+// The package's spec, with each part that the order gives (batch size, inputs, outputs, pad) in
+// place of its own. INVALID_ARGUMENT: inputs or outputs are missing, with the stanza to add to the
+// config; or a tensor is BYTES, which packages do not know.
 absl::StatusOr<ModelSpec> MergePackageSpec(const LoadOrder& order, const PackageFacts& facts);
 
 }  // namespace mpsd

@@ -10,7 +10,7 @@
 namespace mpsd {
 namespace {
 
-// libtorch was not made to open two such libraries in a process at the same time.
+// libtorch cannot open two such libraries at the same time.
 absl::StatusOr<std::unique_ptr<PackageRunner>> OpenAlone(const UnpackedPackage& package,
                                                          uint32_t instances, c10::Device device,
                                                          bool asks_nothing) {
@@ -45,8 +45,8 @@ absl::StatusOr<std::unique_ptr<RecordingRunner>> RecordingRunner::Open(
   return recording;
 }
 
-// If the other runner withholds a weight, the constant would stay in memory that is freed here.
-// Then this runner keeps its own weights.
+// A weight that the other runner withholds would stay in memory that is freed here. Then this
+// runner keeps its own weights.
 void RecordingRunner::TakeWeights(const PackageRunner& other) {
   // One side names a weight as the model does, the other as the code does.
   const auto by_model_name = other.extract_constants_map(/*use_inactive=*/false);
@@ -55,8 +55,8 @@ void RecordingRunner::TakeWeights(const PackageRunner& other) {
     if (weight == by_model_name.end()) return weights_.clear();
     weights_[name] = weight->second;
   }
-  // Into the second buffer and back into the first: such a runner looks at the state of the first
-  // buffer even if the second is in use.
+  // Into the second buffer and back: such a runner looks at the state of the first even if the
+  // second is in use.
   for (int buffer = 0; buffer < 2; ++buffer) {
     runner_->update_constant_buffer(weights_, /*use_inactive=*/true,
                                     /*validate_full_updates=*/true, /*user_managed=*/true);

@@ -23,8 +23,7 @@ constexpr absl::string_view kModelFolder = "data/aotinductor/model/";
 constexpr absl::string_view kMetadataEnd = "_metadata.json";
 constexpr size_t kChunkBytes = 1 << 20;
 
-// The names of the files directly in the model's folder of the archive, without the folder's name.
-// Deeper files do not belong to the model.
+// Files directly in the model's folder of the archive, without the folder's name.
 std::vector<std::string> ModelFiles(PyTorchStreamReader* archive) {
   std::vector<std::string> files;
   for (const std::string& record : archive->getAllRecords()) {
@@ -35,7 +34,7 @@ std::vector<std::string> ModelFiles(PyTorchStreamReader* archive) {
   return files;
 }
 
-// Whether the file is a source or object of the generated code, which a run does not need.
+// Whether a run does not need the file.
 bool IsSource(absl::string_view file) {
   return absl::EndsWith(file, ".cpp") || absl::EndsWith(file, ".json") ||
          absl::EndsWith(file, ".o");

@@ -16,37 +16,32 @@
 
 namespace mpsd {
 
-// Unpacks on construction, and removes the folder on destruction. Owned by the model, whose library
-// lies in the folder: this object outlives that library. Thread-compatible.
+// Owned by the model, and outlives the library in the folder, which the destructor removes.
+// Thread-compatible.
 //
-// The folder lies in TMPDIR, which the supervisor removes after a worker was killed. The loader of
-// libtorch ignores TMPDIR and unpacks into /tmp, where a killed worker's files would stay.
-//
-// LoadAoti() calls this after the sandbox has confined files: the worker may still write to TMPDIR.
-// ReadMetadata() comes first, so that a package for another device or machine is refused before a
-// byte is unpacked.
+// If a worker is killed, the supervisor removes TMPDIR. libtorch's own loader would unpack into
+// /tmp, where files would stay.
 class UnpackedPackage {
  public:
-  // The archive's metadata; values that are not texts are left out. Writes nothing.
-  // INVALID_ARGUMENT when the archive holds no compiled model, or CheckArchiveSize() refuses it.
-  // Throws libtorch's exceptions, for example for a file that is no archive.
+  // The archive's metadata without values that are not texts. Writes nothing. INVALID_ARGUMENT when
+  // the archive holds no compiled model, or CheckArchiveSize() refuses it. Throws what libtorch
+  // throws.
   static absl::StatusOr<PackageMetadata> ReadMetadata(const std::string& path);
 
-  // Writes the files of the archive's model to a new folder, without the generated sources, 1 MiB
-  // at a time. RESOURCE_EXHAUSTED when the folder is full; other errors and exceptions as for
-  // ReadMetadata(). After an error the written files are removed.
+  // Writes the model's files to a new folder, 1 MiB at a time. RESOURCE_EXHAUSTED when the folder
+  // is full; other errors and exceptions as for ReadMetadata(). After an error the written files
+  // are removed.
   static absl::StatusOr<std::unique_ptr<UnpackedPackage>> Unpack(const std::string& path);
 
   UnpackedPackage(const UnpackedPackage&) = delete;
   UnpackedPackage& operator=(const UnpackedPackage&) = delete;
 
-  // Removes the folder. A file that cannot be removed stays, without a report.
+  // A file that cannot be removed stays, without a report.
   ~UnpackedPackage();
 
-  // The folder, an absolute path if TMPDIR is one.
+  // An absolute path if TMPDIR is one.
   const std::string& folder() const { return folder_; }
 
-  // The path of the shared library with the model's code, inside the folder.
   const std::string& library() const { return library_; }
 
  private:

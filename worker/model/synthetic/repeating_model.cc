@@ -26,7 +26,7 @@ const std::vector<TensorSpec>& Outputs() {
   return *outputs;
 }
 
-// Whether the two differ at most in their names.
+// Whether they differ at most in their names.
 bool IsLike(const TensorSpec& own, const TensorSpec& tensor) {
   return tensor.datatype == own.datatype && tensor.dims == own.dims && !tensor.optional;
 }

@@ -1,5 +1,5 @@
-// RepeatingModel: answers a request once for each element of its input. For testing decoupled
-// models and their clients.
+// RepeatingModel: answers a request once for each element of its input. For tests of decoupled
+// models.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,24 @@
 
 namespace mpsd {
 
-// A decoupled synthetic model. Takes IN INT32[-1], DELAY UINT32[-1] with as many elements, and WAIT
-// UINT32[1]. Answer i is OUT INT32[1] = IN[i] and IDX UINT32[1] = i. The config may give these
-// tensors other names, in the same order. The lane sleeps DELAY[i] milliseconds before answer i,
-// and WAIT milliseconds before it says that there is no further answer; no delay exceeds
-// kMaxDelayMs. An empty IN has no answer at all. A request fails if DELAY and IN differ in length,
-// or IN has more than kMaxAnswers elements.
+// Takes IN INT32[-1], DELAY UINT32[-1] of the same length, and WAIT UINT32[1], under any names. The
+// lane sleeps DELAY[i] milliseconds before answer i, and WAIT milliseconds after the last one, at
+// most kMaxDelayMs each.
 //
 //   request    IN = [7, 8]   DELAY = [0, 20]   WAIT = [5]
-//   Answer 0   at once       OUT = 7, IDX = 0
+//   Answer 0   at once       OUT INT32[1] = 7, IDX UINT32[1] = 0
 //   Answer 1   after 20 ms   OUT = 8, IDX = 1
 //   Answer 2   after 5 ms    there is none: the request ends
 //
-// The parameters of SyntheticOptions work here too: a delay comes before each answer, and an "…_if"
-// is compared with the element to be answered.
-//
-// Owned by the worker's main. Thread-safe: it has only constant state.
+// SyntheticOptions work here too: a delay comes before each answer, and an "…_if" is compared with
+// the element. Owned by the worker's main. Thread-safe: constant.
 class RepeatingModel final : public Model, private DecoupledAnswers {
  public:
   static constexpr uint32_t kMaxDelayMs = 10'000;
 
   // INVALID_ARGUMENT unless the order is decoupled, does not batch, and has either the inputs and
-  // outputs above, under any names, or none. The lanes' threads call `effects`, and so does this
-  // call if a parameter asks for a delay or a crash at load.
+  // outputs above or none. The lanes' threads call `effects`, and this call does if a parameter
+  // says so.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 
@@ -49,7 +44,7 @@ class RepeatingModel final : public Model, private DecoupledAnswers {
   absl::StatusOr<bool> Answer(uint32_t lane, absl::Span<const InputTensor> inputs, uint32_t index,
                               OutputSink* sink) override;
 
-  // Crashes, hangs or fails, if the options ask for that at the element to be answered.
+  // Crashes, hangs or fails, if the options say so for the element.
   absl::Status Act(int32_t element, OutputSink* sink) const;
   void Sleep(uint32_t delay_ms) const;
 

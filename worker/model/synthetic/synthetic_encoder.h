@@ -1,4 +1,4 @@
-// SyntheticEncoder: turns rows of tokens into numbers. For tests of everything around an encoder.
+// SyntheticEncoder: turns rows of tokens into numbers, for tests of everything around an encoder.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,17 @@
 
 namespace mpsd {
 
-// A synthetic model with the inputs of an encoder: input_ids INT64[-1], attention_mask INT64[-1],
-// and, if the config has it, token_type_ids INT64[-1], optional. Each output is a row of FP32 of a
-// fixed length, such as "sentence_embedding" or "scores". If the config has none, the output is
-// sentence_embedding FP32[8]. Tokens that the mask leaves out do not count, so padding and other
-// rows in the batch change nothing:
+// Takes input_ids INT64[-1], attention_mask INT64[-1], and, if the config has it, token_type_ids
+// INT64[-1], optional. Each output is a row of FP32 of a fixed length, by default
+// sentence_embedding FP32[8]. Masked tokens and other rows change nothing:
 //
 //   number j of a row = the sum over its tokens of (id * (j + 3)) mod 17 - 8
 //
-// The delays of SyntheticOptions apply. Owned by the worker's main. Thread-safe: it has only
-// constant state.
+// The delays of SyntheticOptions apply. Owned by the worker's main. Thread-safe: constant.
 class SyntheticEncoder final : public Model {
  public:
-  // INVALID_ARGUMENT unless the order batches and has the inputs and outputs above. `effects` is
-  // called on the lanes' threads.
+  // INVALID_ARGUMENT unless the order batches and has these inputs and outputs. The lanes' threads
+  // call `effects`.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 

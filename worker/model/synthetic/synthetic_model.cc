@@ -17,7 +17,6 @@
 namespace mpsd {
 namespace {
 
-// The name of the output that mirrors the input `name`.
 std::string OutputName(const std::string& name, size_t index) {
   if (absl::StrContains(name, "INPUT")) return absl::StrReplaceAll(name, {{"INPUT", "OUTPUT"}});
   return absl::StrCat("OUTPUT", index);
@@ -56,8 +55,7 @@ absl::StatusOr<ModelSpec> MirroringSpec(ModelSpec spec) {
   return spec;
 }
 
-// Stands for an input that is left out: zeros, with length 0 for each open dim. Zeros are also
-// valid BYTES, elements of length 0.
+// Zeros, with length 0 for each open dim, are also valid BYTES: elements of length 0.
 void PutZeros(const TensorSpec& output, bool batches, uint32_t row_count, OutputSink* sink) {
   Dims dims = output.dims;
   std::replace(dims.begin(), dims.end(), int64_t{-1}, int64_t{0});

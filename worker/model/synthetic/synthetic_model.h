@@ -1,9 +1,6 @@
-// SyntheticModel: gives its inputs back as outputs, and fails on request. For tests, sanitizer
-// builds and benchmarks of everything but the model.
-//
-// The format "synthetic" needs neither a file nor libtorch. Config and command line name inputs,
-// and each becomes an output of the same datatype and shape. So an answer shows whether every byte
-// of every row took the right way through the server.
+// SyntheticModel: gives its inputs back as outputs, and fails on request. For tests and benchmarks
+// of everything but the model: an answer shows whether every byte of every row took the right way
+// through the server. Needs neither a file nor libtorch.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +19,8 @@
 
 namespace mpsd {
 
-// Numbers that a synthetic model does not use, for tests of sharing weights. They are the same in
-// each process. Shared in memory of the host. Thread-compatible.
+// Unused numbers, the same in each process, for tests of sharing weights. Shared in memory of the
+// host. Thread-compatible.
 class SyntheticWeights final : public ShareableWeights {
  public:
   explicit SyntheticWeights(uint64_t bytes);
@@ -38,8 +35,8 @@ class SyntheticWeights final : public ShareableWeights {
   std::unique_ptr<DeviceMemory> shared_;
 };
 
-// The side effects of a synthetic model. A test passes its own, so that it need not wait or die.
-// Called on the lanes' threads; at load on the main thread.
+// A test passes its own, so that it need not wait or die. Called on the lanes' threads; at load on
+// the main thread.
 struct SyntheticEffects {
   std::function<void(int64_t duration_ns)> sleep;
   std::function<void()> crash;
@@ -49,20 +46,17 @@ struct SyntheticEffects {
   static SyntheticEffects Real();
 };
 
-// The status, with the model's name before its text.
+// With the model's name before its text.
 absl::Status InSynthetic(const LoadOrder& order, const absl::Status& status);
 
-// Output i is input i, unchanged. An output without a name of its own has the input's name, with
-// OUTPUT in place of INPUT, or else OUTPUT0, OUTPUT1, …. A run first sleeps as long as the options
-// say for the lane and its rows. It then looks at the rows one by one, to crash, hang, throw or
-// fail single rows. Last it copies; a run that throws copies nothing. If an optional input is left
-// out, its output is zeros, of length 0 in open dims.
-//
-// Owned by the worker's main. Thread-safe: lanes change nothing.
+// Output i is input i, unchanged. By default the output has the input's name, with OUTPUT in place
+// of INPUT, or else OUTPUT0, OUTPUT1, …. A run sleeps, then looks at the rows one by one, to crash,
+// hang, throw or fail single rows, and copies last. The output of an input that is left out is
+// zeros, of length 0 in open dims. Owned by the worker's main. Thread-safe: lanes change nothing.
 class SyntheticModel final : public Model {
  public:
   // INVALID_ARGUMENT unless the order has inputs, and its outputs, if any, mirror them. Sleeps,
-  // crashes or fails here if the options ask for that at load.
+  // crashes or fails here if the options say so.
   static absl::StatusOr<std::unique_ptr<Model>> Load(const LoadOrder& order,
                                                      SyntheticEffects effects);
 
@@ -73,8 +67,7 @@ class SyntheticModel final : public Model {
  private:
   SyntheticModel(ModelSpec spec, const SyntheticOptions& options, SyntheticEffects effects);
 
-  // Compares the first element of every row with the options, and does what they ask for that
-  // value.
+  // Does what the options ask for each row's first element.
   absl::Status ActOnRows(const InputTensor& input, uint32_t row_count, OutputSink* sink) const;
 
   const SyntheticOptions options_;

@@ -1,11 +1,8 @@
 // SyntheticOptions: the behaviour that a synthetic model's parameters ask for.
 //
-// A synthetic model is slow, fails or dies when a test or a benchmark wants it to. The config says
-// so, below the model's `parameters`:
-//
 //   "parameters": {"delay": "5ms", "throw_if": "13"}
 //
-// The keys are the names of the members without their units, such as `delay_per_row`.
+// The keys are the members' names without their units, such as `delay_per_row`.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +14,8 @@
 
 namespace mpsd {
 
-// The `…_if` values are compared with the first element of a row's first input. A RepeatingModel
-// compares them with the element that it is about to answer. Without any such value inputs are not
-// looked at. Constant once parsed.
+// The `…_if` values are compared with the first element of a row's first input. Without any such
+// value inputs are not looked at. Constant once parsed.
 struct SyntheticOptions {
   int64_t delay_ns = 0;            // least time of each batch
   int64_t delay_per_row_ns = 0;    // additional time for each row of a batch
@@ -35,13 +31,12 @@ struct SyntheticOptions {
   bool repeat = false;             // the model is a RepeatingModel
   bool encode = false;             // the model is a SyntheticEncoder
 
-  // INVALID_ARGUMENT names the wrong parameter: a key that is none of the above, with the nearest
-  // one, or a text that is no duration, number, "true" or "false". "vocab" is for clients and is
-  // ignored. Pure.
+  // INVALID_ARGUMENT names an unknown key, with the nearest one, or a text that is no duration,
+  // number, "true" or "false". "vocab" is for clients and is ignored. Pure.
   static absl::StatusOr<SyntheticOptions> Parse(
       const std::map<std::string, std::string>& parameters);
 
-  // How long a batch of `row_count` rows takes on the lane; INT64_MAX on overflow. Pure.
+  // INT64_MAX on overflow. Pure.
   int64_t DelayNs(uint32_t lane, uint32_t row_count) const;
 };
 

@@ -9,7 +9,7 @@
 namespace mpsd {
 namespace {
 
-// From the driver's header, so that the header is not needed: its types, and its numbers by name.
+// The types and numbers of the driver's header, so that the header is not needed.
 using DevicePointer = unsigned long long;
 using Allocation = unsigned long long;
 
@@ -36,7 +36,7 @@ struct Access {
 };
 static_assert(sizeof(Properties) == 32 && sizeof(Access) == 12, "as the driver's header has them");
 
-// The driver's functions that map memory separately from allocating it.
+// Functions that map memory separately from allocating it.
 struct Driver {
   int (*granularity)(size_t*, const Properties*, int) = nullptr;
   int (*create)(Allocation*, size_t, const Properties*, unsigned long long) = nullptr;
@@ -56,7 +56,7 @@ bool Find(void* library, const char* name, Function* function) {
   return *function != nullptr;
 }
 
-// Looks only in a library that is loaded already, which stays loaded as long as the process.
+// In a library that stays loaded as long as the process.
 bool FindDriver(Driver* call) {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   return library != nullptr && Find(library, "cuMemGetAllocationGranularity", &call->granularity) &&
@@ -76,7 +76,7 @@ absl::Status Fault(const char* what, int code) {
                               : absl::FailedPreconditionError(text);
 }
 
-// Takes over an allocation, and releases it last.
+// Releases its allocation last.
 class CudaMemory final : public DeviceMemory {
  public:
   CudaMemory(const Driver& call, int device, Allocation allocation, uint64_t bytes)
@@ -87,7 +87,7 @@ class CudaMemory final : public DeviceMemory {
     call_.release(allocation_);
   }
 
-  // Called once, before everything else.
+  // Called once, first.
   absl::Status Map(int access) {
     if (const int code = call_.reserve(&address_, bytes_, 0, 0, 0); code != 0) {
       return Fault("reserve addresses", code);
@@ -124,7 +124,7 @@ class CudaMemory final : public DeviceMemory {
   bool is_mapped_ = false;
 };
 
-// `device` is the driver's number for the device, which is libtorch's too.
+// `device` is the driver's number, which is libtorch's too.
 class CudaMemorySource final : public DeviceMemorySource {
  public:
   CudaMemorySource(const Driver& call, int device) : call_(call), device_(device) {}

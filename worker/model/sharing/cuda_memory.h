@@ -7,9 +7,8 @@
 
 namespace mpsd {
 
-// A source for the device with that number. Uses the driver that libtorch_cuda has loaded, and none
-// of CUDA's headers. Null if the driver lacks a function. Called on the main thread, once the
-// device has a context.
+// Uses the driver that libtorch_cuda has loaded. Null if the driver lacks a function. Called on the
+// main thread, once the device has a context.
 std::unique_ptr<DeviceMemorySource> OpenCudaMemory(int device);
 
 }  // namespace mpsd

@@ -13,8 +13,7 @@ namespace {
 
 class HostMemory final : public DeviceMemory {
  public:
-  // Takes over mapped pages, and the descriptor by which others read them. No descriptor if the
-  // memory belongs to another process.
+  // Takes over mapped pages and their descriptor; none if the memory belongs to another process.
   HostMemory(void* data, uint64_t bytes, UniqueFd descriptor)
       : data_(data), bytes_(bytes), descriptor_(std::move(descriptor)) {}
   ~HostMemory() override { platform::UnmapSharedMemory(data_, bytes_); }

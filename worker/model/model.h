@@ -67,7 +67,6 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // As clients see them. Constant.
   const ModelSpec& spec() const { return spec_; }
 
   // Constant after loading. ChoosePrecision() sets the note of the model that it takes.
@@ -82,8 +81,7 @@ class Model {
   virtual DecoupledAnswers* answers() { return nullptr; }
 
   // Gives the calling lane's thread its stream, before its first Run(). ReleaseLane() undoes it, on
-  // the same thread, for a lane that ends before the process. An error means that the lane cannot
-  // serve.
+  // the same thread, if a lane ends before the process. After an error the lane cannot serve.
   virtual absl::Status BindLane(uint32_t /*lane*/) { return absl::OkStatus(); }
   virtual void ReleaseLane(uint32_t /*lane*/) {}
 

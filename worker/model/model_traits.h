@@ -1,4 +1,4 @@
-// ModelTraits: what is to be known of a loaded model besides its spec.
+// ModelTraits: facts of a loaded model besides its spec.
 #pragma once
 
 #include <cstddef>

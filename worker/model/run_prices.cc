@@ -5,9 +5,8 @@
 namespace mpsd {
 namespace {
 
-// A recorded run may cost this many times an unrecorded one, because libraries choose and load
-// kernels at a new row count's first run. For attention in half precision this takes tenths of a
-// second.
+// A recorded run may cost this many times an unrecorded one, because a new row count is slow at
+// first: libraries choose and load kernels, for tenths of a second.
 constexpr double kNewSizeFactor = 2;
 
 // Interpolates between the costs of `below` and `above`.

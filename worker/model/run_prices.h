@@ -19,7 +19,7 @@
 
 namespace mpsd {
 
-// Costs of a batch of `rows` rows. Plain data.
+// Plain data.
 struct RunPrice {
   uint32_t rows = 0;
   int64_t replayed_ns = 0;

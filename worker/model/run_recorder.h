@@ -40,8 +40,8 @@ class RunRecorder {
 // large record. Pure.
 std::vector<uint32_t> RecordedRows(uint32_t rows_max);
 
-// Each of RecordedRows() at each bucket of the padded dims. The largest comes first, because later
-// records find room in what an earlier one has freed. Empty if an open dim is not padded. Pure.
+// Each of RecordedRows() at each bucket of the padded dims, the largest first: later records find
+// room in what an earlier one has freed. Empty if an open dim is not padded. Pure.
 std::vector<TrialShape> RecordShapes(const ModelSpec& spec);
 
 }  // namespace mpsd

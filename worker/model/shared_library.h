@@ -1,4 +1,4 @@
-// LoadForGood: loads a shared library at run time, for the life of the process.
+// LoadForGood: loads a shared library for the life of the process.
 #pragma once
 
 #include "absl/status/status.h"

@@ -37,8 +37,8 @@ struct ModelTraits {
   Precision precision = Precision::kAsSaved;
   std::string precision_note{};
 
-  // For each input, the smallest and the largest whole number that a trial run may use. Inputs
-  // beyond the end accept 0 and 1.
+  // The smallest and the largest whole number of each input in trial runs. Inputs beyond the end
+  // accept 0 and 1.
   std::vector<std::pair<int64_t, int64_t>> trial_ranges{};
 
   // How many lanes the model bears on this device, at least 1, and why not kMaxLanes. The gpu
@@ -48,10 +48,10 @@ struct ModelTraits {
 
   InputMemory input_memory = InputMemory::kNone;
 
-  // Whether the worker compares the lanes' outputs before they serve.
+  // Whether the worker compares the lanes' outputs first.
   bool wants_self_check = false;
 
-  // Whether one lane runs until that comparison has shown that lanes agree.
+  // Whether only one lane serves unless that comparison has shown that lanes agree.
   bool needs_self_check = false;
 
   // Whether batches should have only a few row counts, filled up with copies of a row, because each

@@ -25,8 +25,7 @@ namespace mpsd {
 using PackageRunner = torch::inductor::AOTIModelContainerRunner;
 
 // Opens one instance for each lane, or a single one if `instances` is 0. A second caller waits for
-// the first. FAILED_PRECONDITION when this libtorch runs no packages on the device. May throw what
-// libtorch throws.
+// the first. FAILED_PRECONDITION when this libtorch runs no packages on the device. May throw.
 absl::StatusOr<std::unique_ptr<PackageRunner>> OpenRunner(const UnpackedPackage& package,
                                                           uint32_t instances, c10::Device device);
 

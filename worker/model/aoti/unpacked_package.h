@@ -24,8 +24,7 @@ namespace mpsd {
 class UnpackedPackage {
  public:
   // The archive's metadata without values that are not texts. Writes nothing. INVALID_ARGUMENT when
-  // the archive holds no compiled model, or CheckArchiveSize() refuses it. Throws what libtorch
-  // throws.
+  // the archive holds no compiled model, or CheckArchiveSize() refuses it. May throw.
   static absl::StatusOr<PackageMetadata> ReadMetadata(const std::string& path);
 
   // Writes the model's files to a new folder, 1 MiB at a time. RESOURCE_EXHAUSTED when the folder

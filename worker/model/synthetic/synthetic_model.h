@@ -46,7 +46,7 @@ struct SyntheticEffects {
   static SyntheticEffects Real();
 };
 
-// With the model's name before its text.
+// The status, with the model's name before the text.
 absl::Status InSynthetic(const LoadOrder& order, const absl::Status& status);
 
 // Output i is input i, unchanged. By default the output has the input's name, with OUTPUT in place

@@ -14,8 +14,7 @@ inline constexpr uint64_t kMostUnpackedFactor = 32;
 inline constexpr uint64_t kUncheckedBytes = uint64_t{64} << 20;
 
 // INVALID_ARGUMENT if the archive's records have more than kUncheckedBytes and kMostUnpackedFactor
-// times the archive's bytes together. Trusts the sizes by which libtorch allocates. Throws what
-// libtorch throws.
+// times the archive's bytes together. Trusts the sizes by which libtorch allocates. May throw.
 absl::Status CheckArchiveSize(const std::string& path);
 
 }  // namespace mpsd

@@ -1,10 +1,7 @@
-// HostBuffers: which memory of this process a gpu reads in place.
+// HostBuffers: which memory of this process a gpu reads in place, if it shares the cpu's memory.
 //
 //   slab segment, whole pages          ──▶ one buffer, from its mapping to its removal
 //     rows of a batch, at an offset    ──▶ the buffer and the offset: a tensor without a copy
-//
-// For a gpu that shares the cpu's memory. Needs neither libtorch nor a gpu, because an interface
-// makes the buffers.
 #pragma once
 
 #include <cstdint>

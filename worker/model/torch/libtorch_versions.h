@@ -9,8 +9,7 @@
 namespace mpsd {
 
 // Whether this cpu has units that multiply bf16, as far as libtorch tells. Before 2.11 libtorch
-// tells only of AVX512-BF16, which each cpu with AMX has too. May throw what libtorch throws.
-// Thread-safe.
+// tells only of AVX512-BF16, which each cpu with AMX has too. May throw. Thread-safe.
 inline bool CpuHasBf16Units() {
 #if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 11
   return at::cpu::is_avx512_bf16_supported();
@@ -27,7 +26,7 @@ inline bool CpuHasBf16Units() {
 }
 
 // Gives memory that libtorch keeps for later back to the driver. Does nothing with libtorch 2.8,
-// which has no such call. Not for mps. May throw what libtorch throws. Thread-safe.
+// which has no such call. Not for mps. May throw. Thread-safe.
 inline void EmptyDeviceCache([[maybe_unused]] c10::DeviceType type) {
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 9
   c10::getDeviceAllocator(type)->emptyCache();

@@ -26,7 +26,7 @@ using Double = absl::FunctionRef<absl::StatusOr<std::vector<int32_t>>(
 
 // Tests memory that is mapped once to write, as by the front end, and once to read, as by a lane.
 // Without a `maker` the numbers are copied. DATA_LOSS: the gpu gave wrong numbers, and such memory
-// must not be used so. Otherwise the error of what failed.
+// must not be used so.
 absl::Status ProbeMemory(BufferMaker* maker, Double doubled);
 
 }  // namespace mpsd

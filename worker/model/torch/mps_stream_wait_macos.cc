@@ -1,5 +1,5 @@
 // Not yet run on a Mac. A thread may touch a stream of mps only inside the stream's queue. c10's
-// guard waits for the whole device, and so touches other lanes' streams.
+// guard would wait for all lanes' streams.
 #include "ATen/mps/MPSStream.h"
 #include "worker/model/foreign_errors.h"
 #include "worker/model/torch/mps_stream_wait.h"

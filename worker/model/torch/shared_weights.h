@@ -33,7 +33,7 @@ uint64_t WeightBytes(const std::vector<c10::Storage>& weights);
 void MoveWeights(const std::vector<c10::Storage>& weights, std::shared_ptr<DeviceMemory> memory);
 
 // Moves the storages to `memory`. FAILED_PRECONDITION if its numbers differ: nothing was moved. May
-// throw while it compares. REQUIRES: as for MoveWeights().
+// throw. REQUIRES: as for MoveWeights().
 absl::Status AdoptWeights(const std::vector<c10::Storage>& weights,
                           std::shared_ptr<DeviceMemory> memory);
 

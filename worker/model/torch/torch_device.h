@@ -48,7 +48,7 @@ uint32_t StreamCount(c10::Device device);
 // Blocks until all lanes' queued work is done. For loading, never while serving.
 void SynchronizeDevice(c10::Device device);
 
-// Gives memory that libtorch keeps for later back. Never fails.
+// Gives the memory that libtorch keeps for later back to the device. Never fails.
 void ReleaseUnusedMemory(c10::Device device);
 
 // Host memory that this process has taken for the device and uses in no tensor, except

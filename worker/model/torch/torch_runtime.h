@@ -132,7 +132,7 @@ class TorchRuntime final : public ModelMemory {
   std::vector<std::pair<const char*, uint64_t>> registered_ ABSL_GUARDED_BY(mu_);
 };
 
-// With the model's name before its text.
+// The status, with the model's name before the text.
 absl::Status InModel(const LoadOrder& order, const absl::Status& status);
 
 // The status as a client may see it. Unless its text begins with "PyTorch execute failure", an

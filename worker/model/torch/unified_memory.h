@@ -29,7 +29,7 @@
 namespace mpsd {
 
 // A tensor in a buffer; it keeps `place` alive. REQUIRES: the offset is a multiple of the type's
-// size, and the tensor lies inside the buffer. May throw what libtorch throws.
+// size, and the tensor lies inside the buffer. May throw.
 at::Tensor TensorIn(const BufferPlace& place, c10::ScalarType type, c10::IntArrayRef sizes,
                     c10::Device device);
 
@@ -57,7 +57,7 @@ class UnifiedMemory {
 
   uint64_t HeldBytes() const { return buffers_ == nullptr ? 0 : buffers_->HeldBytes(); }
 
-  // As ModelMemory's. Inputs are copied if the device has no buffer for their memory.
+  // As ModelMemory's.
   void Add(const void* data, uint64_t bytes);
   void Remove(const void* data);
 

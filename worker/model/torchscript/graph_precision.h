@@ -19,8 +19,8 @@ namespace mpsd {
 
 // Changes forward's graph, after the outputs are known. INVALID_ARGUMENT names what cannot be
 // converted: weights that freezing left in the module, a call that cannot be followed, operators on
-// quantized numbers, or complex weights. The module means nothing after an error. Throws what
-// libtorch throws. Called on the main thread. REQUIRES: nothing has run this module.
+// quantized numbers, or complex weights. The module means nothing after an error. May throw. Called
+// on the main thread. REQUIRES: nothing has run this module.
 absl::Status ConvertPrecision(c10::ScalarType type, torch::jit::Module* module);
 
 }  // namespace mpsd

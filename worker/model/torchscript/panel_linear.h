@@ -16,7 +16,7 @@ namespace mpsd {
 // module. Returns the number of rewritten layers.
 //
 // Called while loading, on the main thread, before forward has run: libtorch keeps the code of a
-// forward that has run. REQUIRES: HasPanelProducts(). Throws what libtorch throws.
+// forward that has run. REQUIRES: HasPanelProducts(). May throw.
 size_t UsePanels(const torch::jit::Module& module);
 
 }  // namespace mpsd

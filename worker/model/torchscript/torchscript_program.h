@@ -24,7 +24,7 @@ struct ProgramOptions {
 };
 
 // Owned by its TorchScriptModel. Load() and Bind() run on the main thread; after Bind() it is
-// thread-safe. Its functions throw what libtorch throws.
+// thread-safe. Functions throw what libtorch throws, so their callers are inside CatchForeign.
 class TorchScriptProgram {
  public:
   // Reads the archive to `options.device` and freezes the module if possible. `spec_json` becomes
@@ -37,12 +37,12 @@ class TorchScriptProgram {
   // Forward's leading tensors and lists of strings, in order.
   std::vector<std::string> InputArguments() const;
 
-  // The same as inputs for an operator to complete: "x:FP32[-1,…]", "words:BYTES[-1,1]".
+  // These arguments as inputs for an operator to complete: "x:FP32[-1,…]", "words:BYTES[-1,1]".
   std::vector<std::string> InputExamples() const;
 
-  // Sets which of those arguments each input is. INVALID_ARGUMENT if another argument, or an
-  // optional input's, has no default. INVALID_ARGUMENT also unless exactly inputs of BYTES have
-  // lists of strings.
+  // Sets which argument each input is. INVALID_ARGUMENT if an argument that is left over, or an
+  // optional input's, has no default. INVALID_ARGUMENT also if an input of BYTES has no list of
+  // strings, or the reverse.
   absl::Status Bind(const std::vector<TensorSpec>& inputs, const std::vector<size_t>& arguments);
 
   // Makes forward compute in `type` (graph_precision.h). Forward() then casts float inputs to

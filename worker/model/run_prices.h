@@ -1,7 +1,7 @@
 // run_prices: whether a batch is answered faster by a larger recorded run or without one.
 //
 // A recorded run has a fixed number of rows, or of tokens; a smaller batch pays for all of them.
-// Without a record, the batch pays for its launches. Both costs were measured at each size:
+// Without a record, the batch pays for its launches. Both costs were measured:
 //
 //   rows of the record     1    2    4    8
 //   replayed, us         200  200  210  300

@@ -42,7 +42,7 @@ class RecordedRuns {
   // Replaces an earlier run of that place.
   void Add(const RecordPlace& place, RecordedBatch batch);
 
-  // Until then the run of exactly this place costs nothing. REQUIRES: the run is there.
+  // Until this call the run of exactly this place costs nothing. REQUIRES: the run is there.
   void SetPrice(const RecordPlace& place, int64_t replayed_ns, int64_t plain_ns);
   void Remove(const RecordPlace& place);
 

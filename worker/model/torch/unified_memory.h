@@ -57,11 +57,11 @@ class UnifiedMemory {
 
   uint64_t HeldBytes() const { return buffers_ == nullptr ? 0 : buffers_->HeldBytes(); }
 
-  // As ModelMemory's.
+  // As ModelMemory's. Inputs are copied if the device has no buffer for their memory.
   void Add(const void* data, uint64_t bytes);
   void Remove(const void* data);
 
-  // nullopt: the input must be copied. The device only reads it. May throw.
+  // nullopt: the input must be copied. The device only reads the tensor. May throw.
   std::optional<at::Tensor> InPlace(const void* data, uint64_t bytes, c10::ScalarType type,
                                     c10::IntArrayRef sizes) const;
 

@@ -1,5 +1,4 @@
-// AttentionPattern: finds attention that is written out, as a softmax between two products of
-// matrices.
+// AttentionPattern: finds attention that is written out.
 #pragma once
 
 #include <cstdint>

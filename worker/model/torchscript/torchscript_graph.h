@@ -23,14 +23,13 @@
 
 namespace mpsd {
 
-// Counts the operators of forward, with the functions that it calls and the graphs that it forks,
-// and the bytes of parameters and buffers, each tensor once. Called before freezing, which folds
-// the weights into the graph. Unknown if a call cannot be followed.
+// Counts the operators of forward, with called functions and forked graphs, and the bytes of
+// parameters and buffers, each tensor once. Called before freezing, which folds the weights into
+// the graph. Unknown if a call cannot be followed.
 Census TakeCensus(const torch::jit::Module& module);
 
-// Makes all nodes say that forward itself called them. Freezing deletes methods to which nodes
-// still point; the report of an error would use their names. Called on each frozen module, before
-// its first run.
+// Makes all nodes say that forward itself called them. Freezing deletes methods whose names the
+// report of an error would use. Called on each frozen module, before its first run.
 void RenewCallStacks(const torch::jit::Module& frozen);
 
 // Raises the counts of operator kinds to the frozen module's: freezing follows calls of interfaces.
@@ -46,8 +45,8 @@ bool MayWriteInputs(const torch::jit::Module& module);
 // replaced operators. For a graph that nothing runs yet.
 size_t RewriteLinear(const std::shared_ptr<torch::jit::Graph>& graph);
 
-// The constant tensors of forward on that device, which no run writes. Each storage once, in the
-// order of the graph.
+// The constant tensors of forward on that device, each storage once, in the order of the graph. No
+// run writes them.
 std::vector<c10::Storage> ConstantsOf(const torch::jit::Module& module, c10::Device device);
 
 // The operators of forward, "aten::name.overload", for which libtorch has neither a kernel of this

@@ -46,7 +46,7 @@ class TorchScriptProgram {
   absl::Status Bind(const std::vector<TensorSpec>& inputs, const std::vector<size_t>& arguments);
 
   // Makes forward compute in `type` (graph_precision.h). Forward() then casts float inputs to
-  // `type` and returns floats of any type. INVALID_ARGUMENT names what cannot be converted; the
+  // `type`, and returns floats of any type. INVALID_ARGUMENT names what cannot be converted; the
   // program means nothing then. Does nothing if type and weights are float. REQUIRES: Bind() was
   // OK, and no other thread has the program.
   absl::Status Convert(c10::ScalarType type);
@@ -63,7 +63,7 @@ class TorchScriptProgram {
   // None, forward gets the argument's default. CHECKs the number of inputs.
   c10::IValue Forward(absl::Span<const c10::IValue> inputs) const;
 
-  // If so, inputs must be copied.
+  // As MayWriteInputs().
   bool WritesInputs() const { return writes_inputs_; }
 
   // As ConstantsOf().

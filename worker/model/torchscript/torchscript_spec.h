@@ -1,8 +1,7 @@
 // torchscript_spec: the spec of a TorchScript model, from its archive and the order.
 //
 // Forward's code has no datatypes, shapes or outputs. They come from the archive's mpsd.json or the
-// config, which wins part by part; outputs may also come from trial runs. The archive is untrusted.
-// Pure, without libtorch.
+// config; outputs may also come from trial runs. The archive is untrusted. Pure, without libtorch.
 #pragma once
 
 #include <string>

@@ -21,9 +21,11 @@ namespace mpsd {
 // however its first row is aligned. Several runs are copied, 64-byte aligned, into memory that
 // grows to the largest batch and is kept.
 //
-// Invariants: 1. Row i of each tensor is row i of the batch. 2. A tensor has exactly the bytes of
-// its runs. 3. A single run's rows are read-only shared memory: a model that writes to its inputs
-// must copy them.
+// Invariants:
+//   1. Row i of each tensor is row i of the batch.
+//   2. A tensor has exactly the bytes of its runs.
+//   3. A single run's rows are read-only shared memory: a model that writes to its inputs must copy
+//      them.
 //
 // Owned by the lane's executor. Lives on the lane's thread.
 class Gather {

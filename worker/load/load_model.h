@@ -48,8 +48,8 @@ absl::StatusOr<FolderPlan> PlanOfFolder(const std::string& path);
 // Called on the main thread.
 uint32_t BearableLanes(const Model& model, uint32_t wanted, std::string* why);
 
-// Whether threads now take turns in the methods of the gpu's driver that need it. If they should and
-// do not, `why` says so. Other code may replace the methods, so this is no trait. Called after
+// Whether threads now take turns in the methods of the gpu's driver that need it. If they should
+// and do not, `why` says so. Other code may replace the methods, so this is no trait. Called after
 // StartRuntime(); thread-safe.
 DriverGuard GuardOfDriver(const std::string& device, std::string* why = nullptr);
 

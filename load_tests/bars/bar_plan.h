@@ -12,7 +12,6 @@
 namespace mpsd::load {
 
 // A bar has its own processes, so that a crash or a hang fails it alone, and code is compiled anew.
-// The lanes of a scaling bar run until their time is over.
 struct PlannedBar {
   std::string name;    // "31x100", "soak", "linear, 4 threads"
   std::string series;  // rates to compare, "linear, threads"; empty: none

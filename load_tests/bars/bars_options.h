@@ -30,7 +30,7 @@ struct BarsOptions {
 };
 
 // Returns an exit status if the process should end at once: 0 after help, another one after a wrong
-// flag, which stderr names. Called once, on main's thread.
+// flag. Called once, on main's thread.
 std::optional<int> ParseCommandLine(int argc, char** argv, BarsOptions* options);
 
 }  // namespace mpsd::load

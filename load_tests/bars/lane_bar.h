@@ -5,8 +5,7 @@
 //   Alone:  lane 0 runs the tasks of all lanes                      gives answers to compare with.
 //   Warm:   all lanes run their tasks again and again               finds races while code runs.
 //
-// Like a worker's lane, a lane keeps its thread and stream. Inputs differ between lanes, so that
-// another lane's answer is wrong.
+// Inputs differ between lanes, so that another lane's answer is wrong.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +30,7 @@ AnswerMatch MatchAnswers(const KeptOutputs& alone, const KeptOutputs& given);
 
 struct LaneBar {
   uint32_t lanes = 1;
-  uint64_t operations = 0;        // warm, in all lanes together; 0: as many as the time allows
+  uint64_t operations = 0;        // warm, in all lanes; 0: as many as the time allows
   int64_t ns_max = 0;             // longest warm stage
   bool has_random_order = false;  // else each lane runs the tasks in turn
   uint64_t seed = 1;
@@ -55,15 +54,15 @@ struct RunCounts {
 struct LaneBarOutcome {
   std::vector<RunCounts> tasks;  // in the order of the inputs' tasks
   double seconds = 0;            // warm stage of the slowest lane
-  double rate = 0;               // warm runs a second: sum over the lanes, each over its own time
+  double rate = 0;               // warm runs a second: sum over the lanes, each over its time
   std::string first_fault;       // some lane's; empty: none
 
   RunCounts all() const;
 };
 
-// Calls `enter` on lane 0's thread as each stage begins, which waits for the call. An error says
-// that a lane got no stream, or that a task fails alone. Called on the main thread; no lane is
-// bound before or after. REQUIRES: `inputs` were made for `bar.lanes` lanes.
+// Calls `enter` on lane 0's thread as each stage begins. An error: a lane got no stream, or a task
+// fails alone. Called on the main thread; no lane is bound before or after. REQUIRES: `inputs` were
+// made for `bar.lanes` lanes.
 absl::StatusOr<LaneBarOutcome> RunLaneBar(Model* model, const BarInputs& inputs, const LaneBar& bar,
                                           const std::function<void(BarStage)>& enter);
 

@@ -1,11 +1,11 @@
-// mpsd-lane-bars: checks that many lanes on one device answer as one lane alone, and measures how
-// lanes and processes scale.
+// mpsd-lane-bars: checks that many lanes answer as one lane alone, and measures how lanes and
+// processes scale.
 //
 // Run with:
 //   mpsd-lane-bars --device cuda:0 --only soak --soak 2000000 --limit 7m
 //
-// Prints a line as each bar ends. Exit status 0 if all bars pass, 1 if one fails, 64 for a wrong
-// command line, 74 if the report cannot be written. This process touches no device (bar_plan.h).
+// Exit status 0 if all bars pass, 1 if one fails, 64 for a wrong command line, 74 if the report
+// cannot be written.
 
 #include <sys/utsname.h>
 

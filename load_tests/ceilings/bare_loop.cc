@@ -4,8 +4,8 @@
 //   OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 //     mpsd-bare-loop --model mlp.pt --input 'FP32[1024]' --batches 1,8,64
 //
-// Prints JSON: samples a second by batch size, the median of the runs. A model that is missing or
-// does not run gives one line on stderr and exit status 65.
+// Prints JSON: samples a second by batch size, the median of the runs. Exit status 65: a model that
+// is missing or does not run.
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/ones.h>
@@ -82,7 +82,7 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Returns this lane's samples a second.
+// Returns samples a second.
 double RunLane(const torch::jit::Module& model, const std::vector<c10::IValue>& batch, int64_t rows,
                double seconds) {
   const c10::InferenceMode inference;
@@ -144,7 +144,7 @@ void Run(const Options& options) {
   std::printf("{\"lanes\": %d, \"samples_per_second\": {%s}}\n", options.lanes, rates.c_str());
 }
 
-// libtorch writes the fault first when it loads, and last when it runs, below a trace of the model.
+// When libtorch loads, the fault comes first; when it runs, last, below a trace of the model.
 std::string FaultLine(const std::exception& error) {
   const auto* const loading = dynamic_cast<const c10::Error*>(&error);
   const std::string text = loading != nullptr ? loading->what_without_backtrace() : error.what();

@@ -1,4 +1,4 @@
-// mpsd-h2-echo: mpsd-echo on nghttp2 with one thread: the ceiling for gRPC on nghttp2.
+// mpsd-h2-echo: the ceiling for gRPC on nghttp2, with one thread.
 //
 // Run with:
 //   mpsd-h2-echo --port 0      (prints "listening ADDRESS", of loopback; ends on SIGTERM)
@@ -74,7 +74,7 @@ struct Call {
   std::string body;  // with its prefix
 };
 
-// One connection. Lives on the server's thread. A turn reads, answers and writes, each in bounds.
+// One connection. Lives on the server's thread.
 class Peer {
  public:
   Peer(mpsd::UniqueFd fd, const nghttp2_session_callbacks* callbacks, const nghttp2_option* option)
@@ -276,7 +276,7 @@ nghttp2_session_callbacks* Peer::MakeCallbacks() {
   return made;
 }
 
-// nghttp2 has no bound for frames that ask for nothing. Reading them costs a turn at most.
+// nghttp2 has no bound for frames that ask for nothing.
 nghttp2_option* MakeOption() {
   nghttp2_option* made = nullptr;
   MPSD_CHECK(nghttp2_option_new(&made) == 0);

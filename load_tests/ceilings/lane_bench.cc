@@ -11,8 +11,7 @@
 //   mixed=on         the mask keeps rows of all lengths: log-normal, 55 tokens in the mean and
 //                    250 in the 99th percentile
 //
-// Prints JSON: batches, samples, tokens and input bytes a second, of all lanes together. The tokens
-// are those that an attention_mask keeps.
+// Prints JSON: batches, samples, tokens of the mask and input bytes a second.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -130,8 +129,8 @@ bool ReadArguments(int argc, char** argv, Options* options) {
          absl::SimpleAtod(argv[5], &options->seconds);
 }
 
-// One lane's inputs: zeros, except INT64: ones, so that a mask keeps all tokens. Lives on the
-// lane's thread; the model outlives it.
+// One lane's inputs: zeros; INT64 are ones, so that a mask keeps all tokens. Lives on the lane's
+// thread; the model outlives it.
 class Inputs {
  public:
   Inputs(const Options& options, Model* model) : model_(model) {
@@ -228,9 +227,8 @@ void RunLane(Model* model, uint32_t lane, const Options& options, const std::ato
   if (*failed) warm->fetch_add(1);
 }
 
-// Returns when a batch ends, because the measured time also began when one did. Otherwise a few
-// long batches would count wrongly. Failed lanes end no batch, so the wait lasts ten seconds at
-// most.
+// Returns when a batch ends, because the measured time also began when one did. Failed lanes end no
+// batch, so the wait lasts ten seconds at most.
 void WaitForBatch(const std::atomic<uint64_t>& batches) {
   const uint64_t before = batches;
   const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(10);

@@ -1,5 +1,5 @@
-// round_trip_linux: timed round trips between two processes, bare or through the memory plane: the
-// ceilings of a hop between front end and worker. Linux only: macOS cannot bind a thread to a core.
+// round_trip_linux: timed round trips between two processes, bare or through the memory plane.
+// Linux only: macOS cannot bind a thread to a core.
 #pragma once
 
 #include <sys/prctl.h>
@@ -28,9 +28,8 @@ void PinTo(int core);
 // Sorts the times.
 double QuantileUs(std::vector<int64_t>* times_ns, double quantile);
 
-// Median and p99 of `trip(round)` here while a forked process runs `answer(round)`, for rounds from
-// 1 on. A core of -1 leaves the choice to the kernel. REQUIRES: no thread was started before the
-// fork.
+// Median and p99 of `trip(round)` here while a forked process runs `answer(round)`. A core of -1
+// leaves the choice to the kernel. REQUIRES: no thread was started before.
 template <typename Answer, typename Trip>
 nlohmann::json TimeRoundTrips(uint32_t rounds, int core, int peer_core, Answer answer, Trip trip) {
   const pid_t peer = fork();
@@ -56,8 +55,7 @@ nlohmann::json TimeRoundTrips(uint32_t rounds, int core, int peer_core, Answer a
   return {{"p50_us", QuantileUs(&times_ns, 0.5)}, {"p99_us", QuantileUs(&times_ns, 0.99)}};
 }
 
-// Median and p99 of a hop from the front end to a lane and back, each in a process of its own. A
-// core of -1 leaves the choice to the kernel. REQUIRES: no thread was started before.
+// The same for a hop from the front end to a lane and back, each in a process of its own.
 nlohmann::json HopRoundTrip(Waiting waiting, uint32_t rounds, int core, int peer_core);
 
 }  // namespace mpsd

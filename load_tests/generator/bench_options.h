@@ -30,9 +30,8 @@ struct BenchOptions {
   bool allow_errors = false;  // exit 0 even if calls failed
 };
 
-// Reads the files that flags name, too. Returns an exit status if the process should end at once: 0
-// after help, another one after a wrong flag or a missing file, which stderr names. Called once, on
-// main's thread.
+// Returns an exit status if the process should end at once: 0 after help, another one after a wrong
+// flag or a missing file. Called once, on main's thread.
 std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options);
 
 }  // namespace mpsd::load

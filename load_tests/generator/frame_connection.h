@@ -1,7 +1,7 @@
 // FrameConnection: unary gRPC calls over one connection, written as HTTP/2 frames without gRPC.
 //
-// gRPC's client takes 50 to 70 µs of a core for a call. Here a call costs a few microseconds
-// besides the kernel's part, so an overload on shared cores does not measure the client:
+// gRPC's client takes 50 to 70 µs of a core for a call, this one a few. So an overload on shared
+// cores does not measure the client:
 //
 //   Start(call) ─▶ waits for one of the connection's streams ─▶ HEADERS, DATA ─▶ Write: all in one
 //   Read: all in one ─▶ HEADERS, DATA, trailers ─▶ Ended(call), with its code and its answer
@@ -49,22 +49,21 @@ class FrameConnection {
  public:
   using Ended = std::function<void(FrameCall*)>;
 
-  // Connects to "host:port" or "unix:/path", for calls of one method. Blocks, at most for
-  // `patience_ns`. UNAVAILABLE if nothing listens there. `ended` must not start another call. `io`,
-  // used only to connect, outlives the connection.
+  // Connects to "host:port" or "unix:/path". Blocks, at most for `patience_ns`. UNAVAILABLE if
+  // nothing listens there. `ended` must not start another call. `io` outlives the connection.
   static absl::StatusOr<std::unique_ptr<FrameConnection>> Connect(boost::asio::io_context* io,
                                                                   const std::string& target,
                                                                   const std::string& method,
                                                                   int64_t patience_ns, Ended ended);
   ~FrameConnection();
 
-  // Takes the bytes that the server has sent. Does not block.
+  // Does not block.
   void Read();
 
-  // Write() sends the call. On a lost connection the call ends at once as UNAVAILABLE.
+  // Write() sends the call. On a lost connection it ends at once as UNAVAILABLE.
   void Start(FrameCall* call);
 
-  // Does not call `ended`. REQUIRES: the call has been started and not ended.
+  // Does not call `ended`. REQUIRES: the call is started and not ended.
   void Cancel(FrameCall* call);
 
   // Writes as far as the socket takes it. Does not block.

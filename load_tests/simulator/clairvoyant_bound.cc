@@ -23,7 +23,7 @@ class States {
     free_ns_[place] = std::min(free_ns_[place], free_ns);
   }
 
-  // Calls `visit` for each useful state: no other has answered as many and is free as early. Before
+  // Calls `visit` for each state unless another has answered more and is free no later. Before
   // `now_ns` the lane has nothing to do.
   template <typename Visit>
   void ForEachUseful(int64_t now_ns, const Visit& visit) const {
@@ -56,9 +56,9 @@ std::vector<int64_t> LeastTimes(const TrueCurve& curve, uint32_t max_batch_rows)
 
 }  // namespace
 
-// Some best schedule has only batches of consecutive arrivals: a request that a batch skips can
-// take the place of the batch's last one, which may wait longer. So each decision either leaves a
-// request out, or begins a batch with it once the batch's last request is there.
+// Some best schedule has only batches of consecutive arrivals: a skipped request can take the place
+// of the batch's last one, which may wait longer. So each decision leaves a request out, or begins
+// a batch with it once the batch's last request is there.
 uint64_t MostAnsweredInTime(const std::vector<int64_t>& arrivals_ns, int64_t deadline_ns,
                             uint32_t max_batch_rows, const TrueCurve& curve) {
   const size_t count = arrivals_ns.size();

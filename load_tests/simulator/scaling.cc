@@ -4,8 +4,7 @@
 //   mpsd-scaling --hours 24
 //
 // Prints JSON: for each scaler the requests, the share that missed the SLO, and the host-hours. The
-// day has a quiet night, a busy noon, and a peak of 20 minutes with twice the load. The SLO: 99 of
-// 100 requests take at most 1.5 s.
+// SLO: 99 of 100 requests take at most 1.5 s.
 
 #include <CLI/CLI.hpp>
 #include <cmath>

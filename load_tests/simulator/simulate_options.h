@@ -19,7 +19,7 @@ struct SimulateOptions {
 };
 
 // Returns an exit status if the process should end at once: 0 after help, another one after a wrong
-// flag, which stderr names. Called once, on main's thread.
+// flag. Called once, on main's thread.
 std::optional<int> ParseCommandLine(int argc, char** argv, SimulateOptions* options);
 
 // Linear between two sizes of the command line; beyond the largest in proportion to the rows.

@@ -1,6 +1,6 @@
 // SimulatedFleet: hosts with one model each, added and taken away by a scaler in virtual time.
 //
-//   trace ─▶ hosts that serve (SimulatedPool) ─▶ HostFigures ─▶ scaler ─▶ starts, ends
+//   trace ─▶ hosts that serve (SimulatedPool) ─▶ FleetFigures ─▶ scaler ─▶ starts, ends
 #pragma once
 
 #include <cstdint>

@@ -26,10 +26,10 @@ using TrueCurve = std::function<double(uint32_t rows)>;
 struct SimulatedLoad {
   double requests_per_s = 0;  // Poisson arrivals; 0: a closed loop
   uint32_t clients = 0;       // in the closed loop
-  int64_t return_ns = 0;      // mean time from an answer to the client's next request
+  int64_t return_ns = 0;      // mean, from an answer to the client's next request
   int64_t deadline_ns = 0;    // 0: none
-  double urgent_share = 0;    // requests with rank 0; the others have rank 2
-  double victim_share = 0;    // requests of tenant 1; the others are tenant 0's
+  double urgent_share = 0;    // with rank 0; the others have rank 2
+  double victim_share = 0;    // tenant 1's; the others are tenant 0's
   int64_t length_ns = 0;
 };
 
@@ -46,7 +46,7 @@ struct OutcomeOfTenant {
 struct SimulatedOutcome {
   uint64_t offered = 0;
   uint64_t good = 0;     // by their deadlines
-  uint64_t late = 0;     // after their deadlines
+  uint64_t late = 0;     // after them
   uint64_t refused = 0;  // on arrival
   uint64_t dropped = 0;  // while they waited
   uint64_t batches = 0;
@@ -64,19 +64,18 @@ struct SimulatedOutcome {
   double MeanNs() const { return wait_ns / static_cast<double>(good + late); }
 };
 
-// One line of requests of one row, one or two ranks and tenants, one worker. Learns like a pool:
-// the curve, the returns, the usual batch, the margin. Deterministic by its seed. Lives on one
-// thread.
+// One line of requests of one row, one or two ranks and tenants, one worker. Learns like a pool.
+// Deterministic by its seed. Lives on one thread.
 class SimulatedPool {
  public:
   struct Options {
     uint32_t lanes = 1;
     uint32_t max_batch_rows = 64;
     uint64_t queue_requests = 512;
-    bool refuses = true;    // refuses late requests in advance
+    bool refuses = true;    // on arrival, if they will be late
     int64_t slo_ns = 0;     // for ReplicasNeeded(); 0: none
-    int64_t target_ns = 0;  // StandingQueue's target, without deadlines
-    bool knows = true;      // knows the curve; otherwise the scheduler is eager
+    int64_t target_ns = 0;  // StandingQueue's, without deadlines
+    bool knows = true;      // otherwise the scheduler is eager
     bool is_fair = true;
     bool is_careful = true;
     double noise = 0.1;   // a batch takes up to this part more or less
@@ -87,7 +86,7 @@ class SimulatedPool {
 
   SimulatedPool(const Scheduler* scheduler, TrueCurve curve, const Options& options);
 
-  // Requests that wait or run at the end stay for the next run; their clients do not.
+  // Requests that wait or run at the end stay for the next run.
   SimulatedOutcome Run(const SimulatedLoad& load);
 
   // Requests in the line, and ReplicaForecast::At(), after a run.

@@ -1,5 +1,4 @@
-// mpsd-worker: runs one model for the front end that started it. Started by hand, it answers as
-// worker/load/describe.h says.
+// mpsd-worker: runs one model for the front end that started it, or answers by hand (describe.h).
 //
 // The main thread, in order:
 //   1. LoadInSandbox() loads the model.

@@ -18,8 +18,8 @@ namespace mpsd {
 //                         └─────────────────── the wait is over ──────────────────────────▲
 class RunGate {
  public:
-  // The right to run the model. Waits for a trim. `gate` null: there is none. Lives on one lane's
-  // thread.
+  // The right to run the model; waits for a trim. `gate` null: memory is never trimmed. Lives on
+  // one lane's thread.
   class Run {
    public:
     explicit Run(RunGate* gate) : gate_(gate) {

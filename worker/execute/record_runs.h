@@ -26,7 +26,7 @@ struct RecordReport {
   uint32_t tried = 0;
   std::string why;  // why the first dropped record was not kept; empty: all were kept
 
-  // "replays 9 of 10 shapes; 1 runs without: …".
+  // "replays 9 of 10 shapes; 1 without: …".
   std::string Text() const;
 };
 

@@ -38,8 +38,7 @@ struct StreamMaker {
 //   3. A stream is made when first asked for, and lives as long as the pool.
 template <typename Stream>
 class StreamPool {
-  // The calling thread's state. Without a destructor, other thread-local objects' destructors may
-  // ask.
+  // Has no destructor: destructors of other thread-local objects may still ask.
   struct Place {
     Stream* stream = nullptr;
     int index = -1;     // kNone
@@ -88,8 +87,7 @@ class StreamPool {
     return true;
   }
 
-  // An index for MakeCurrent(): a free stream, in turn, or else any but the main thread's. Reserves
-  // nothing.
+  // A free stream, in turn, or else any but the main thread's. Reserves nothing.
   int Next() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (int i = 1; i < kStreams; ++i) {
@@ -100,7 +98,7 @@ class StreamPool {
     return next_;
   }
 
-  // Streams that belong to threads. Takes no lock.
+  // Takes no lock.
   int InUse() const { return in_use_.load(std::memory_order_relaxed); }
 
   // Free ones too.
@@ -113,9 +111,8 @@ class StreamPool {
     return made;
   }
 
-  // Makes `stream` the calling thread's for the life of this object: for work that another thread
-  // may run. The lender keeps its stream. Lives on one thread, which calls no MakeCurrent()
-  // meanwhile.
+  // Makes `stream` the calling thread's for the life of this object: for another thread's work. The
+  // lender keeps its stream. Lives on one thread, which calls no MakeCurrent() meanwhile.
   class Loan {
    public:
     Loan(Stream* stream, int index)
@@ -129,7 +126,7 @@ class StreamPool {
   };
 
  private:
-  // Gives the stream back as the thread ends. If the wait throws, the stream stays taken for good.
+  // If the wait throws, the stream stays taken for good.
   struct Leaver {
     StreamPool* pool = nullptr;
     ~Leaver() {

@@ -34,7 +34,7 @@ absl::Status StartRuntime(const LoadOrder& order);
 // example, a decoupled model of a format that gives one answer, or an impossible precision.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const LoadOrder& order);
 
-// A model of Hugging Face's, by its folder's small files. The weights may be missing.
+// By the folder's small files: the weights may be missing.
 struct FolderPlan {
   ModelTask task = ModelTask::kAuto;
   int64_t width = 0;  // numbers in an answer's row
@@ -56,15 +56,13 @@ DriverGuard GuardOfDriver(const std::string& device, std::string* why = nullptr)
 // "torch 2.11.0", or "synthetic" without libtorch.
 std::string RuntimeName();
 
-// The kind of the loaded libtorch, by its symbols (RuntimeKind): "stock", "patched", …; empty
-// without libtorch.
+// "stock", "patched", …, by libtorch's symbols (RuntimeKind); empty without libtorch.
 std::string LoadedRuntimeKindName();
 
 // The file of that libtorch; empty without libtorch.
 std::string LoadedRuntimePath();
 
-// The device that "auto" passes over although its driver is here, and why; empty if none. Called on
-// the main thread.
+// A device that "auto" passes over although its driver is here, and why. Called on the main thread.
 std::string PassedOver();
 
 // Such as {"cuda:0", "cpu"}, the one of "auto" first. Called on the main thread.

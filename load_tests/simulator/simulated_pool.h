@@ -46,7 +46,7 @@ struct OutcomeOfTenant {
 struct SimulatedOutcome {
   uint64_t offered = 0;
   uint64_t good = 0;     // by their deadlines
-  uint64_t late = 0;     // after them
+  uint64_t late = 0;     // after their deadlines
   uint64_t refused = 0;  // on arrival
   uint64_t dropped = 0;  // while they waited
   uint64_t batches = 0;
@@ -72,10 +72,10 @@ class SimulatedPool {
     uint32_t lanes = 1;
     uint32_t max_batch_rows = 64;
     uint64_t queue_requests = 512;
-    bool refuses = true;    // on arrival, if they will be late
+    bool refuses = true;    // refuses late requests in advance
     int64_t slo_ns = 0;     // for ReplicasNeeded(); 0: none
-    int64_t target_ns = 0;  // StandingQueue's, without deadlines
-    bool knows = true;      // otherwise the scheduler is eager
+    int64_t target_ns = 0;  // StandingQueue's target, for requests without a deadline
+    bool knows = true;      // knows the curve; otherwise the scheduler is eager
     bool is_fair = true;
     bool is_careful = true;
     double noise = 0.1;   // a batch takes up to this part more or less

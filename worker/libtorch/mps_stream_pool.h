@@ -45,10 +45,10 @@ class TORCH_API MPSStreamPool {
   c10::StreamId next();
 
   // Whether operators with a choice use a graph, which is safe for several threads. True while more
-  // than one stream is in use, or with MPS_FORCE_GRAPH_PATH in the environment.
+  // than one stream is in use, or with MPS_FORCE_GRAPH_PATH (not 0) in the environment.
   bool prefersGraphs() const;
 
-  // In the middle of the stream's work.
+  // Whether that stream commits in the middle of its work.
   static bool commitsAndContinues(c10::StreamId index);
 
   // Block until the work queued so far is done. REQUIRES: the caller does not run in a block of

@@ -16,7 +16,7 @@
 
 namespace mpsd::load {
 
-// If the process ends without an outcome, the error says how and where: "signal 6 in the stage
+// Without an outcome, the error says how and where the process ended: "signal 6 in the stage
 // 'cold'". The destructor kills a running process, and reaps it. Thread-compatible.
 class BarProcess {
  public:

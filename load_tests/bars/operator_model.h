@@ -11,9 +11,8 @@
 
 namespace mpsd::load {
 
-// Runs the task that the first input numbers on the second input, like a worker's model: streams,
-// copies, waits, the guard of a gpu's driver. Lanes share the weights, which are the same in each
-// process. Thread-safe once made.
+// Runs the task that the first input numbers on the second input. Lanes share the weights, which
+// are the same in each process. Thread-safe once made.
 class OperatorModel final : public TorchModel {
  public:
   // Opens the order's device. Called on the main thread, after StartRuntime().

@@ -15,9 +15,8 @@
 
 namespace mpsd::load {
 
-// Answers every ModelInfer with the request's own bytes. Like a real server, it reads each call's
-// deadline and asks for a notice of its end. Serves until destroyed, which cancels open calls.
-// Thread-compatible.
+// Like a real server, it reads each call's deadline and asks for a notice of its end. Serves until
+// destroyed, which cancels open calls. Thread-compatible.
 class EchoServer {
  public:
   struct Options {

@@ -1,8 +1,7 @@
 // bench_report: the report of a run, for people and for programs.
 //
-// Scripts in load_tests/bench read the JSON, so its keys stay. Errors are keyed by the name of
-// their code; the client is the first of the processes. Only an open loop has offered, not_sent and
-// lateness_us.
+// Scripts in load_tests/bench read the JSON, so its keys stay. The client is the first of the
+// processes. Only an open loop has offered, not_sent and lateness_us.
 #pragma once
 
 #include <string>

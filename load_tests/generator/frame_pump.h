@@ -32,7 +32,7 @@ class FramePump final : public traffic::Pump {
   FramePump(const traffic::LoadPlan& plan, const std::vector<traffic::PreparedRequest>& requests,
             uint32_t thread);
 
-  // UNAVAILABLE without its part of the connections. Called once, before Run().
+  // UNAVAILABLE if it cannot connect. Called once, before Run().
   absl::Status Connect();
 
   void Run(const traffic::Window& window) override;

@@ -78,8 +78,8 @@ class Attachment {
         bell_(std::move(bell)),
         slabs_(std::make_unique<Slabs>()) {}
 
-  // The follower writes `bytes` first, then `data` with release. A lane reads `data` first, with
-  // acquire, so it never pairs an address with another segment's length.
+  // The follower writes `data` last, with release. A lane reads `data` first, with acquire, so it
+  // never pairs an address with another segment's length.
   struct Mapping {
     std::atomic<const char*> data{nullptr};  // null: absent
     std::atomic<uint64_t> bytes{0};

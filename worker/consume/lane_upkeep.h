@@ -16,8 +16,8 @@
 namespace mpsd {
 
 // Carries out what UpkeepPolicy decides. Owned by the lane, lives on its thread. Each call does at
-// most one thing. A batch that arrives meanwhile waits for it, and the watchdog counts that time as
-// the batch's own.
+// most one thing. A batch that arrives meanwhile waits, and the watchdog counts that time as its
+// own.
 //
 // Only the first lane trims; on mps this lane has the device's main stream. A trim has the device
 // to itself (RunGate).

@@ -6,10 +6,9 @@
 //     CompareAnswers(), GainFault()       the first that passes is taken
 //   none                                  fp32
 //
-// The inputs are the warm-up samples, or else random numbers of two shapes: the smallest, and the
-// largest that fp32 runs in time. The model's precision_note() says why no coarser precision was
-// taken. Measured times differ between workers, so the front end holds all workers of a generation
-// to the first one's choice.
+// The inputs are the warm-up samples, or else random numbers of two shapes. The model's
+// precision_note() says why no coarser precision was taken. Measured times differ between workers,
+// so the front end holds all workers of a generation to the first one's choice.
 #pragma once
 
 #include <memory>

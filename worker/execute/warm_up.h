@@ -29,8 +29,7 @@ struct WarmUpEnd {
 //   kAuto      kSmallest on the cpu, kAll elsewhere
 //
 // If there are `samples`, the lane runs them instead, unless `warmup` is kNone. A decoupled model
-// is asked only for its first answer. There are at most 2 × kMaxBuckets runs, with row buckets 11
-// ×.
+// is asked only for its first answer.
 //
 // Stops at the first run that fails. INVALID_ARGUMENT: a shape is too large to count its bytes, or
 // a sample does not fit the model. Blocks. Called on the lane's thread, after Model::BindLane().

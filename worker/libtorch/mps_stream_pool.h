@@ -1,4 +1,4 @@
-// MPSStreamPool: the streams of mps in a patched libtorch, each normally used by one thread.
+// MPSStreamPool: the streams of mps in a patched libtorch.
 //
 // patch_libtorch.py copies this file into libtorch and has MPSStream.h include it. A worker
 // recognizes a patched libtorch by the symbol of instance() (runtime_detection.h).
@@ -12,8 +12,7 @@ namespace at::mps {
 
 class MPSStream;
 
-// An mpsd::StreamPool. A thread gets an error of c10 if it asks for a stream and all 31 are taken,
-// or names one that does not exist. Thread-safe.
+// An mpsd::StreamPool. A thread gets an error of c10 if all 31 streams are taken. Thread-safe.
 //
 // The process reads two variables of the environment once:
 //
@@ -56,11 +55,11 @@ class TORCH_API MPSStreamPool {
   void wait(MPSStream* stream);
   void waitForAll();
 
-  // The same before unused memory goes back. In a block of a stream's queue it waits for nothing:
-  // two such blocks would wait for each other's queue.
+  // The same before unused memory goes back. In a block of a stream's queue it does not wait: two
+  // such blocks would wait for each other's queue.
   void waitForMemory();
 
-  // Whether the caller runs in a block of that stream's queue, and so must not wait for the queue.
+  // Whether the caller runs in a block of that stream's queue, and so must not wait for it.
   static bool isInQueueOf(const MPSStream* stream);
 
  private:

@@ -22,8 +22,7 @@ namespace mpsd {
 
 // Returns the first error of the steps; its text is for the operator. A sandbox of the level basic
 // never fails. FAILED_PRECONDITION: the model's file is not the one that the order was made for.
-// Two versions of a model must not answer as one. The process loses its rights for good, even if
-// loading fails.
+// The process loses its rights for good, even if loading fails.
 //
 // The model is loaded from `files`, the order's descriptors, if any: other files may have the names
 // by now. A descriptor that cannot be used, or whose file was rewritten, is not read.

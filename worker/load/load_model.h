@@ -23,8 +23,7 @@
 namespace mpsd {
 
 // Loads the code for the order's device and starts the device, by calls that a sealed sandbox
-// denies. Called once, on the main thread, which becomes the first thread to touch the device. Does
-// nothing for synthetic models.
+// denies. Called once, on the main thread, which is the first to touch the device.
 absl::Status StartRuntime(const LoadOrder& order);
 
 // Loads the order's model, with its complete spec. Called on the main thread, after StartRuntime().

@@ -29,7 +29,8 @@ struct WarmUpEnd {
 //   kAuto      kSmallest on the cpu, kAll elsewhere
 //
 // If there are `samples`, the lane runs them instead, unless `warmup` is kNone. A decoupled model
-// is asked only for its first answer.
+// is asked only for its first answer. Makes at most two runs for each of kMaxBuckets, or eleven
+// with row buckets.
 //
 // Stops at the first run that fails. INVALID_ARGUMENT: a shape is too large to count its bytes, or
 // a sample does not fit the model. Blocks. Called on the lane's thread, after Model::BindLane().

@@ -1,20 +1,15 @@
-// mpsd-worker: runs one model for the front end that started it. Started by hand, it describes a
-// model file (--describe FILE), the devices of this machine (--devices) or what a sandbox can do
-// here (--sandbox).
+// mpsd-worker: runs one model for the front end that started it, or answers by hand (describe.h).
 //
-// The main thread does this, in order:
-//   1. It enters the sandbox.
-//   2. It starts the runtime and the device, so that it is the first thread to touch the device.
-//   3. It seals the sandbox.
-//   4. It loads the model, whose file is code.
-//   5. It compares the lanes, and reports what it loaded. If told to, it shares its weights with
-//      the model's other workers, or uses theirs.
-//   6. It maps the shared memory that the front end hands over.
-//   7. It starts the lanes one after another, waits until all are warm, and says that it is ready.
-//   8. It maps and unmaps slab segments as the front end orders, until the control socket ends.
+// The main thread, in order:
+//   1. LoadInSandbox() loads the model.
+//   2. It compares the lanes and reports. If told to, it shares its weights with the model's other
+//      workers, or uses theirs.
+//   3. It maps the shared memory that the front end hands over.
+//   4. It warms up the lanes one after another, and says that it is ready.
+//   5. It maps and unmaps slab segments as the front end orders, until the control socket ends.
 //
-// When the control socket ends, the front end is gone or wants this worker gone, and the process
-// exits at once. On mps the main thread is lane 0 itself, and the thread "control" does step 8.
+// Then the process exits at once. On mps the main thread is lane 0, and the thread "control" does
+// step 5.
 
 #include <poll.h>
 #include <unistd.h>
@@ -47,13 +42,11 @@ namespace {
 
 constexpr int kControlFd = 3;
 
-// Exit codes that the supervisor tells apart.
 constexpr int kExitOk = 0;
 constexpr int kExitCannotServe = 3;
 constexpr int kExitBadOrder = 4;
 
-// The front end logs a failure that reaches it. Any other failure goes to stderr. A name in a
-// model's file may be longer than a message.
+// The front end logs a failure that reaches it; any other goes to stderr.
 int Refuse(const absl::Status& status, int exit_code, bool lasting = false) {
   const std::string text(status.message().substr(0, kWorkerLineBytes));
   const absl::Status told = SendMessage(kControlFd, Failure{text, lasting});
@@ -61,7 +54,7 @@ int Refuse(const absl::Status& status, int exit_code, bool lasting = false) {
   return absl::IsDataLoss(status) ? kWorkerExitDeviceLost : exit_code;
 }
 
-// Blocks until a whole message has arrived; the socket is blocking.
+// The socket is blocking.
 absl::StatusOr<MessageReader::Received> Receive(MessageReader* reader) {
   for (;;) {
     absl::StatusOr<MessageReader::Received> received = reader->Read(kControlFd);
@@ -94,9 +87,8 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
   for (uint32_t i = 0; i < count; ++i) {
     lanes->push_back(std::make_unique<Lane>(i, &attachment, model, Clock::Real(), upkeep));
   }
-  std::string told;  // last text about records; most lanes have the same
-  // One lane after another: the first runs of a model compile code, which lanes must not do at
-  // once.
+  std::string told;  // most lanes have the same text
+  // First runs compile code, which lanes must not do at once.
   for (const std::unique_ptr<Lane>& lane : *lanes) {
     const bool here = lane == lanes->front() && HasLaneOnMainThread(*model);
     if (!here) lane->Start(order.warmup, order.warmup_samples);
@@ -112,8 +104,8 @@ absl::Status StartLanes(const LoadOrder& order, uint32_t count, const Attachment
   return absl::OkStatus();
 }
 
-// How many of the ordered lanes the worker runs: as many as the device and the runtime can bear,
-// and as the self-check leaves. `why` says why that is fewer.
+// The lanes that the device and the runtime can bear and the self-check leaves; `why` says why
+// fewer.
 uint32_t DecideLanes(Model* model, const LoadOrder& order, std::string* why) {
   const uint32_t allowed = BearableLanes(*model, order.lanes, why);
   if (allowed < 2 || order.lanes_compared) return allowed;
@@ -145,8 +137,7 @@ LoadReport Report(Model* model, const LoadOrder& order) {
   return report;
 }
 
-// Registers a slab segment with the model's device, if it has such memory, before its first batch,
-// and unregisters it after its last.
+// Registers a slab segment with the model's device before its first batch, until after its last.
 absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attachment,
                                ModelMemory* memory) {
   const auto* removed = std::get_if<SlabsRemoved>(&order.message);
@@ -163,8 +154,7 @@ absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attach
   return answer;
 }
 
-// Follows the front end's orders until its socket ends. Lanes may be in the middle of a batch then,
-// but nobody waits for it: the process leaves without running destructors.
+// Lanes may be in the middle of a batch at the end, but nobody waits for it: no destructors run.
 [[noreturn]] void FollowFrontEnd(MessageReader* reader, Attachment* attachment,
                                  ModelMemory* memory) {
   attachment->BindFollower();
@@ -176,12 +166,11 @@ absl::StatusOr<Message> Follow(MessageReader::Received order, Attachment* attach
   _exit(kExitOk);
 }
 
-// The descriptor that came with an order, if any.
 UniqueFd FileOf(std::vector<UniqueFd> fds) {
   return fds.empty() ? UniqueFd() : std::move(fds.front());
 }
 
-// The answer to an order about weights, and the memory to send with it.
+// The second is the memory to send along.
 std::pair<WeightsTold, UniqueFd> TellWeights(MessageReader::Received order,
                                              ShareableWeights* weights) {
   MPSD_FAILPOINT("worker.at_weights");
@@ -217,8 +206,8 @@ absl::StatusOr<std::pair<AttachOrder, std::vector<UniqueFd>>> ExpectAttach(
   }
 }
 
-// Whether the program that started this one has ended before DieWithParent() took effect: loading
-// libtorch takes a while. Its order may still lie in the socket. By hand there is no such socket.
+// Whether the parent has ended before DieWithParent() took effect: loading libtorch takes a while.
+// By hand there is no such socket.
 bool HasHungUp() {
   pollfd control{kControlFd, 0, 0};
   return poll(&control, 1, 0) > 0 && (control.revents & POLLHUP) != 0;

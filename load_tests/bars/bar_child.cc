@@ -26,13 +26,12 @@ void Tell(const nlohmann::ordered_json& line) {
   if (!platform::SendWithFds(kControlFd, {text.data(), text.size()}, {}).ok()) _exit(kExitNoParent);
 }
 
-// Blocks until the parent tells the process to begin.
 void AwaitBegin() {
   char byte = 0;
   if (read(kControlFd, &byte, 1) != 1) _exit(kExitNoParent);
 }
 
-// Ends this process with its parent, whose end of the socket then closes.
+// The parent's end of the socket closes with the parent.
 void EndWithParent() {
   std::thread([] {
     pollfd control = {kControlFd, 0, 0};

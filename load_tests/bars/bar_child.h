@@ -5,9 +5,8 @@
 
 namespace mpsd::load {
 
-// Runs the lanes of one of the bar's processes, and reports to the process at the other end of
-// descriptor 3 (bar_outcome.h). Ends this process, early if the parent ends. Called on the main
-// thread, which must be the first to touch the device.
+// Reports through descriptor 3 (bar_outcome.h). Ends this process, early if the parent ends. Called
+// on the main thread, which must be the first to touch the device.
 [[noreturn]] void RunBarAsChild(const BarsOptions& options, const PlannedBar& bar);
 
 }  // namespace mpsd::load

@@ -10,9 +10,8 @@
 
 namespace mpsd::load {
 
-// Two inputs for each lane and task: the number of the task, one INT64, and random floats from -1
-// to 1, different for each lane. All lie in one piece of read-only pages, which can be registered
-// with a device like slabs. Made on the main thread; constant and thread-safe afterwards.
+// For each lane and task: the task's number, one INT64, and random floats from -1 to 1, different
+// for each lane. All lie in read-only pages, like slabs. Thread-safe once made on the main thread.
 class BarInputs {
  public:
   BarInputs(std::vector<BarTask> tasks, uint32_t lanes, uint64_t seed);
@@ -30,7 +29,7 @@ class BarInputs {
   char* PlaceOf(uint32_t lane, size_t task) const;
 
   const std::vector<BarTask> tasks_;
-  std::vector<uint64_t> offsets_;  // where each task begins in a lane's part
+  std::vector<uint64_t> offsets_;  // start of each task in a lane's part
   uint64_t lane_bytes_ = 0;
   uint64_t bytes_ = 0;
   void* data_ = nullptr;

@@ -16,7 +16,7 @@
 
 namespace mpsd::load {
 
-// Where a bar ran: equal for all processes of a run.
+// Equal for all processes of a run.
 struct BarHost {
   std::string device;
   std::string libtorch;  // "torch 2.11.0"
@@ -25,7 +25,6 @@ struct BarHost {
   std::string driver_guard;
 };
 
-// The result of one process, or of several together. Plain data.
 struct BarOutcome {
   BarHost host;
   std::map<std::string, RunCounts> operators;
@@ -35,7 +34,6 @@ struct BarOutcome {
 
   RunCounts all() const;
 
-  // Adds the result of another process of the bar.
   void Add(const BarOutcome& other);
 };
 
@@ -45,7 +43,7 @@ BarOutcome OutcomeOf(const LaneBarOutcome& lanes, const std::vector<BarTask>& ta
 nlohmann::ordered_json ToJson(const RunCounts& counts);
 nlohmann::ordered_json ToJson(const BarOutcome& outcome);
 
-// Reads JSON that ToJson() made in a process of this program. Any other JSON ends this process.
+// REQUIRES: ToJson() made `json` in a process of this program.
 BarOutcome OutcomeFrom(const nlohmann::json& json);
 
 }  // namespace mpsd::load

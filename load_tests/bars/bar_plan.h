@@ -11,11 +11,10 @@
 
 namespace mpsd::load {
 
-// One bar. Its own processes run it, so that a crash or a hang fails this bar alone, and code is
-// compiled anew. The lanes of a scaling bar run until their time is over.
+// A bar has its own processes, so that a crash or a hang fails it alone, and code is compiled anew.
 struct PlannedBar {
   std::string name;    // "31x100", "soak", "linear, 4 threads"
-  std::string series;  // group of rates to compare, "linear, threads"; empty: none
+  std::string series;  // rates to compare, "linear, threads"; empty: none
   uint32_t processes = 1;
   std::vector<BarTask> tasks;
   LaneBar lanes;  // the same in each process
@@ -23,7 +22,7 @@ struct PlannedBar {
   uint32_t count() const { return processes * lanes.lanes; }
 };
 
-// The bars in the order in which they run. Bars with the same name are equal.
+// In the order in which they run. Bars with the same name are equal.
 std::vector<PlannedBar> PlanBars(const BarsOptions& options);
 
 }  // namespace mpsd::load

@@ -16,26 +16,23 @@
 
 namespace mpsd::load {
 
-// Starts the process and reads its lines (bar_outcome.h). If the process ends without an outcome,
-// the error says how and in which stage: "signal 6 in the stage 'cold'". The destructor kills the
-// process if it still runs, and reaps it. Thread-compatible.
+// Without an outcome, the error says how and where the process ended: "signal 6 in the stage
+// 'cold'". The destructor kills a running process, and reaps it. Thread-compatible.
 class BarProcess {
  public:
-  // Starts `program` with these arguments; its output goes to stderr.
+  // The output of `program` goes to stderr.
   static absl::StatusOr<std::unique_ptr<BarProcess>> Start(const std::string& program,
                                                            std::vector<std::string> arguments);
   BarProcess(const BarProcess&) = delete;
   BarProcess& operator=(const BarProcess&) = delete;
   ~BarProcess();
 
-  // Blocks until the process is ready. DEADLINE_EXCEEDED if it is not ready by `until_ns`.
+  // DEADLINE_EXCEEDED if the process is not ready by `until_ns`.
   absl::Status AwaitReady(int64_t until_ns);
 
-  // Tells the process to begin.
   void Begin();
 
-  // Blocks until the process has sent its outcome. DEADLINE_EXCEEDED if there is none by
-  // `until_ns`.
+  // DEADLINE_EXCEEDED if there is no outcome by `until_ns`.
   absl::StatusOr<BarOutcome> AwaitOutcome(int64_t until_ns);
 
  private:
@@ -50,7 +47,7 @@ class BarProcess {
   pid_t pid_;  // -1 once reaped
   const UniqueFd control_;
   std::string stage_ = "start";
-  std::string unread_;  // bytes read after the last whole line
+  std::string unread_;  // after the last whole line
 };
 
 }  // namespace mpsd::load

@@ -6,8 +6,7 @@
 namespace mpsd::load {
 namespace {
 
-// Shapes with different rows, lengths and widths. Where graphs are kept by shape, each shape has a
-// graph of its own.
+// Different rows, lengths and widths: where graphs are kept by shape, each has a graph of its own.
 const std::vector<Dims>& ShapesOf(BarOperator kind) {
   static const auto* images =
       new std::vector<Dims>{{2, 8, 64}, {1, 8, 256}, {4, 8, 144}, {1, 16, 400}};

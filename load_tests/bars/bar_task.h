@@ -1,4 +1,4 @@
-// BarTask: one operator with inputs of one shape, which a lane runs again and again. Pure.
+// BarTask: one operator with inputs of one shape. Pure.
 #pragma once
 
 #include <string>
@@ -9,31 +9,29 @@
 
 namespace mpsd::load {
 
-// kAddmm is kLinear in the form that a worker's graphs use on mps. The attention of libtorch itself
-// is kSdpa. The same written out is kAttention: two products of matrices, with a softmax between
-// them.
+// kAddmm is kLinear as a worker's graphs have it on mps. kSdpa is libtorch's own attention,
+// kAttention the same written out.
 enum class BarOperator { kLinear, kAddmm, kLayerNorm, kSdpa, kAttention, kMlp, kConv };
 
 std::vector<BarOperator> AllBarOperators();
 
-// The input is [rows, length, width]; for kConv it is [rows, channels, pixels of a square]. The
-// output has the same shape.
+// Input and output are [rows, length, width]; for kConv [rows, channels, pixels of a square].
 struct BarTask {
   BarOperator kind = BarOperator::kLinear;
   Dims dims;
-  int depth = 1;  // how often the operator is applied, each time with the same weights
+  int depth = 1;  // times that the operator is applied, with the same weights
 };
 
-// One small task for each of these operators.
+// One small task for each operator.
 std::vector<BarTask> OneShapeEach(const std::vector<BarOperator>& kinds);
 
 // Several small tasks for each operator, with different shapes.
 std::vector<BarTask> ManyShapesEach(const std::vector<BarOperator>& kinds);
 
-// A task large enough to show how lanes and processes scale: eight layers 2048 wide, with 64 rows.
+// Large enough to show how lanes and processes scale: eight layers 2048 wide, with 64 rows.
 BarTask LargeTask(BarOperator kind);
 
-// "linear 2x16x64", for people.
+// "linear 2x16x64".
 std::string Describe(const BarTask& task);
 
 }  // namespace mpsd::load

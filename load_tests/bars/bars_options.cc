@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kExitUsage = 64;
 
-// Reads "31x100": 31 lanes, 100 rounds.
+// "31x100": 31 lanes, 100 rounds.
 std::pair<uint32_t, uint64_t> ReadRounds(const std::string& text) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('x', 1));
   std::pair<uint32_t, uint64_t> read;

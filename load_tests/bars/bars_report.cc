@@ -8,7 +8,7 @@
 namespace mpsd::load {
 namespace {
 
-// Why a bar with that outcome has failed; empty if it passed.
+// Empty if the bar passed.
 std::string FaultOf(const BarOutcome& outcome, uint64_t wanted) {
   const RunCounts counts = outcome.all();
   if (counts.faults() > 0) {

@@ -12,18 +12,17 @@
 
 namespace mpsd::load {
 
-// Collects outcomes in the order in which the bars ran. Pure. Thread-compatible.
+// In the order in which the bars ran. Thread-compatible.
 class BarsReport {
  public:
   explicit BarsReport(const BarsOptions& options) : options_(options) {}
 
-  // Adds the joint outcome of all processes of the bar, or the reason why there is none.
+  // Adds the joint outcome of the bar's processes, or the reason why there is none.
   void Add(const PlannedBar& bar, const absl::StatusOr<BarOutcome>& outcome);
 
-  // Whether there was a bar, and none failed.
   bool passed() const;
 
-  // The table's line for the last bar. Header() stands above it.
+  // The table's line for the last bar.
   static std::string Header();
   std::string LastLine() const;
 
@@ -35,12 +34,12 @@ class BarsReport {
     std::string name;
     uint32_t processes = 1;
     uint32_t lanes = 1;
-    uint64_t wanted = 0;  // warm operations; 0: as many as the time allows
+    uint64_t wanted = 0;  // warm; 0: as many as the time allows
     std::string series;
     uint32_t count = 1;
     std::optional<BarOutcome> outcome;
-    std::string why;   // the reason of a failure; empty: the bar passed
-    double ratio = 0;  // the rate divided by the first rate of its series; 0: no series
+    std::string why;   // empty: the bar passed
+    double ratio = 0;  // to the first rate of its series; 0: no series
   };
 
   double RatioOf(const Entry& entry) const;

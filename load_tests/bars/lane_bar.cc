@@ -13,7 +13,6 @@
 namespace mpsd::load {
 namespace {
 
-// Chooses a lane's next task.
 class TaskOrder {
  public:
   TaskOrder(const LaneBar& bar, uint32_t lane, size_t tasks)
@@ -33,7 +32,7 @@ class TaskOrder {
   size_t next_ = 0;
 };
 
-// One lane's answers and counts. Belongs to the lane's thread; others read it after a barrier.
+// Belongs to the lane's thread; others read it after a barrier.
 struct LanePart {
   std::vector<std::unique_ptr<KeptOutputs>> alone;  // by task
   std::vector<std::unique_ptr<KeptOutputs>> cold;

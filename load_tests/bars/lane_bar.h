@@ -1,13 +1,11 @@
-// RunLaneBar: many lanes of one model at once, each answer compared with the answer of one lane
-// alone.
+// RunLaneBar: many lanes of one model at once, each answer compared with one lane's answer alone.
 //
 //   Cold:   all lanes run each task once, from a barrier, before    finds races while code is
 //           anything else has run in the process                    compiled and kept.
 //   Alone:  lane 0 runs the tasks of all lanes                      gives answers to compare with.
 //   Warm:   all lanes run their tasks again and again               finds races while code runs.
 //
-// A lane keeps its thread and its stream through all three stages, like a worker's lane. Inputs
-// differ from lane to lane, so that another lane's answer is a wrong one.
+// Inputs differ between lanes, so that another lane's answer is wrong.
 #pragma once
 
 #include <cstdint>
@@ -25,23 +23,23 @@ namespace mpsd::load {
 
 enum class BarStage { kCold, kAlone, kWarm };
 
-// How an answer compares with the answer given alone: bit for bit the same, the same up to rounding
-// (Agree() of worker/execute, for FP32), or different.
+// Bit for bit the same, the same up to rounding (Agree() of worker/execute, for FP32), or
+// different.
 enum class AnswerMatch { kSameBits, kSameRounded, kWrong };
 AnswerMatch MatchAnswers(const KeptOutputs& alone, const KeptOutputs& given);
 
 struct LaneBar {
   uint32_t lanes = 1;
-  uint64_t operations = 0;           // warm, in all lanes together; 0: as many as the time allows
-  int64_t ns_max = 0;                // longest warm stage
-  bool has_random_order = false;     // else each lane runs the tasks in turn
-  uint64_t seed = 1;                 // seed of that order
-  uint64_t faults_max = 10;          // the lanes stop after this many wrong answers and failures
-  bool lane_on_main_thread = false;  // lane 0 runs on the calling thread, as a worker's does on mps
+  uint64_t operations = 0;        // warm, in all lanes; 0: as many as the time allows
+  int64_t ns_max = 0;             // longest warm stage
+  bool has_random_order = false;  // else each lane runs the tasks in turn
+  uint64_t seed = 1;
+  uint64_t faults_max = 10;          // wrong answers and failures before the lanes stop
+  bool lane_on_main_thread = false;  // as a worker's does on mps
   const Clock* clock = Clock::Real();
 };
 
-// Counts of the runs of one operator or of all, by result, cold and warm.
+// Runs of one operator or of all, cold and warm.
 struct RunCounts {
   uint64_t cold = 0;
   uint64_t warm = 0;
@@ -56,16 +54,15 @@ struct RunCounts {
 struct LaneBarOutcome {
   std::vector<RunCounts> tasks;  // in the order of the inputs' tasks
   double seconds = 0;            // warm stage of the slowest lane
-  double rate = 0;               // warm runs a second: sum over the lanes, each over its own time
-  std::string first_fault;       // text of some lane's first fault; empty: none
+  double rate = 0;               // warm runs a second: sum over the lanes, each over its time
+  std::string first_fault;       // some lane's; empty: none
 
   RunCounts all() const;
 };
 
-// Runs the bar, and calls `enter` on lane 0's thread as each stage begins; the warm stage begins
-// when that call returns. An error says that a lane got no stream, or that a task fails alone, so
-// that nothing can be compared. Called on the main thread; no lane is bound before or after.
-// REQUIRES: `inputs` were made for `bar.lanes` lanes.
+// Calls `enter` on lane 0's thread as each stage begins. An error: a lane got no stream, or a task
+// fails alone. Called on the main thread; no lane is bound before or after. REQUIRES: `inputs` were
+// made for `bar.lanes` lanes.
 absl::StatusOr<LaneBarOutcome> RunLaneBar(Model* model, const BarInputs& inputs, const LaneBar& bar,
                                           const std::function<void(BarStage)>& enter);
 

@@ -1,13 +1,11 @@
-// mpsd-lane-bars: checks that many lanes on one device give the same answers as one lane alone, and
-// measures how lanes and processes scale.
+// mpsd-lane-bars: checks that many lanes answer as one lane alone, and measures how lanes and
+// processes scale.
 //
 // Run with:
-//   mpsd-lane-bars --device mps --report lane-bars.json
 //   mpsd-lane-bars --device cuda:0 --only soak --soak 2000000 --limit 7m
 //
-// Prints a table, a line as each bar ends. Exit status 0 if all bars pass, 1 if one fails, 64 for a
-// wrong command line, 74 if the report cannot be written. This process touches no device: each bar
-// has processes of its own, so that a crash or a hang fails that bar alone.
+// Exit status 0 if all bars pass, 1 if one fails, 64 for a wrong command line, 74 if the report
+// cannot be written.
 
 #include <sys/utsname.h>
 
@@ -34,7 +32,7 @@ namespace {
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 64;
 constexpr int kExitNoReport = 74;
-// Longest wait for a process to become ready, and longest wait beyond the time of its warm stage.
+// Longest wait for a process to become ready, and beyond the time of its warm stage.
 constexpr int64_t kPatienceNs = 120 * kNsPerSecond;
 
 std::vector<std::string> ArgumentsFor(const PlannedBar& bar, int argc, char** argv) {
@@ -43,7 +41,7 @@ std::vector<std::string> ArgumentsFor(const PlannedBar& bar, int argc, char** ar
   return arguments;
 }
 
-// Starts the bar's processes, lets them begin together, and joins their outcomes.
+// Lets the bar's processes begin together, and joins their outcomes.
 absl::StatusOr<BarOutcome> RunBar(const PlannedBar& bar, const std::string& program,
                                   const std::vector<std::string>& arguments) {
   std::vector<std::unique_ptr<BarProcess>> processes;
@@ -75,7 +73,7 @@ std::string System() {
                       platform::UsableCores(), " cores");
 }
 
-// Writes the report so far, if one is wanted. So a run that is cut short leaves a report.
+// Writes the report so far, so that a run that is cut short leaves one.
 bool WriteReport(const BarsOptions& options, const BarsReport& report) {
   if (options.report.empty()) return true;
   std::ofstream file(options.report);

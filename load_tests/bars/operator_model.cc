@@ -32,7 +32,7 @@ ModelSpec SpecOfTasks() {
   return spec;
 }
 
-// The dims of a task's weights. Each weight is followed by its bias, one number for each row.
+// Each weight is followed by its bias, one number for each row.
 std::vector<std::vector<int64_t>> WeightDims(const BarTask& task) {
   const int64_t width = task.dims[2];
   switch (task.kind) {
@@ -125,7 +125,7 @@ absl::StatusOr<std::unique_ptr<OperatorModel>> OperatorModel::Make(const LoadOrd
 OperatorModel::OperatorModel(std::vector<BarTask> tasks, std::unique_ptr<TorchRuntime> runtime)
     : TorchModel(SpecOfTasks(), Census(), std::move(runtime)), tasks_(std::move(tasks)) {}
 
-// The values are scaled so that data keeps its magnitude through all layers of a task.
+// Scaled so that data keeps its magnitude through all layers.
 void OperatorModel::MakeWeights() {
   const at::Generator generator = at::detail::createCPUGenerator(kWeightSeed);
   const c10::Device device = runtime().device();

@@ -11,18 +11,16 @@
 
 namespace mpsd::load {
 
-// Runs the task whose number is the first input on the second input. It runs like a worker's model:
-// streams, copies from and to the host, waits, the guard of a gpu's driver. Lanes share the
-// weights, which are the same in each process. Thread-safe once made, as every TorchModel.
+// Runs the task that the first input numbers on the second input. Lanes share the weights, which
+// are the same in each process. Thread-safe once made.
 class OperatorModel final : public TorchModel {
  public:
-  // Opens the order's device and makes the weights there. Called on the main thread, after
-  // StartRuntime().
+  // Opens the order's device. Called on the main thread, after StartRuntime().
   static absl::StatusOr<std::unique_ptr<OperatorModel>> Make(const LoadOrder& order,
                                                              std::vector<BarTask> tasks);
 
  private:
-  // The weights and biases of one task's layers.
+  // One task's weights and biases.
   using Weights = std::vector<at::Tensor>;
 
   OperatorModel(std::vector<BarTask> tasks, std::unique_ptr<TorchRuntime> runtime);

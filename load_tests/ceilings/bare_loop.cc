@@ -1,12 +1,11 @@
-// mpsd-bare-loop: runs a TorchScript model in a loop, without server, queue or copy: the ceiling
-// for throughput at a batch size.
+// mpsd-bare-loop: the ceiling for throughput at a batch size: a TorchScript model in a loop.
 //
 // Run with:
 //   OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 //     mpsd-bare-loop --model mlp.pt --input 'FP32[1024]' --batches 1,8,64
 //
-// Prints one line of JSON: samples a second by batch size, the median of the runs. If the model is
-// missing or does not run with these inputs, prints one line on stderr and exits with 65.
+// Prints JSON: samples a second by batch size, the median of the runs. Exit status 65: a model that
+// is missing or does not run.
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/ones.h>
@@ -40,13 +39,12 @@ struct Options {
   double seconds = 1;
 };
 
-// An input without its batch dim: "INT64[30]", "FP32[3,224,224]", "FP32[]".
+// Without its batch dim: "INT64[30]", "FP32[3,224,224]", "FP32[]".
 struct Input {
   at::ScalarType type = at::kFloat;
   std::vector<int64_t> dims;
 };
 
-// Empty for a text of another form.
 std::optional<Input> ParseInput(const std::string& text) {
   static const std::map<std::string, at::ScalarType> types = {
       {"FP32", at::kFloat}, {"FP64", at::kDouble}, {"INT64", at::kLong}, {"INT32", at::kInt}};
@@ -84,7 +82,7 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Runs for `seconds`; returns this lane's samples a second.
+// Returns samples a second.
 double RunLane(const torch::jit::Module& model, const std::vector<c10::IValue>& batch, int64_t rows,
                double seconds) {
   const c10::InferenceMode inference;
@@ -115,7 +113,7 @@ double RunLanes(const Options& options, const torch::jit::Module& model,
   return sum;
 }
 
-// Loads with a worker's settings: nothing is recorded, specialized or fused while the model runs.
+// With a worker's settings: nothing is recorded, specialized or fused while the model runs.
 torch::jit::Module Load(const std::string& path) {
   torch::jit::getProfilingMode() = false;
   torch::jit::FusionStrategy none = {{torch::jit::FusionBehavior::STATIC, 0}};
@@ -125,8 +123,7 @@ torch::jit::Module Load(const std::string& path) {
   return torch::jit::freeze(model);
 }
 
-// Measures, and prints the line. libtorch's exceptions about the model or its inputs go to the
-// caller, except from the lanes: one run before them shows whether the model runs.
+// The run before the lanes shows whether the model runs: lanes catch no exception.
 void Run(const Options& options) {
   std::vector<Input> inputs;
   for (const std::string& text : options.inputs) inputs.push_back(*ParseInput(text));
@@ -147,8 +144,7 @@ void Run(const Options& options) {
   std::printf("{\"lanes\": %d, \"samples_per_second\": {%s}}\n", options.lanes, rates.c_str());
 }
 
-// The one line that names the fault. libtorch writes it first when it loads. When it runs, libtorch
-// writes it last, below a trace of the model's own code.
+// When libtorch loads, the fault comes first; when it runs, last, below a trace of the model.
 std::string FaultLine(const std::exception& error) {
   const auto* const loading = dynamic_cast<const c10::Error*>(&error);
   const std::string text = loading != nullptr ? loading->what_without_backtrace() : error.what();

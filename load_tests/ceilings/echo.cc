@@ -1,4 +1,4 @@
-// mpsd-echo: a raw gRPC echo under the path of ModelInfer: the ceiling for a server.
+// mpsd-echo: the ceiling for a server: a raw gRPC echo under the path of ModelInfer.
 //
 // Run with:
 //   mpsd-echo --listen 127.0.0.1:0      (prints "listening ADDRESS"; ends on SIGTERM)

@@ -1,4 +1,4 @@
-// EndingSignals: the signals that end a program which serves until it is told to stop.
+// EndingSignals: the signals that end a server of the load tests.
 #pragma once
 
 #include <pthread.h>
@@ -7,9 +7,8 @@
 
 namespace mpsd::load {
 
-// Blocks these signals in every thread that starts later, and awaits the first of them. SIGALRM
-// comes after `lifetime_s`, so that a forgotten program ends by itself. Lives on the main thread,
-// and is made before any other thread.
+// Blocks the signals in later threads. SIGALRM comes after `lifetime_s`, so that a forgotten
+// program ends. Lives on the main thread, and is made before any other thread.
 class EndingSignals {
  public:
   explicit EndingSignals(unsigned lifetime_s) {

@@ -1,8 +1,5 @@
-// mpsd-futex-echo: measures a word's way to another process and back, parked and awake, a hop
-// through the memory plane, and copies of memory.
-//
-// Run with:
-//   mpsd-futex-echo            (prints JSON; microseconds a round trip, gigabytes a second)
+// mpsd-futex-echo: measures round trips between processes, bare and through the memory plane, and
+// copies of memory. Prints JSON: microseconds, gigabytes a second.
 
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -28,7 +25,7 @@ namespace {
 
 using mpsd::Waiting;
 
-// The two words of the ping-pong: each side writes one and sleeps on the other.
+// Each side writes one word and sleeps on the other.
 struct Words {
   alignas(mpsd::kCacheLineBytes) std::atomic<uint32_t> ping{0};
   alignas(mpsd::kCacheLineBytes) std::atomic<uint32_t> pong{0};
@@ -71,7 +68,7 @@ nlohmann::json FutexRoundTrip(Waiting waiting, uint32_t rounds, int core, int pe
   return report;
 }
 
-// The median time to copy `bytes` bytes. If they exceed the cache, they come from memory.
+// If the bytes exceed the cache, they come from memory.
 nlohmann::json Copy(size_t bytes) {
   const size_t copies = std::clamp<size_t>((256ULL << 20) / bytes, 8, 20'000);
   std::vector<char> source(bytes, 1);

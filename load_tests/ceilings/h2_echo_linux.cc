@@ -1,7 +1,4 @@
-// mpsd-h2-echo: the same answers as mpsd-echo, from a server of one thread on nghttp2 instead of
-// gRPC.
-//
-// A ceiling for gRPC on nghttp2. It has no TLS, no compression and one method.
+// mpsd-h2-echo: the ceiling for gRPC on nghttp2, with one thread.
 //
 // Run with:
 //   mpsd-h2-echo --port 0      (prints "listening ADDRESS", of loopback; ends on SIGTERM)
@@ -35,12 +32,12 @@
 namespace {
 
 constexpr size_t kRoundBytes = 256 << 10;      // read from one connection in a turn
-constexpr size_t kOutputBytes = 256 << 10;     // held for one connection before it is written
-constexpr size_t kHeldBytesMax = 64 << 20;     // held for one connection's requests
-constexpr size_t kReservedBytesMax = 1 << 20;  // reserved for an announced message before it comes
-constexpr size_t kHeaderBytesMax = 16 << 10;   // headers of one call
+constexpr size_t kOutputBytes = 256 << 10;     // unwritten, for one connection
+constexpr size_t kHeldBytesMax = 64 << 20;     // one connection's requests
+constexpr size_t kReservedBytesMax = 1 << 20;  // for an announced message before it comes
+constexpr size_t kHeaderBytesMax = 16 << 10;
 constexpr size_t kConnectionsMax = 1024;
-constexpr size_t kPrefixBytes = 5;  // before each message of gRPC: a flag and the length
+constexpr size_t kPrefixBytes = 5;  // gRPC's flag and length before each message
 constexpr uint32_t kCallsMax = 128;
 constexpr uint32_t kStreamWindowBytes = 1 << 20;
 constexpr int32_t kConnectionWindowBytes = 16 << 20;
@@ -54,7 +51,7 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
           NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
 }
 
-// Reads the time of a grpc-timeout header, such as "250m"; 0 if the text is malformed.
+// The time of a grpc-timeout header, such as "250m"; 0 if malformed.
 int64_t TimeoutNs(std::string_view text) {
   constexpr std::string_view kUnits = "numSMH";
   constexpr std::array<int64_t, 6> kUnitNs = {1,          1000,        1000000,
@@ -73,12 +70,11 @@ struct Call {
   bool known_path = false;
   int64_t deadline_ns = 0;  // 0: none
   size_t header_bytes = 0;
-  size_t sent = 0;   // bytes of the request already sent back
-  std::string body;  // the request with its prefix
+  size_t sent = 0;   // already sent back
+  std::string body;  // with its prefix
 };
 
-// One connection: its session, its calls, and its unwritten bytes. Lives on the server's thread.
-// One turn reads, answers and writes, each within its bound.
+// One connection. Lives on the server's thread.
 class Peer {
  public:
   Peer(mpsd::UniqueFd fd, const nghttp2_session_callbacks* callbacks, const nghttp2_option* option)
@@ -117,7 +113,6 @@ class Peer {
   static nghttp2_session_callbacks* MakeCallbacks();
 
  private:
-  // Takes frames from the session until there are enough to write.
   bool Fill() {
     const size_t before = output_.size();
     while (output_.size() < kOutputBytes) {
@@ -174,7 +169,6 @@ class Peer {
     held_bytes_ += data.size();
   }
 
-  // Answers a request that has arrived whole.
   int Answer(int32_t stream) {
     const Call* call = Find(stream);
     if (call == nullptr) return 0;
@@ -189,7 +183,7 @@ class Peer {
     return nghttp2_submit_response(session_, stream, fields.data(), 2, &provider);
   }
 
-  // The number of the answer's bytes for the next frame. Trailers follow the last frame.
+  // Bytes of the answer for the next frame. Trailers follow the last frame.
   ssize_t NextPiece(int32_t stream, size_t most, uint32_t* flags) {
     const Call* call = Find(stream);
     if (call == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -282,8 +276,7 @@ nghttp2_session_callbacks* Peer::MakeCallbacks() {
   return made;
 }
 
-// nghttp2's own bounds. It has no bound for frames that ask for nothing. These cost only the time
-// to read them, kRoundBytes in a turn.
+// nghttp2 has no bound for frames that ask for nothing.
 nghttp2_option* MakeOption() {
   nghttp2_option* made = nullptr;
   MPSD_CHECK(nghttp2_option_new(&made) == 0);
@@ -295,7 +288,7 @@ nghttp2_option* MakeOption() {
   return made;
 }
 
-// Takes connections and gives each its turn. Lives on one thread.
+// Lives on one thread.
 class Server {
  public:
   explicit Server(uint16_t port)
@@ -349,7 +342,7 @@ class Server {
     peers_[number] = std::make_unique<Peer>(std::move(fd), callbacks_, option_);
   }
 
-  // Gives one connection a turn. Does not read from a client that takes no answers.
+  // Does not read from a client that takes no answers.
   void Serve(int fd, uint32_t events) {
     Peer& peer = *peers_.at(fd);
     const bool was_blocked = peer.blocked();
@@ -367,7 +360,7 @@ class Server {
   const mpsd::UniqueFd listener_;
   const mpsd::UniqueFd epoll_;
   uint16_t port_ = 0;
-  std::vector<uint8_t> buffer_;  // for one turn's bytes
+  std::vector<uint8_t> buffer_;
   absl::flat_hash_map<int, std::unique_ptr<Peer>> peers_;
 };
 

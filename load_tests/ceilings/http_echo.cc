@@ -1,4 +1,4 @@
-// mpsd-http-echo: a bare echo of HTTP by Boost.Beast: the ceiling for the HTTP door.
+// mpsd-http-echo: the ceiling for the HTTP door: a bare echo by Boost.Beast.
 //
 // Run with:
 //   mpsd-http-echo --listen 127.0.0.1:0      (prints "listening ADDRESS"; ends on SIGTERM)

@@ -40,8 +40,7 @@ std::vector<std::unique_ptr<asio::io_context>> MakeContexts(uint32_t count) {
   return contexts;
 }
 
-// Serves one client, one request after the other. Lives on its context's thread; its open
-// operations keep it alive.
+// Serves one client. Lives on its context's thread; its open operations keep it alive.
 class EchoConnection final : public std::enable_shared_from_this<EchoConnection> {
  public:
   EchoConnection(tcp::socket socket, const std::string* answer)

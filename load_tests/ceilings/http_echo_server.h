@@ -1,7 +1,5 @@
-// HttpEchoServer: an HTTP server of Boost.Beast that does the least possible: the daemon's ceiling.
-//
-// Works like the examples of Beast. Figures H1 and H2 of load_tests/README.md compare the daemon's
-// door with it.
+// HttpEchoServer: an HTTP server of Boost.Beast that does the least possible. Figures H1 and H2 of
+// load_tests/README.md compare the daemon's door with it.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -17,8 +15,7 @@
 
 namespace mpsd::load {
 
-// Answers every request with the request's body, or always with the same one. Thread-compatible.
-// Serves from Start() until it is destroyed, which cuts open connections.
+// Serves until destroyed, which cuts open connections. Thread-compatible.
 class HttpEchoServer {
  public:
   struct Options {
@@ -31,7 +28,7 @@ class HttpEchoServer {
   static absl::StatusOr<std::unique_ptr<HttpEchoServer>> Start(Options options);
   ~HttpEchoServer();
 
-  // The address it listens on, with the port that was found.
+  // With the port that was found.
   std::string address() const;
 
  private:

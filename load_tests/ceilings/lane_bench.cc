@@ -1,18 +1,17 @@
-// mpsd-lane-bench: runs a model on the lanes of one process as a worker does, from host memory to
-// host memory, without a front end: the ceiling for a worker's answers.
+// mpsd-lane-bench: the ceiling for a worker's answers: lanes of one process without a front end.
 //
 // Run with:
 //   mpsd-lane-bench FILE DEVICE LANES ROWS SECONDS [PARAMETER=VALUE…]
-//   mpsd-lane-bench mlp.pt cuda:0 8 64 3
 //   mpsd-lane-bench minilm cpu 1 32 3 length=16
 //
-// FILE may be a folder of Hugging Face's. Inputs lie in read-only pages that are registered with
-// the device, like those of a slab; with register=off they are not registered. An open dim is 32
-// long, or N with length=N. Where the device can record runs, each lane replays one, unless
-// graphs=off. With precision=bf16 and the like the model computes in that precision. With mixed=on
-// the mask keeps rows of all lengths: log-normal, 55 tokens in the mean and 250 in the 99th
-// percentile. Prints one line of JSON: batches, samples, tokens and input bytes a second, of all
-// lanes together. The tokens are those that an attention_mask keeps; 0 without one.
+//   register=off     does not register the read-only pages of the inputs with the device
+//   length=N         an open dim is N long, not 32
+//   graphs=off       lanes replay no recorded run
+//   precision=bf16   computes in that precision
+//   mixed=on         the mask keeps rows of all lengths: log-normal, 55 tokens in the mean and
+//                    250 in the 99th percentile
+//
+// Prints JSON: batches, samples, tokens of the mask and input bytes a second.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,7 +57,7 @@ struct Options {
   bool has_mixed_rows = false;
 };
 
-// Gives each row's mask the length of a text, at random, but equal in each run of the program.
+// At random, but equal in each run of the program.
 void MixRows(int64_t* mask, int64_t rows, int64_t length) {
   std::mt19937_64 random(1);
   std::lognormal_distribution<double> tokens(3.703, 0.78);
@@ -68,7 +67,6 @@ void MixRows(int64_t* mask, int64_t rows, int64_t length) {
   }
 }
 
-// Takes outputs into memory that is reused from run to run.
 class ReusedSink final : public OutputSink {
  public:
   void Begin() { next_ = 0; }
@@ -110,7 +108,6 @@ bool ReadParameter(const std::string& text, Options* options) {
   return true;
 }
 
-// The model's format, by its path.
 ModelFormat FormatOf(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return ModelFormat::kHuggingFace;
@@ -132,8 +129,8 @@ bool ReadArguments(int argc, char** argv, Options* options) {
          absl::SimpleAtod(argv[5], &options->seconds);
 }
 
-// One lane's inputs: zeros, except INT64, which are ones, so that an encoder's mask keeps all
-// tokens. Lives on the lane's thread; the model outlives it.
+// One lane's inputs: zeros; INT64 are ones, so that a mask keeps all tokens. Lives on the lane's
+// thread; the model outlives it.
 class Inputs {
  public:
   Inputs(const Options& options, Model* model) : model_(model) {
@@ -176,7 +173,6 @@ class Inputs {
     for (const InputTensor& input : tensors_) sum += input.bytes;
     return sum;
   }
-  // The tokens of a batch.
   int64_t tokens() const {
     int64_t sum = 0;
     for (size_t i = 0; i < tensors_.size(); ++i) {
@@ -192,10 +188,10 @@ class Inputs {
   std::vector<InputTensor> tensors_;
 };
 
-// Makes the lane replay its runs, if the model wants that and can. False if the lane cannot go on.
+// Makes the lane replay its runs, if the model can. False if the lane cannot go on.
 bool Record(Model* model, uint32_t lane, const std::vector<InputTensor>& inputs, uint32_t rows) {
   if (model->recorder() == nullptr) return true;
-  // Lanes record one after another, each after runs that compile.
+  // One lane after another, each after runs that compile.
   static absl::Mutex mu(absl::kConstInit);
   absl::MutexLock lock(&mu);
   ReusedSink sink;
@@ -210,7 +206,7 @@ bool Record(Model* model, uint32_t lane, const std::vector<InputTensor>& inputs,
   return !absl::IsDataLoss(status);
 }
 
-// Records, waits until all lanes have recorded, runs warm-up batches, then batches until `stop`.
+// Records, awaits the other lanes' records, warms up, then runs batches until `stop`.
 void RunLane(Model* model, uint32_t lane, const Options& options, const std::atomic<bool>& stop,
              std::latch* recorded, std::atomic<uint32_t>* warm, std::atomic<uint64_t>* batches,
              bool* failed) {
@@ -231,9 +227,8 @@ void RunLane(Model* model, uint32_t lane, const Options& options, const std::ato
   if (*failed) warm->fetch_add(1);
 }
 
-// Returns when a batch ends, because the measured time also began when one did. Otherwise, with a
-// few long batches, the last one would count for nothing. Failed lanes end no batch, so the wait
-// lasts ten seconds at most.
+// Returns when a batch ends, because the measured time also began when one did. Failed lanes end no
+// batch, so the wait lasts ten seconds at most.
 void WaitForBatch(const std::atomic<uint64_t>& batches) {
   const uint64_t before = batches;
   const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(10);

@@ -17,7 +17,7 @@ namespace {
 // A round that takes longer has lost a wake-up.
 constexpr int64_t kLostWakeNs = 5 * kNsPerSecond;
 
-// Submits batches and takes completions. Lives on one thread.
+// Lives on one thread.
 class FrontEnd {
  public:
   FrontEnd(char* mailbox, const char* worker, int bell_poll_fd, Waiting waiting)
@@ -65,7 +65,7 @@ class FrontEnd {
   platform::Poller poller_;
 };
 
-// Takes batches and gives completions back. Lives on one thread.
+// Lives on one thread.
 class Lane {
  public:
   Lane(const char* mailbox, char* worker, int bell_ring_fd, Waiting waiting)

@@ -1,9 +1,5 @@
 // round_trip_linux: timed round trips between two processes, bare or through the memory plane.
-//
-// The ceilings of a hop between front end and worker. The program mpsd-futex-echo measures both
-// kinds with the same loop. In this process `trip(round)` runs and waits for the other one, as a
-// client would. In the forked process `answer(round)` runs. Linux only: macOS has no call to bind a
-// thread to a core.
+// Linux only: macOS cannot bind a thread to a core.
 #pragma once
 
 #include <sys/prctl.h>
@@ -20,22 +16,20 @@
 
 namespace mpsd {
 
-// How a side waits for the other. kParked: sleeps between rounds. kAwake: polls without pause,
-// which needs a core for each side.
+// kParked: sleeps between rounds. kAwake: polls without pause, which needs a core for each side.
 enum class Waiting { kParked, kAwake };
 
-// The cores that this process may use, ascending.
+// Ascending.
 std::vector<int> AllowedCores();
 
-// Binds the calling thread to a core; -1 binds it to all of AllowedCores().
+// -1 binds it to all of AllowedCores().
 void PinTo(int core);
 
-// A quantile of the times, in microseconds. Sorts them.
+// Sorts the times.
 double QuantileUs(std::vector<int64_t>* times_ns, double quantile);
 
-// Median and p99 of the time that `trip(round)` takes in this process while a forked process runs
-// `answer(round)`, for rounds from 1 on. A core of -1 leaves the choice to the kernel. REQUIRES: no
-// thread was started before, because the function forks.
+// Median and p99 of `trip(round)` here while a forked process runs `answer(round)`. A core of -1
+// leaves the choice to the kernel. REQUIRES: no thread was started before.
 template <typename Answer, typename Trip>
 nlohmann::json TimeRoundTrips(uint32_t rounds, int core, int peer_core, Answer answer, Trip trip) {
   const pid_t peer = fork();
@@ -61,10 +55,7 @@ nlohmann::json TimeRoundTrips(uint32_t rounds, int core, int peer_core, Answer a
   return {{"p50_us", QuantileUs(&times_ns, 0.5)}, {"p99_us", QuantileUs(&times_ns, 0.99)}};
 }
 
-// Median and p99 of a hop from the front end's end to a lane's end and back. Each end is a process
-// that maps the other's segment read-only. Parked: each side sleeps as the daemon's completion
-// thread and a worker's lane do. Awake: both poll without pause. A core of -1 leaves the choice to
-// the kernel. REQUIRES: no thread was started before.
+// The same for a hop from the front end to a lane and back, each in a process of its own.
 nlohmann::json HopRoundTrip(Waiting waiting, uint32_t rounds, int core, int peer_core);
 
 }  // namespace mpsd

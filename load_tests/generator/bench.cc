@@ -22,7 +22,7 @@
 namespace mpsd::load {
 namespace {
 
-// The requests of all models, each with its model's share of the calls.
+// Each with its model's share of the calls.
 absl::StatusOr<std::vector<traffic::PreparedRequest>> RequestsOf(const BenchOptions& options) {
   std::vector<traffic::PreparedRequest> all;
   for (size_t i = 0; i < options.models.size(); ++i) {

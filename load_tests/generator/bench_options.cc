@@ -25,7 +25,6 @@ using traffic::WatchedProcess;
 
 constexpr uint32_t kNearVariants = 8;  // enough that an answer to another request would show
 
-// Reads each "1234" or "name=1234".
 void AddWatched(const std::vector<std::string>& texts, LoadPlan* plan) {
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
@@ -66,7 +65,6 @@ void CheckFrames(const BenchOptions& options) {
   }
 }
 
-// Throws if the file is no trace.
 void ReadTrace(const TraceFile& file, ArrivalPlan* arrivals) {
   if (file.bin_ns <= 0) throw CLI::ValidationError("--bin", "must be above 0");
   std::ifstream stream(file.path, std::ios::binary);
@@ -80,7 +78,7 @@ void ReadTrace(const TraceFile& file, ArrivalPlan* arrivals) {
   arrivals->trace = *trace;
 }
 
-// Adds an option that reads a file's content, without the whitespace around it.
+// Without the whitespace around the content.
 void AddFile(CLI::App* app, const std::string& name, std::string* content,
              const std::string& help) {
   app->add_option_function<std::string>(
@@ -144,7 +142,7 @@ void AddRateFlags(CLI::App* app, ArrivalPlan* arrivals, CLI::Option* rate) {
   on->needs(off);
 }
 
-// Adds the flags for arrivals of an open loop. They exclude the flags in `closed`.
+// For arrivals of an open loop. They exclude the flags in `closed`.
 void AddArrivalFlags(CLI::App* app, BenchOptions* options,
                      const std::vector<CLI::Option*>& closed) {
   LoadPlan* plan = &options->plan;

@@ -1,6 +1,4 @@
 // BenchOptions: the command line of mpsd-bench.
-//
-// Only this file of the folder knows flags; `mpsd-bench --help` lists them.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +19,19 @@ struct TraceFile {
   int64_t bin_ns = 0;
 };
 
-// The parsed command line. Constant once parsed.
 struct BenchOptions {
   traffic::LoadPlan plan;
   std::vector<std::string> models = {"identity"};  // all get the same inputs
   double skew = 0;                // the nth model's share is n to the power of minus this
   TraceFile trace;                // source of the plan's arrivals
-  traffic::RequestPlan requests;  // its model and share are replaced for each model
+  traffic::RequestPlan requests;  // model and share are replaced for each model
   bool frames = false;            // FramePumps instead of gRPC's client
-  bool json = false;              // the report is one line of JSON
-  bool allow_errors = false;      // exit 0 even if calls failed
+  bool json = false;
+  bool allow_errors = false;  // exit 0 even if calls failed
 };
 
-// Fills `options`, and reads the files that flags name. Returns an exit status if the process
-// should end at once: 0 if help was asked for. Otherwise a flag is wrong, contradicts another or
-// names a missing file; stderr says which. Called once, on main's thread.
+// Returns an exit status if the process should end at once: 0 after help, another one after a wrong
+// flag or a missing file. Called once, on main's thread.
 std::optional<int> ParseCommandLine(int argc, char** argv, BenchOptions* options);
 
 }  // namespace mpsd::load

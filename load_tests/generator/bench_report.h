@@ -1,9 +1,7 @@
 // bench_report: the report of a run, for people and for programs.
 //
-// Both say the same. Scripts in load_tests/bench read the JSON, so its keys stay: throughput,
-// goodput, latency_us with p50, p90, p99, p99_9, max and mean, wrong, errors and processes. Errors
-// are keyed by the name of their code; the client is the first process. An open loop also has
-// offered, not_sent and lateness_us.
+// Scripts in load_tests/bench read the JSON, so its keys stay. The client is the first of the
+// processes. Only an open loop has offered, not_sent and lateness_us.
 #pragma once
 
 #include <string>
@@ -17,7 +15,6 @@ namespace mpsd::load {
 // call that ended in the window. Pure.
 nlohmann::json ReportJson(const traffic::LoadPlan& plan, const traffic::LoadResult& result);
 
-// The same in a few lines. Pure.
 std::string ReportText(const traffic::LoadPlan& plan, const traffic::LoadResult& result);
 
 }  // namespace mpsd::load

@@ -31,9 +31,8 @@ constexpr absl::string_view kUnix = "unix:";
 constexpr size_t kInputBytes = 256 << 10;
 constexpr size_t kOutputBytes = 1 << 20;         // most bytes that wait for the socket
 constexpr uint32_t kStreamWindow = 16 << 20;     // most bytes of one answer on their way
-constexpr uint32_t kConnectionWindow = 1 << 30;  // the same for all answers together
+constexpr uint32_t kConnectionWindow = 1 << 30;  // the same for all answers
 
-// All the addresses that the target's name has.
 absl::StatusOr<std::vector<Endpoint>> Resolve(asio::io_context* io, absl::string_view target) {
   std::vector<Endpoint> places;
   if (absl::ConsumePrefix(&target, kUnix)) {
@@ -50,7 +49,7 @@ absl::StatusOr<std::vector<Endpoint>> Resolve(asio::io_context* io, absl::string
   return places;
 }
 
-// Connects the socket; false if it is not connected in time.
+// False if the socket is not connected in time.
 bool ConnectSocket(asio::io_context* io, const Endpoint& place, int64_t patience_ns,
                    asio::generic::stream_protocol::socket* socket) {
   Error ignored;
@@ -74,7 +73,7 @@ nghttp2_nv Field(absl::string_view name, absl::string_view value, uint8_t flags)
           flags};
 }
 
-// The time as text for the header grpc-timeout, with at most eight digits.
+// For the header grpc-timeout: at most eight digits.
 std::string TimeoutText(int64_t ns) {
   constexpr int64_t kTooMany = 100'000'000;
   const int64_t us = std::max<int64_t>(1, ns / kNsPerUs);

@@ -1,15 +1,13 @@
 // FrameConnection: unary gRPC calls over one connection, written as HTTP/2 frames without gRPC.
 //
-// gRPC's client takes 50 to 70 µs of a core for a call, so on shared cores an overload measures the
-// client. Here a call costs a few microseconds besides the kernel's part:
+// gRPC's client takes 50 to 70 µs of a core for a call, this one a few. So an overload on shared
+// cores does not measure the client:
 //
 //   Start(call) ─▶ waits for one of the connection's streams ─▶ HEADERS, DATA ─▶ Write: all in one
 //   Read: all in one ─▶ HEADERS, DATA, trailers ─▶ Ended(call), with its code and its answer
 //
-// Nothing happens between these two calls, so the caller decides how often the process is awake.
-//
-// Like gRPC's client, a connection keeps to the number of streams that the server allows. It tells
-// the server how much of the deadline is left when the call leaves.
+// Like gRPC's client, a connection keeps to the server's number of streams and sends the rest of
+// the deadline.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -29,7 +27,7 @@
 
 namespace mpsd::load {
 
-// A record for one call at a time. The caller fills the first part before it starts the call.
+// For one call at a time. The caller fills the first part before Start().
 struct FrameCall {
   absl::string_view message;  // framed (grpc_message.h); outlives the call
   int64_t deadline_ns = 0;    // on the monotonic clock; 0: none
@@ -43,7 +41,7 @@ struct FrameCall {
   // For the connection alone.
   int32_t stream = 0;  // 0: the call waits for a stream
   size_t sent = 0;     // bytes of the message
-  size_t place = 0;    // index among the open calls
+  size_t place = 0;
 };
 
 // Thread-compatible.
@@ -51,28 +49,24 @@ class FrameConnection {
  public:
   using Ended = std::function<void(FrameCall*)>;
 
-  // Connects to "host:port" or "unix:/path", for calls of one method. Blocks, at most for
-  // `patience_ns`. UNAVAILABLE if nothing listens there. Calls `ended` for each call that has
-  // ended; `ended` must not start another call. `io` is used only to connect, and outlives the
-  // connection.
+  // Connects to "host:port" or "unix:/path". Blocks, at most for `patience_ns`. UNAVAILABLE if
+  // nothing listens there. `ended` must not start another call. `io` outlives the connection.
   static absl::StatusOr<std::unique_ptr<FrameConnection>> Connect(boost::asio::io_context* io,
                                                                   const std::string& target,
                                                                   const std::string& method,
                                                                   int64_t patience_ns, Ended ended);
   ~FrameConnection();
 
-  // Takes the bytes that the server has sent. Does not block.
+  // Does not block.
   void Read();
 
-  // Begins a call; Write() sends it. If the connection is lost, the call ends at once as
-  // UNAVAILABLE, like all others.
+  // Write() sends the call. On a lost connection it ends at once as UNAVAILABLE.
   void Start(FrameCall* call);
 
-  // Gives up a call, without calling `ended`. REQUIRES: the call has been started and not ended.
+  // Does not call `ended`. REQUIRES: the call is started and not ended.
   void Cancel(FrameCall* call);
 
-  // Writes the started calls and the protocol's own frames, as far as the socket takes them. Does
-  // not block.
+  // Writes as far as the socket takes it. Does not block.
   void Write();
 
  private:
@@ -83,7 +77,6 @@ class FrameConnection {
   void OpenStreams();
   void Forget(FrameCall* call);
   bool OpenStream(FrameCall* call);
-  // The next piece of the stream's message.
   ssize_t CopyMessage(int32_t stream, uint8_t* buffer, size_t most, uint32_t* flags);
   void TakeHeader(FrameCall* call, absl::string_view name, absl::string_view value);
   void EndStream(FrameCall* call, uint32_t error);
@@ -98,9 +91,9 @@ class FrameConnection {
   const std::string method_;
   const Ended ended_;
   nghttp2_session* session_ = nullptr;
-  std::vector<FrameCall*> open_;    // calls with a stream
-  std::deque<FrameCall*> waiting_;  // calls without a stream
-  uint32_t streams_ = 0;            // streams of open_ and, for a moment, of cancelled calls
+  std::vector<FrameCall*> open_;    // with a stream
+  std::deque<FrameCall*> waiting_;  // without a stream
+  uint32_t streams_ = 0;            // also of cancelled calls, for a moment
   std::vector<char> input_;
   std::string output_;  // frames; the first written_ bytes are written
   size_t written_ = 0;

@@ -18,7 +18,7 @@ namespace {
 using traffic::NowNs;
 using traffic::PreparedRequest;
 
-// The time between turns while calls are open. Calls that are due within one turn leave together.
+// Between turns while calls are open. Calls that are due within one turn leave together.
 constexpr int64_t kTurnNs = 200 * kNsPerUs;
 
 }  // namespace
@@ -36,7 +36,7 @@ FramePump::FramePump(const traffic::LoadPlan& plan, const std::vector<PreparedRe
     : plan_(plan),
       requests_(requests),
       thread_(thread),
-      picker_(requests, plan.seed + 1 + thread),  // another seed than for the times
+      picker_(requests, plan.seed + 1 + thread),  // not the seed of the times
       tally_(plan, requests),
       call_count_(traffic::Share(plan.outstanding_max, thread, plan.threads)),
       calls_(std::make_unique<Call[]>(call_count_)) {

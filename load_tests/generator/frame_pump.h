@@ -3,8 +3,7 @@
 //   turn   counts answers ─▶ starts due calls ─▶ gives up expired calls ─▶ writes
 //   sleep  until a call is due, and while some are open for a fifth of a millisecond
 //
-// Wake-ups would cost the machine more than the calls do. So the thread polls, and a latency is at
-// most a turn too long.
+// Wake-ups would cost more than the calls do. So a latency is up to a turn too long.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -26,17 +25,14 @@
 
 namespace mpsd::load {
 
-// Keeps its open calls in records made at construction. The caller owns the plan and the requests,
-// which outlive the pump. Lives on the thread that calls Run().
+// The plan and the requests outlive the pump. Lives on the thread that calls Run().
 class FramePump final : public traffic::Pump {
  public:
-  // The pump of the plan's thread `thread`, with that thread's part of the open calls. REQUIRES:
-  // the plan is an open loop, without TLS, token or streams.
+  // REQUIRES: the plan is an open loop, without TLS, token or streams.
   FramePump(const traffic::LoadPlan& plan, const std::vector<traffic::PreparedRequest>& requests,
             uint32_t thread);
 
-  // Makes this thread's part of the connections. UNAVAILABLE if it cannot. Called once, before
-  // Run().
+  // UNAVAILABLE if it cannot connect. Called once, before Run().
   absl::Status Connect();
 
   void Run(const traffic::Window& window) override;
@@ -46,10 +42,10 @@ class FramePump final : public traffic::Pump {
   // A record of one call at a time.
   struct Call : FrameCall {
     FrameConnection* connection = nullptr;
-    uint64_t number = 0;  // the call's number, from 1; 0: the record is free
+    uint64_t number = 0;  // from 1; 0: the record is free
   };
 
-  // A call's deadline. The call has ended if its record has another number by then.
+  // The call has ended if its record has another number by then.
   struct Expiry {
     int64_t at_ns = 0;
     Call* call = nullptr;
@@ -85,7 +81,7 @@ class FramePump final : public traffic::Pump {
   // The current run.
   traffic::Window window_;
   std::optional<traffic::DueCalls> due_;
-  std::optional<int64_t> next_ns_;  // when the next call is due; nothing: there is none
+  std::optional<int64_t> next_ns_;  // when the next call is due
   int64_t patience_ns_ = 0;         // when open calls are given up
 };
 

@@ -1,4 +1,4 @@
-// gRPC's framing of a message inside HTTP/2: a flag, the length, and the message.
+// grpc_message: gRPC's framing of a message inside HTTP/2.
 //
 //   00 │ 00 00 10 2a │ …         not compressed, 4,138 bytes
 #pragma once
@@ -12,11 +12,10 @@
 
 namespace mpsd::load {
 
-// The message, framed and in one piece. Pure.
+// In one piece. Pure.
 std::string Framed(const grpc::ByteBuffer& message);
 
-// The one message that these bytes frame. Empty if the message is compressed, or if the bytes are
-// not exactly one message. The view is into `bytes`. Pure.
+// Empty if the bytes are not exactly one message, uncompressed. The view is into `bytes`. Pure.
 std::optional<absl::string_view> Unframed(absl::string_view bytes);
 
 }  // namespace mpsd::load

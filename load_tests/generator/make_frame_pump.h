@@ -12,9 +12,9 @@
 
 namespace mpsd::load {
 
-// The FramePump of the plan's thread `thread`, connected. UNAVAILABLE if it cannot connect,
-// UNIMPLEMENTED in a build without nghttp2. The plan and the requests outlive the pump. REQUIRES:
-// the plan is an open loop, without TLS and without a token.
+// A connected FramePump. UNAVAILABLE if it cannot connect, UNIMPLEMENTED without nghttp2. The plan
+// and the requests outlive the pump. REQUIRES: the plan is an open loop, without TLS and without a
+// token.
 absl::StatusOr<std::unique_ptr<traffic::Pump>> MakeFramePump(
     const traffic::LoadPlan& plan, const std::vector<traffic::PreparedRequest>& requests,
     uint32_t thread);

@@ -1,5 +1,5 @@
-// The cost of one inference's JSON over HTTP, beside nlohmann's. A request of 1,000 numbers in 11
-// kB becomes a tensor; 384 floats, an embedding, become an answer.
+// The cost of one inference's JSON over HTTP, beside nlohmann's: 1,000 numbers in 11 kB become a
+// tensor, an embedding of 384 floats an answer.
 
 #include <benchmark/benchmark.h>
 
@@ -33,7 +33,7 @@ std::string RequestBody() {
                       R"(],"datatype":"FP32","data":[)", data, "]}]}");
 }
 
-// Gives different embeddings in turn. A processor would learn the branches of numbers that repeat.
+// Different embeddings in turn: a processor would learn the branches of repeated numbers.
 class Embeddings {
  public:
   Embeddings() {

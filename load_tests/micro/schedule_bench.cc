@@ -1,5 +1,5 @@
-// Measures a scheduling decision in a pool of many lanes and lines, and the check that lets a
-// request in. Each line has half a batch, and a quarter is expected to come: does waiting pay?
+// Measures a scheduling decision and the check that lets a request in, with many lanes and lines.
+// Each line has half a batch, and a quarter is expected to come.
 
 #include <benchmark/benchmark.h>
 
@@ -16,7 +16,6 @@ constexpr int64_t kNowNs = 1'000'000'000;
 constexpr int64_t kDeadlineNs = kNowNs + 15'000'000;
 constexpr uint32_t kMostRows = 64;
 
-// A pool, as its scheduler sees it.
 class Scene {
  public:
   Scene(int64_t lanes, int64_t lines, bool has_free_lane) {

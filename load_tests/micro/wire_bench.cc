@@ -1,4 +1,4 @@
-// Measures the cost of reading a ModelInferRequest with one input of a given size, as raw contents.
+// Measures reading a ModelInferRequest with one input of raw contents.
 
 #include <benchmark/benchmark.h>
 

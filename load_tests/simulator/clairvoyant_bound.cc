@@ -23,8 +23,8 @@ class States {
     free_ns_[place] = std::min(free_ns_[place], free_ns);
   }
 
-  // Calls `visit` for each useful state. A state is useless if another one has answered more and is
-  // free no later. Before `now_ns` the lane has nothing to do.
+  // Calls `visit` for each state unless another has answered more and is free no later. Before
+  // `now_ns` the lane has nothing to do.
   template <typename Visit>
   void ForEachUseful(int64_t now_ns, const Visit& visit) const {
     int64_t earliest_ns = kNever;
@@ -43,7 +43,7 @@ class States {
   std::vector<int64_t> free_ns_;
 };
 
-// If a larger batch takes less time, a smaller one may take that time too.
+// A smaller batch may take a larger batch's time.
 std::vector<int64_t> LeastTimes(const TrueCurve& curve, uint32_t max_batch_rows) {
   std::vector<int64_t> least_ns(max_batch_rows + 1);
   int64_t of_larger_ns = kNever;
@@ -56,10 +56,9 @@ std::vector<int64_t> LeastTimes(const TrueCurve& curve, uint32_t max_batch_rows)
 
 }  // namespace
 
-// Some best schedule has only batches of consecutive arrivals: a request that a batch skips can
-// take the place of the batch's last one, which may wait longer. So a schedule is a row of
-// decisions, by arrival. Each either leaves a request out, or begins a batch with it, as soon as
-// the batch's last request is there.
+// Some best schedule has only batches of consecutive arrivals: a skipped request can take the place
+// of the batch's last one, which may wait longer. So each decision leaves a request out, or begins
+// a batch with it once the batch's last request is there.
 uint64_t MostAnsweredInTime(const std::vector<int64_t>& arrivals_ns, int64_t deadline_ns,
                             uint32_t max_batch_rows, const TrueCurve& curve) {
   const size_t count = arrivals_ns.size();

@@ -1,4 +1,4 @@
-// The most that any schedule could answer, to compare simulated and real schedules with.
+// clairvoyant_bound: the most that any schedule could answer.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace mpsd {
 
-// The most requests that one lane can answer in time if its schedule knows all arrivals beforehand.
-// Requests have one row and the same deadline. A batch takes the time of `curve`, without noise, or
-// the time of a larger batch if that is less. Exact: some schedule reaches it. Takes a second for
-// 24,000 requests and batches of 64. REQUIRES: the arrivals are sorted.
+// The most requests that one lane can answer in time, with all arrivals known beforehand. Requests
+// have one row and the same deadline. `curve` has no noise; a batch may take a larger batch's time
+// if that is less. Exact. Takes a second for 24,000 requests and batches of 64. REQUIRES: the
+// arrivals are sorted.
 uint64_t MostAnsweredInTime(const std::vector<int64_t>& arrivals_ns, int64_t deadline_ns,
                             uint32_t max_batch_rows, const TrueCurve& curve);
 
-// Poisson arrivals of `load`. REQUIRES: a rate.
+// REQUIRES: `load` has a rate.
 std::vector<int64_t> PoissonArrivals(const SimulatedLoad& load, uint32_t seed);
 
 }  // namespace mpsd

@@ -3,10 +3,8 @@
 // Run with:
 //   mpsd-scaling --hours 24
 //
-// Prints JSON: for each scaler, the requests, the share that missed the SLO, and the host-hours.
-// The day has a quiet night, a busy noon, and a peak that doubles the load for 20 minutes. A host
-// has two lanes and a model whose batches take 200 ms plus 20 ms for each further row. The SLO is
-// that 99 of 100 requests take at most 1.5 s.
+// Prints JSON: for each scaler the requests, the share that missed the SLO, and the host-hours. The
+// SLO: 99 of 100 requests take at most 1.5 s.
 
 #include <CLI/CLI.hpp>
 #include <cmath>

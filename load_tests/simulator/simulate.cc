@@ -3,8 +3,7 @@
 // Run with:
 //   mpsd-simulate --curve 1=1.2ms,16=2.9ms,64=9.8ms --rate 9600 --deadline 15ms --door 25us
 //
-// Prints JSON. Baselines on the same curve: --max-batch 1 batches nothing, --eager --max-delay 2ms
-// waits for a batch to fill. --clairvoyant prints the bound of all schedules.
+// Prints JSON. --clairvoyant prints the bound of all schedules.
 
 #include <algorithm>
 #include <cstdint>
@@ -46,8 +45,7 @@ nlohmann::json Simulated(const SimulateOptions& options) {
   return Report(pool.Run(options.load));
 }
 
-// Counts answers after the last arrival too. The learning time, which is not counted, has such late
-// answers as well, so the two balance.
+// Counts answers after the last arrival: the uncounted learning time has such answers, too.
 nlohmann::json Clairvoyant(const SimulateOptions& options) {
   SimulatedLoad all = options.load;
   all.length_ns += options.learning_ns;

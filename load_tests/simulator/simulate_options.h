@@ -9,22 +9,20 @@
 
 namespace mpsd::load {
 
-// The parsed command line. Constant once parsed.
 struct SimulateOptions {
-  std::map<uint32_t, double> batch_ns;  // by batch size: its time; has size 1
+  std::map<uint32_t, double> batch_ns;  // has size 1
   SimulatedLoad load;
   SimulatedPool::Options pool;
-  int64_t learning_ns = 0;  // the same load runs so long before, uncounted
+  int64_t learning_ns = 0;  // the uncounted load before
   int64_t max_delay_ns = 0;
   bool is_clairvoyant = false;  // print the bound of all schedules instead
 };
 
-// Fills `options`. Returns an exit status if the process should end at once: 0 if help was asked
-// for, another one if a flag is wrong; stderr names the flag. Called once, on main's thread.
+// Returns an exit status if the process should end at once: 0 after help, another one after a wrong
+// flag. Called once, on main's thread.
 std::optional<int> ParseCommandLine(int argc, char** argv, SimulateOptions* options);
 
-// The time of a batch by its rows: linear between two sizes of the command line, and beyond the
-// largest one in proportion to the rows.
+// Linear between two sizes of the command line; beyond the largest in proportion to the rows.
 TrueCurve CurveOf(const SimulateOptions& options);
 
 }  // namespace mpsd::load

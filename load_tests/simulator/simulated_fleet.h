@@ -1,8 +1,6 @@
-// SimulatedFleet: hosts with one model each, which a scaler adds and takes away, in virtual time.
+// SimulatedFleet: hosts with one model each, added and taken away by a scaler in virtual time.
 //
-//   trace ─▶ hosts that serve (SimulatedPool) ─▶ HostFigures ─▶ scaler ─▶ starts, ends
-//
-// mpsd-scaling compares scalers with it.
+//   trace ─▶ hosts that serve (SimulatedPool) ─▶ FleetFigures ─▶ scaler ─▶ starts, ends
 #pragma once
 
 #include <cstdint>
@@ -15,15 +13,15 @@
 
 namespace mpsd {
 
-// The figures that a scaler reads, as sums over the hosts that serve.
+// Sums over the hosts that serve.
 struct FleetFigures {
   uint32_t hosts = 0;
   double waits = 0;       // mpsd_queued_requests
-  double busy_share = 0;  // part of the lanes' time in which they had a batch
+  double busy_share = 0;  // part of the lanes' time in batches
   double needed = 0;      // mpsd_replicas_needed
 };
 
-// The hosts that should be there, before bounds and stabilisation. Pure.
+// The wanted hosts, before bounds and stabilisation. Pure.
 using Scaler = std::function<double(const FleetFigures& figures)>;
 
 struct FleetOutcome {
@@ -35,29 +33,29 @@ struct FleetOutcome {
   double MissedShare() const { return static_cast<double>(missed) / static_cast<double>(offered); }
 };
 
-// Behaves like Kubernetes' HorizontalPodAutoscaler. It looks every kLookNs, and ignores a change
-// below a tenth. It adds hosts at once. It takes hosts away only if no look of the last kStableNs
-// wanted them. A new host serves after kStartNs. A host that ends answers its requests first. All
-// hosts that serve get the same share of the load. Deterministic. Lives on one thread.
+// Like Kubernetes' HorizontalPodAutoscaler: looks every kLookNs and ignores a change below a tenth.
+// Adds hosts at once; takes hosts away only if no look of the last kStableNs wanted them. A new
+// host serves after kStartNs; an ending host answers its requests. Hosts share the load equally.
+// Deterministic. Lives on one thread.
 class SimulatedFleet {
  public:
   static constexpr int64_t kLookNs = 15'000'000'000;
   static constexpr int64_t kStableNs = 300'000'000'000;
   static constexpr int64_t kStartNs = 60'000'000'000;
 
-  // A host is a pool with these options, whose `slo_ns` counts as the promise. Each request has
-  // `deadline_ns`. The fleet has from 1 to `max_hosts` hosts, and starts with one.
+  // A host is a pool with these options; `slo_ns` is the promise. The fleet has 1 to `max_hosts`
+  // hosts, and starts with one.
   SimulatedFleet(const Scheduler* scheduler, TrueCurve curve, const SimulatedPool::Options& options,
                  int64_t deadline_ns, uint32_t max_hosts);
 
-  // Runs for `length_ns` with `rate_at(time_ns)` requests a second.
+  // `rate_at(time_ns)` is in requests a second.
   FleetOutcome Run(const Scaler& scaler, const std::function<double(int64_t)>& rate_at,
                    int64_t length_ns);
 
  private:
   struct Host {
     std::unique_ptr<SimulatedPool> pool;
-    int64_t serves_ns = 0;  // from then on
+    int64_t serves_ns = 0;
   };
 
   void Start(int64_t serves_ns);

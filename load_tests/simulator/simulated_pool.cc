@@ -7,7 +7,7 @@ namespace mpsd {
 namespace {
 
 constexpr int64_t kNoDeadlineNs = 30'000'000'000;
-constexpr int64_t kRowNs = 100'000;  // charge of a tenant for each row
+constexpr int64_t kRowNs = 100'000;  // charged to a tenant
 constexpr int64_t kLoadLookNs = 1'000'000'000;
 
 }  // namespace
@@ -136,7 +136,7 @@ void SimulatedPool::Dispatch() {
   }
 }
 
-// Like a pool's timer, which knows one time: the next wait sets it anew.
+// Like a pool's timer, which knows one time.
 void SimulatedPool::WakeAt(int64_t when_ns) {
   if (when_ns >= wake_ns_) return;
   wake_ns_ = when_ns;
@@ -197,7 +197,7 @@ void SimulatedPool::Answer(const Waiting& request) {
      [this, run = request.run] { Arrive(run); });
 }
 
-// Requests and answers pass the door one after the other.
+// One after the other.
 void SimulatedPool::PassDoor(std::function<void()> event) {
   if (options_.door_ns == 0) return event();
   door_free_ns_ = std::max(now_ns_, door_free_ns_) + options_.door_ns / 2;

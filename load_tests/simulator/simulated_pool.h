@@ -1,8 +1,6 @@
 // SimulatedPool: a scheduler's decisions carried out on simulated lanes, by events in virtual time.
 //
 //   client ─▶ door ─▶ admission ─▶ line ─▶ Scheduler ─▶ lane ─▶ door ─▶ lag ─▶ client
-//
-// Tests check the schedule's promises with it. mpsd-simulate forecasts a daemon with it.
 #pragma once
 
 #include <array>
@@ -22,24 +20,24 @@
 
 namespace mpsd {
 
-// The time of a batch with `rows` rows, in nanoseconds.
+// In nanoseconds.
 using TrueCurve = std::function<double(uint32_t rows)>;
 
 struct SimulatedLoad {
   double requests_per_s = 0;  // Poisson arrivals; 0: a closed loop
-  uint32_t clients = 0;       // clients in the closed loop
-  int64_t return_ns = 0;      // from a client's answer to its next request, on average
+  uint32_t clients = 0;       // in the closed loop
+  int64_t return_ns = 0;      // mean, from an answer to the client's next request
   int64_t deadline_ns = 0;    // 0: none
-  double urgent_share = 0;    // part of the requests with rank 0; the others then have 2
-  double victim_share = 0;    // part of the requests of tenant 1; the others are tenant 0's
+  double urgent_share = 0;    // with rank 0; the others have rank 2
+  double victim_share = 0;    // tenant 1's; the others are tenant 0's
   int64_t length_ns = 0;
 };
 
 struct OutcomeOfTenant {
   uint64_t ended = 0;  // with any outcome
   uint64_t good = 0;
-  double lane_ns = 0;            // the tenant's part of its batches' time
-  std::vector<int64_t> took_ns;  // for each answered request, from arrival to answer
+  double lane_ns = 0;            // its part of its batches' time
+  std::vector<int64_t> took_ns;  // for each answer, from arrival
 
   double GoodShare() const { return static_cast<double>(good) / static_cast<double>(ended); }
   int64_t QuantileNs(double quantile) const;  // 0: none was answered
@@ -47,17 +45,17 @@ struct OutcomeOfTenant {
 
 struct SimulatedOutcome {
   uint64_t offered = 0;
-  uint64_t good = 0;     // answered by their deadlines
-  uint64_t late = 0;     // answered after them
+  uint64_t good = 0;     // by their deadlines
+  uint64_t late = 0;     // after their deadlines
   uint64_t refused = 0;  // on arrival
   uint64_t dropped = 0;  // while they waited
   uint64_t batches = 0;
   uint64_t rows = 0;
-  uint64_t expired_rows = 0;  // rows given to a lane after their deadline
+  uint64_t expired_rows = 0;  // given to a lane after their deadline
   uint64_t urgent_offered = 0;
   uint64_t urgent_good = 0;
-  int64_t longest_wait_ns = 0;  // from arrival to batch, in the second half of the time
-  double wait_ns = 0;           // sum over answered requests, from arrival to answer
+  int64_t longest_wait_ns = 0;  // from arrival to batch, in the second half
+  double wait_ns = 0;           // sum over answers, from arrival
   double seconds = 0;
   std::array<OutcomeOfTenant, 2> tenants;
 
@@ -66,33 +64,32 @@ struct SimulatedOutcome {
   double MeanNs() const { return wait_ns / static_cast<double>(good + late); }
 };
 
-// Simulates one line of requests of one row each, with one or two ranks and tenants, and one
-// worker. Learns like a pool: the curve, the returns, the usual batch, the margin. Deterministic by
-// its seed. Lives on one thread.
+// One line of requests of one row, one or two ranks and tenants, one worker. Learns like a pool.
+// Deterministic by its seed. Lives on one thread.
 class SimulatedPool {
  public:
   struct Options {
     uint32_t lanes = 1;
     uint32_t max_batch_rows = 64;
     uint64_t queue_requests = 512;
-    bool refuses = true;     // refuses late requests in advance
-    int64_t slo_ns = 0;      // for ReplicasNeeded(); 0: none
-    int64_t target_ns = 0;   // StandingQueue's target, for requests without a deadline
-    bool knows = true;       // knows the curve; without it the scheduler is eager
-    bool is_fair = true;     // shares lane time between tenants
-    bool is_careful = true;  // uses its AdmissionMargin
-    double noise = 0.1;      // a batch takes up to this part more or less, at random
-    int64_t lag_ns = 0;      // mean time of an answer's way to its client
-    int64_t door_ns = 0;     // time of client and front end for each request, one at a time
+    bool refuses = true;    // refuses late requests in advance
+    int64_t slo_ns = 0;     // for ReplicasNeeded(); 0: none
+    int64_t target_ns = 0;  // StandingQueue's target, for requests without a deadline
+    bool knows = true;      // knows the curve; otherwise the scheduler is eager
+    bool is_fair = true;
+    bool is_careful = true;
+    double noise = 0.1;   // a batch takes up to this part more or less
+    int64_t lag_ns = 0;   // mean way of an answer to its client
+    int64_t door_ns = 0;  // client's and front end's time for each request
     uint32_t seed = 1;
   };
 
   SimulatedPool(const Scheduler* scheduler, TrueCurve curve, const Options& options);
 
-  // Requests that wait or run at the end stay for the next run; their clients do not.
+  // Requests that wait or run at the end stay for the next run.
   SimulatedOutcome Run(const SimulatedLoad& load);
 
-  // The pool's gauges, after a run: requests in its line, and ReplicaForecast::At().
+  // Requests in the line, and ReplicaForecast::At(), after a run.
   uint64_t Waits() const;
   double ReplicasNeeded() const { return needs_.replicas; }
 
@@ -103,7 +100,7 @@ class SimulatedPool {
     uint32_t rank = 0;
     uint32_t tenant = 0;
     uint32_t run = 0;
-    bool is_tried = false;  // Request::is_tried
+    bool is_tried = false;
   };
   using Line = std::multimap<int64_t, Waiting>;  // by deadline
   struct Lane {
@@ -154,11 +151,11 @@ class SimulatedPool {
   StandingQueue standing_;
   ReplicaForecast replicas_;
   ReplicaForecast::Needs needs_;
-  int64_t needs_ns_ = 0;  // when they were asked for
+  int64_t needs_ns_ = 0;
   TenantShares shares_;
   int64_t end_ns_ = 0;
   int64_t door_free_ns_ = 0;
-  int64_t wake_ns_ = SchedulerDecision::kNever;  // when the next event asks the scheduler again
+  int64_t wake_ns_ = SchedulerDecision::kNever;  // when the scheduler is asked again
   uint32_t run_ = 0;                             // the run whose arrivals count
   double usual_rows_ = 1;
   // The snapshot's spans.

@@ -1,4 +1,4 @@
-// Attachment: the shared memory of a worker, mapped, and where each lane finds its part.
+// Attachment: a worker's shared memory, mapped.
 //
 //   segment          mapped       has                                  found by
 //   mailbox          read-only    each lane's rings, batch records     mailbox(lane)
@@ -25,22 +25,21 @@
 
 namespace mpsd {
 
-// Maps the segments that the front end handed over. This process can only read the mailbox and the
-// slab segments; only this process writes the worker segment. Checks headers and bounds; knows
-// nothing of batches. Owned by the worker's main, outlives the lanes.
+// Checks headers and bounds; knows nothing of batches. Owned by the worker's main, outlives the
+// lanes.
 //
-// Thread-safe, except Follow() and SlabSegment(). Only the follower, the thread that reads the
-// control socket, may call these. Meanwhile lanes resolve slab offsets.
+// Thread-safe, except Follow() and SlabSegment(): only the follower, the thread that reads the
+// control socket, calls these.
 //
 // Invariants:
-//   1. The front end removes a segment only when no lane holds a batch that names the segment.
-//      So an address from SlabBytes() stays valid until the batch completes.
+//   1. The front end removes a segment only when no lane holds a batch that names it. So an address
+//      from SlabBytes() stays valid until the batch completes.
 //   2. Only bytes after a segment's header are ever given out.
 class Attachment {
  public:
-  // Maps the segments of the order and writes the worker segment's header. Takes the descriptors,
-  // even on failure. FAILED_PRECONDITION: the front end is of another build, or a header is wrong.
-  // INVALID_ARGUMENT: the sizes do not fit `lanes` or the descriptors.
+  // Writes the worker segment's header, too. Takes the descriptors, even on failure.
+  // FAILED_PRECONDITION: the front end is of another build, or a header is wrong. INVALID_ARGUMENT:
+  // the sizes do not fit `lanes` or the descriptors.
   static absl::StatusOr<Attachment> Map(const AttachOrder& order, std::vector<UniqueFd> fds,
                                         uint32_t lanes, uint32_t epoch);
 
@@ -48,27 +47,25 @@ class Attachment {
   // REQUIRES: called at most once.
   void BindFollower() { slabs_->follower.Bind(); }
 
-  // Maps or unmaps a slab segment, and returns the answer to send. Takes the order's descriptors.
-  // INVALID_ARGUMENT: the message is no such order, or the segment does not fit its description;
-  // nothing was changed. Called by the follower.
+  // Maps or unmaps a slab segment, and returns the answer to send. INVALID_ARGUMENT, with nothing
+  // changed: the message is no such order, or the segment does not fit its description.
   absl::StatusOr<Message> Follow(MessageReader::Received order);
 
   const MailboxPage& mailbox_page() const;
 
-  // Written by the lane, read by the front end.
+  // Written by the lane.
   LaneReport* report(uint32_t lane) const;
 
-  // Written by the front end for the lane. Mapped read-only: a write ends the process.
+  // Written by the front end. A write by this process ends it.
   const LaneMailbox& mailbox(uint32_t lane) const;
 
-  // The address of `bytes` bytes at `offset` of a slab segment, or of the worker segment's output
-  // area. Null unless all bytes lie inside an existing segment.
+  // Null unless all bytes lie inside an existing segment, or inside the area for outputs.
   const char* SlabBytes(uint32_t segment, uint64_t offset, uint64_t bytes) const;
   char* OutputBytes(uint64_t offset, uint64_t bytes) const;
 
   absl::Span<char> OutputArea() const;
 
-  // The whole slab segment with this number; empty if there is none. Called by the follower.
+  // Empty if there is none. Called by the follower.
   absl::Span<const char> SlabSegment(uint32_t number) const;
 
   // The write end of the front end's bell.
@@ -81,9 +78,8 @@ class Attachment {
         bell_(std::move(bell)),
         slabs_(std::make_unique<Slabs>()) {}
 
-  // A slab segment as the lanes see it. The follower writes `bytes` first, then `data` with
-  // release. A lane reads `data` first, with acquire, so it never pairs an address with another
-  // segment's length.
+  // The follower writes `data` last, with release. A lane reads `data` first, with acquire, so it
+  // never pairs an address with another segment's length.
   struct Mapping {
     std::atomic<const char*> data{nullptr};  // null: absent
     std::atomic<uint64_t> bytes{0};

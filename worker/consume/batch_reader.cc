@@ -10,7 +10,7 @@ namespace {
 
 absl::Status Malformed() { return absl::InternalError("a malformed batch record"); }
 
-// Bytes of one input's region in a slab: all its rows, rounded up to where the next region begins.
+// Bytes of one input's region in a slab: its rows, rounded up to the next region.
 std::optional<uint64_t> RegionBytes(uint32_t row_capacity, uint64_t row_bytes) {
   uint64_t bytes = 0;
   if (__builtin_mul_overflow(row_bytes, row_capacity, &bytes)) return std::nullopt;
@@ -97,7 +97,7 @@ absl::Status BatchReader::ReadRun(const RowRun& source, const uint64_t* byte_cou
       source.row_count > source.row_capacity - source.first_row) {
     return Malformed();
   }
-  // Rows of different lengths have no fixed address in a slab: such a run takes the whole slab.
+  // Rows of different lengths have no fixed address: such a run takes the whole slab.
   if (batch.bytes_inputs > 0 && source.row_count != source.row_capacity) return Malformed();
   uint64_t offset = source.slab_offset;
   for (const BatchInput& input : batch.inputs) {

@@ -9,19 +9,16 @@
 
 namespace mpsd {
 
-// Step 8 of a request's path: turns a batch record into a Batch in private memory, with addresses
-// instead of offsets. The front end is trusted to mean well, but it may have bugs. So a record that
-// leaves the segments' bounds or contradicts the model's spec is refused, and none of its payload
-// is read.
+// Turns a batch record into a Batch. The front end may have bugs: a record that leaves the
+// segments' bounds or contradicts the spec is refused, and none of its payload is read.
 //
-// Owned by the lane. Lives on the lane's thread. Does not check deadlines or cancellation.
+// Owned by the lane. Lives on the lane's thread.
 class BatchReader {
  public:
   BatchReader(const Attachment* attachment, const ModelSpec* spec)
       : attachment_(attachment), spec_(spec) {}
 
-  // Fills all of `batch` and reuses its memory: nothing is allocated after warm-up. INTERNAL "a
-  // malformed batch record": `batch` must not run.
+  // Fills all of `batch`; allocates nothing after warm-up. INTERNAL: `batch` must not run.
   absl::Status Read(const BatchRecord& record, Batch* batch) const;
 
  private:

@@ -18,8 +18,7 @@
 namespace mpsd {
 namespace {
 
-// The time-out is a safety net: the bell should have announced all work. Work found only because of
-// the time-out counts as a bug.
+// A safety net: work found only because of the time-out counts as a bug.
 constexpr int64_t kParkTimeoutNs = kNsPerSecond;
 
 [[noreturn]] void EndForLostDevice(absl::string_view why) {
@@ -115,8 +114,7 @@ MemoryPressure Lane::Pressure() const {
 
 void Lane::Sleep() {
   MPSD_FAILPOINT("worker.before_sleep");
-  // The result of the last look, which is the one at the time-out. Later work has been rung for, or
-  // the caller's next look finds it.
+  // The last look is the one at the time-out. Later work rings, or the caller's next look finds it.
   bool has_work = false;
   const auto look = [submitted = &submitted_, &has_work] {
     return has_work = submitted->Pending();
@@ -142,7 +140,7 @@ void Lane::ServeOne() {
   if (status.ok() && live) {
     const RunGate::Run run(upkeep_.gate());
     executor_.Execute(batch_, record);
-    // The device no longer answers this process. The front end gives the batch to the next worker.
+    // The front end gives the batch to the next worker.
     if (executor_.device_lost()) EndForLostDevice({record->text, record->text_bytes});
   } else {
     record->batch_id = source.batch_id;

@@ -31,52 +31,43 @@
 
 namespace mpsd {
 
-// One inference thread of a worker: steps 8 to 10 of a request's life (ARCHITECTURE.md). The lane
-// waits only for its own bell, for a trim by the first lane, and inside the model for the device.
-// The front end decides the order and the retries of batches.
-//
-// Owned by the worker's main(), which starts the lanes one after another. A lane ends only with the
-// process: a started lane is never destroyed. A batch completes as skipped, without a run, if the
-// front end has cancelled it or its last deadline has passed. A batch completes as failed if its
-// record cannot be true or the model throws. A lost device ends the process.
+// Owned by the worker's main(). A started lane ends only with the process. A batch is skipped,
+// without a run, if the front end has cancelled it or its last deadline has passed. A batch fails
+// if its record cannot be true or the model throws. A lost device ends the process.
 //
 // Lives on the lane's thread. main() chooses the thread:
 //   Start(), then WarmedUp()         a thread of the lane's own; main() calls only these two
-//   WarmUpHere(), then RunHere()     the main thread itself becomes the lane's thread
+//   WarmUpHere(), then RunHere()     the calling thread becomes the lane's thread
 //
 // Invariants:
-//   1. Each submitted slot is completed exactly once, in the order of submission, unless the
-//      process ends first.
-//   2. The lane pops a batch's entry after copying its record and before running it, so the front
-//      end can submit the next batch. The slot stays the lane's until its completion is pushed.
+//   1. Each submitted slot is completed exactly once, in order, unless the process ends first.
+//   2. The lane pops an entry after copying its record and before the run, so the front end can
+//      submit the next batch. The slot stays the lane's until its completion is pushed.
 //   3. The completion record is complete before its slot is pushed.
 class Lane {
  public:
-  // `attachment`, `model`, `clock` and everything that `upkeep` refers to outlive the lane.
+  // All pointers and everything that `upkeep` refers to outlive the lane.
   Lane(uint32_t index, const Attachment* attachment, Model* model, const Clock* clock,
        const LaneUpkeep::Options& upkeep = {});
 
-  // Starts the lane's thread, which binds itself to its device stream, warms up, then serves. The
-  // samples outlive the warm-up. Called once, and never together with WarmUpHere().
+  // Starts the lane's thread, which warms up, then serves. The samples outlive the warm-up. Called
+  // once.
   void Start(WarmUp warmup, absl::Span<const WarmUpSample> samples = {});
 
-  // Blocks until the lane is warm and returns OK, or returns why it cannot serve; the lane's thread
-  // has then ended. The front end limits the time of the whole start.
+  // Blocks until the lane is warm, or returns why it cannot serve; its thread has then ended.
   absl::Status WarmedUp();
 
-  // Makes the calling thread the lane's thread and warms the lane up. REQUIRES: called once.
+  // REQUIRES: called once.
   absl::Status WarmUpHere(WarmUp warmup, absl::Span<const WarmUpSample> samples = {});
 
-  // Why the warm-up ended early; the lane serves all the same. Empty if it was complete.
-  // REQUIRES: WarmedUp() or WarmUpHere() has returned OK.
+  // Why the warm-up ended early although the lane serves, or empty. REQUIRES: the lane is warm.
   const std::string& warning() const { return warning_; }
 
-  // The result of recording the lane's runs (record_runs.h); empty if the lane recorded none.
-  // REQUIRES: WarmedUp() or WarmUpHere() has returned OK.
+  // The result of RecordRuns(); empty if nothing was recorded. REQUIRES: the lane is warm.
   const std::string& records() const { return records_; }
 
-  // Serves until the process ends. A front end that breaks the ring's rules ends the process.
-  // REQUIRES: WarmUpHere() has returned OK, and the calling thread is the lane's thread.
+  // A front end that breaks the ring's rules ends the process. REQUIRES: WarmUpHere() has returned
+  // OK on this thread.
   [[noreturn]] void RunHere();
 
  private:
@@ -93,7 +84,7 @@ class Lane {
   const Attachment* const attachment_;
   Model* const model_;
   const Clock* const clock_;
-  LaneReport* const report_;  // its words are written by the lane's thread alone
+  LaneReport* const report_;  // written by the lane's thread alone
 
   absl::Notification warmed_up_;
   absl::Status warmup_status_;  // like the next two, written before warmed_up_ is notified
@@ -110,7 +101,7 @@ class Lane {
   BatchReader reader_ ABSL_GUARDED_BY(lane_thread_);
   BatchExecutor executor_ ABSL_GUARDED_BY(lane_thread_);
   LaneUpkeep upkeep_ ABSL_GUARDED_BY(lane_thread_);
-  Batch batch_ ABSL_GUARDED_BY(lane_thread_);  // reused for every batch
+  Batch batch_ ABSL_GUARDED_BY(lane_thread_);
 
   std::thread thread_;
 };

@@ -24,12 +24,12 @@ absl::Status LaneUpkeep::WhenIdle(MemoryPressure pressure) {
 
 void LaneUpkeep::AfterBatch(int64_t ended_ns, MemoryPressure pressure) {
   policy_.BatchEnded(ended_ns);
-  // Under less pressure the policy never trims here, so the library is not asked what is unused.
+  // Without that pressure the policy never trims here.
   if (pressure == MemoryPressure::kCritical) TrimIfDue(pressure, /*after_batch=*/true);
 }
 
-// Under critical pressure the trim waits for the other lanes' current batches; later batches wait
-// for the trim. If a batch outlasts the wait, the next call tries again.
+// A trim waits for other lanes' current batches only under critical pressure. If a batch outlasts
+// the wait, the next call tries again.
 bool LaneUpkeep::TrimIfDue(MemoryPressure pressure, bool after_batch) {
   if (!trims_) return false;
   ModelMemory* const memory = model_->memory();

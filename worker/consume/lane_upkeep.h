@@ -16,16 +16,15 @@
 namespace mpsd {
 
 // Carries out what UpkeepPolicy decides. Owned by the lane, lives on its thread. Each call does at
-// most one thing, so a batch that arrives meanwhile waits for one run or one trim. The watchdog
-// counts that wait as the batch's own time, and finds a run that never ends like any silent lane.
+// most one thing. A batch that arrives meanwhile waits, and the watchdog counts that time as its
+// own.
 //
-// Only a worker's first lane trims; on mps this lane has the device's main stream. A trim has the
-// device to itself (RunGate): it begins when no lane runs a batch, and new batches wait for its
-// end.
+// Only the first lane trims; on mps this lane has the device's main stream. A trim has the device
+// to itself (RunGate).
 class LaneUpkeep {
  public:
-  // How long a trim waits for the other lanes' batches. The lane gives no sign of life meanwhile:
-  // the front end kills a lane without a batch after kIdleBudgetNs (watchdog_policy.h).
+  // How long a trim waits for other lanes' batches. Less than kIdleBudgetNs (watchdog_policy.h),
+  // after which the front end kills a silent lane.
   static constexpr int64_t kTrimWaitNs = 5 * kNsPerSecond;
 
   struct Options {
@@ -35,15 +34,15 @@ class LaneUpkeep {
     int64_t trim_wait_ns = kTrimWaitNs;
   };
 
-  // All arguments and the samples outlive this object. Counts go to `report`.
+  // All arguments and the samples outlive this object.
   LaneUpkeep(uint32_t lane, Model* model, const Clock* clock, const Options& options,
              LaneReport* report);
 
-  // The lane has no batch. DATA_LOSS: the device is lost for this process. A run that fails for
-  // another reason is reported on stderr, and is the last.
+  // The lane has no batch. DATA_LOSS: the device is lost. After another error, which goes to
+  // stderr, no run follows.
   absl::Status WhenIdle(MemoryPressure pressure);
 
-  // A batch has ended at `ended_ns`, and its completion was announced.
+  // A batch has ended, and its completion was announced.
   void AfterBatch(int64_t ended_ns, MemoryPressure pressure);
 
   RunGate* gate() const { return options_.gate; }

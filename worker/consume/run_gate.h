@@ -10,16 +10,16 @@
 
 namespace mpsd {
 
-// Surrounds each run of a worker's lanes. A library that gives memory back waits for its device,
-// and on mps for a stream that may belong to another lane. No lane may be in a run then. Owned by
-// the worker's main, outlives the lanes. Thread-safe.
+// A library that gives memory back waits for its device, and on mps for a stream that may belong to
+// another lane: no lane may be in a run then. Owned by the worker's main, outlives the lanes.
+// Thread-safe.
 //
 //   open ── Alone() ──▶ closed: no run begins ── the last run ends ──▶ the work ── done ──▶ open
 //                         └─────────────────── the wait is over ──────────────────────────▲
 class RunGate {
  public:
-  // The right to run the model, for as long as this object lives. The constructor waits for a trim.
-  // `gate` null: memory is never trimmed. Made and destroyed by one lane's thread.
+  // The right to run the model; waits for a trim. `gate` null: memory is never trimmed. Lives on
+  // one lane's thread.
   class Run {
    public:
     explicit Run(RunGate* gate) : gate_(gate) {
@@ -35,9 +35,9 @@ class RunGate {
     RunGate* const gate_;
   };
 
-  // Does the work while no lane runs the model. Waits at most `wait_ns` for the current runs, and
-  // lets no other begin meanwhile. False: the runs did not end in time, or another thread is alone;
-  // nothing was done. REQUIRES: the calling thread has no Run.
+  // Does the work while no lane runs the model. Waits at most `wait_ns` for current runs; no other
+  // begins meanwhile. False, with nothing done: the runs did not end in time, or another thread is
+  // alone. REQUIRES: the calling thread has no Run.
   bool Alone(int64_t wait_ns, absl::FunctionRef<void()> work) {
     if (!Close(wait_ns)) return false;
     work();
@@ -70,7 +70,7 @@ class RunGate {
 
   absl::Mutex mu_;
   uint32_t runs_ ABSL_GUARDED_BY(mu_) = 0;
-  bool is_closed_ ABSL_GUARDED_BY(mu_) = false;  // a thread is alone, or waits for the runs to end
+  bool is_closed_ ABSL_GUARDED_BY(mu_) = false;  // a thread is alone, or waits to be
 };
 
 }  // namespace mpsd

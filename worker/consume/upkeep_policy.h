@@ -1,16 +1,15 @@
 // UpkeepPolicy: when a lane, between batches, runs its model or trims its memory. Pure.
 //
-// The model is run once when `keep_warm_ns` have passed without a run. A trim gives memory that the
-// model's library keeps unused back to the system:
+// The model runs when `keep_warm_ns` have passed without a run. A trim gives memory that the
+// library keeps unused back to the system:
 //
 //   pressure    when                                                       least unused memory
 //   none        no batch for kQuietNs                                      kWatermarkBytes
 //   warn        the lane is idle                                           anything
 //   critical    the lane is idle, or a batch has just ended                anything
 //
-// After a trim, none follows for a pause of kFirstPauseNs. The pause doubles after each trim that
-// returned little, up to kLastPauseNs: the kept memory is in use then. Rising pressure ends the
-// pause.
+// A trim is followed by a pause. The pause doubles after each trim that returned little: the kept
+// memory is in use then. Rising pressure ends the pause.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +20,7 @@
 
 namespace mpsd {
 
-// Owned by the LaneUpkeep of a lane. Thread-compatible.
+// Thread-compatible.
 class UpkeepPolicy {
  public:
   static constexpr uint64_t kWatermarkBytes = 256 << 20;
@@ -30,7 +29,6 @@ class UpkeepPolicy {
   static constexpr int64_t kFirstPauseNs = 10 * kNsPerSecond;
   static constexpr int64_t kLastPauseNs = 64 * kFirstPauseNs;
 
-  // The lane's view when it has no batch, or has just ended one.
   struct Sight {
     MemoryPressure pressure = MemoryPressure::kNone;
     bool after_batch = false;
@@ -43,17 +41,14 @@ class UpkeepPolicy {
 
   void BatchEnded(int64_t now_ns) { batch_ended_ns_ = ran_ns_ = now_ns; }
 
-  // The lane has run the model to keep it warm.
   void Ran(int64_t now_ns) { ran_ns_ = now_ns; }
 
-  // From now on the model is not kept warm.
   void StopRuns() { keep_warm_ns_ = 0; }
 
   bool IsRunDue(int64_t now_ns) const {
     return keep_warm_ns_ > 0 && now_ns - ran_ns_ >= keep_warm_ns_;
   }
 
-  // Notes what the lane sees, and says whether to trim now.
   bool IsTrimDue(const Sight& sight, int64_t now_ns) {
     if (sight.pressure > pressure_) {
       next_trim_ns_ = now_ns;
@@ -73,7 +68,6 @@ class UpkeepPolicy {
     return false;
   }
 
-  // The memory was trimmed and `returned_bytes` went back to the system.
   void Trimmed(uint64_t returned_bytes, int64_t now_ns) {
     const bool little = returned_bytes < kLittleBytes;
     next_trim_ns_ = now_ns + (little ? pause_ns_ : kFirstPauseNs);

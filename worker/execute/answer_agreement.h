@@ -1,4 +1,4 @@
-// CompareAnswers: how far the answers of one run are from those of another.
+// CompareAnswers: how far one run's answers are from fp32's.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,13 @@
 
 namespace mpsd {
 
-// Compares each output of a trial run with the fp32 output for the same inputs:
+// Compares each output with the fp32 output. REQUIRES: equal inputs of `rows` rows. Pure.
 //
 //   cosine           per row where the model batches, else over all numbers. An output with one
 //                    number a row is compared over all rows together.
 //   relative error   |given - fp32| / the largest |fp32| of the output
 //
-// Left out are numbers that are not finite in both runs, and rows that failed in both. Pure.
-// REQUIRES: the runs had equal inputs of `rows` rows.
+// Leaves out numbers that are not finite in both runs, and rows that failed in both.
 std::vector<Agreement> CompareAnswers(const ModelSpec& spec, uint32_t rows, const KeptOutputs& fp32,
                                       const KeptOutputs& given);
 

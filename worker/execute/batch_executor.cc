@@ -95,7 +95,7 @@ absl::Status BatchExecutor::RunWhole(const Batch& batch, CompletionRecord* recor
   return RunParts(batch, Halves({0, batch.row_count}), sink);
 }
 
-// OK when at least one row has an answer; every other row was reported to the sink as failed.
+// OK when at least one row has an answer; the sink knows every other row as failed.
 absl::Status BatchExecutor::RunParts(const Batch& batch, std::vector<BatchPart> parts,
                                      OutputSink* sink) {
   const absl::Span<const InputTensor> inputs = gather_.Inputs(batch);

@@ -20,30 +20,26 @@
 
 namespace mpsd {
 
-// Step 9 of a request's path. Owned by the lane, one for each lane; lives on the lane's thread. The
-// model is shared by all lanes and outlives them.
+// Owned by the lane; lives on the lane's thread. All lanes share the model, which outlives them.
 //
-// When the run of a batch fails, the executor runs it again in halves, and failing halves in
-// halves, so only the rows that make the model throw fail. One batch costs at most kMaxPartRuns
-// such runs. Once a part has failed, no run begins after the batch's `live_until_ns`. After the
-// second out-of-memory error, the lane runs larger batches in parts of at most half that size from
-// the start. A decoupled model is asked once, for the answer that the batch names.
+// A failed batch runs again in halves, and failing halves in halves, so only the bad rows fail.
+// That costs at most kMaxPartRuns runs. Once a part has failed, none begins after `live_until_ns`.
+// After the second out-of-memory error, the lane runs larger batches in parts of at most half that
+// size from the start.
 //
-// Never publishes anything, never waits for the front end, and writes only to the lease and the
-// record.
+// Writes only to the lease and the record.
 class BatchExecutor {
  public:
   BatchExecutor(uint32_t lane, Model* model, const Clock* clock)
       : lane_(lane), model_(model), clock_(clock), row_buckets_(lane, model), tokens_(model) {}
 
-  // Runs the batch and fills all of `record`. Blocks until the model has returned and the outputs
-  // lie in the lease. Never fails itself: a failure is an outcome.
+  // Fills all of `record`: a failure is an outcome. Blocks until the outputs lie in the lease.
   void Execute(const Batch& batch, CompletionRecord* record);
 
-  // True once the device no longer answers this process. The process must then end.
+  // The device no longer answers this process, which must end.
   bool device_lost() const { return device_lost_; }
 
-  // The most rows that the lane still runs together after memory ran out; 0: no bound.
+  // The most rows that run together after memory ran out; 0: no bound.
   uint32_t row_cap() const { return row_cap_; }
 
  private:

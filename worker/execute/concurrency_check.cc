@@ -28,7 +28,7 @@ class Trial {
     return model->Run(lane_, inputs_.tensors(), inputs_.rows(), sink);
   }
 
-  KeptOutputs cold;      // from the run with the other lanes, before any other run of the shape
+  KeptOutputs cold;      // from the first run of the shape, beside the other lanes
   absl::Status started;  // status of the cold run
   KeptOutputs expected;  // from the run alone
 
@@ -43,8 +43,7 @@ absl::Status CannotCompare(const absl::Status& ran) {
   return absl::UnavailableError(absl::StrCat("the lanes cannot be compared: ", ran.message()));
 }
 
-// Fills `expected` of each trial. Runs each lane's inputs twice, to find models with random
-// answers.
+// Fills `expected` of each trial. Two runs of equal inputs find models with random answers.
 absl::Status RunAlone(Model* model, const Trials& trials) {
   for (uint32_t lane = 0; lane < trials.size(); ++lane) {
     if (absl::Status status = model->BindLane(lane); !status.ok()) return status;
@@ -61,7 +60,6 @@ absl::Status RunAlone(Model* model, const Trials& trials) {
   return absl::OkStatus();
 }
 
-// Compares a concurrent run with the trial's run alone.
 absl::Status Compare(const absl::Status& ran, const KeptOutputs& given, const Trial& trial,
                      Precision precision) {
   if (!ran.ok()) {
@@ -84,8 +82,8 @@ absl::Status RunRounds(Model* model, const Trial& trial, const Clock* clock) {
   return absl::OkStatus();
 }
 
-// Calls `run` for each lane, on a thread that is bound to the lane. All calls begin at the same
-// time. Returns the first error of a lane.
+// Calls `run` for each lane at the same time, on a thread bound to the lane. Returns the first
+// error.
 absl::Status Together(Model* model, uint32_t lanes, bool lane_on_main_thread,
                       absl::FunctionRef<absl::Status(uint32_t lane)> run) {
   std::vector<absl::Status> outcomes(lanes);
@@ -116,7 +114,7 @@ absl::Status CheckShape(Model* model, uint32_t lanes, TrialShape shape,
   }
   absl::Status status = Together(model, lanes, options.lane_on_main_thread, [&](uint32_t lane) {
     trials[lane]->started = trials[lane]->Run(model, &trials[lane]->cold);
-    return absl::OkStatus();  // a failure alone too would not be the lanes' fault
+    return absl::OkStatus();  // a failure alone too is not the lanes' fault
   });
   if (!status.ok()) return status;
   std::thread([&] { status = RunAlone(model, trials); }).join();
@@ -129,7 +127,6 @@ absl::Status CheckShape(Model* model, uint32_t lanes, TrialShape shape,
                   [&](uint32_t lane) { return RunRounds(model, *trials[lane], options.clock); });
 }
 
-// How long one lane takes to run the shape.
 absl::StatusOr<int64_t> TimeOf(Model* model, TrialShape shape, const Clock* clock) {
   const Trial trial(*model, shape, /*lane=*/0);
   int64_t took_ns = 0;

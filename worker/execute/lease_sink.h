@@ -4,8 +4,7 @@
 //            ▲ 64-byte       ▲ aligned    ▲
 //   record:  outputs[i] = {datatype, dims, offset, bytes}; row_failed[row]
 //
-// The model writes outputs where the front end will read them: there is no later copy. After a run
-// that gave an answer, BatchExecutor completes the batch by the state of the sink:
+// BatchExecutor completes the batch by the state of the sink:
 //
 //   not valid()            kFailed: a larger lease would not help
 //   valid(), not fits()    kOutputTooLarge, with needed_bytes(): the batch comes again
@@ -22,10 +21,7 @@
 
 namespace mpsd {
 
-// Places each output behind the one before, aligned, while there is room, and describes it in the
-// completion record. Counts bytes even after the lease is full, so that needed_bytes() is the size
-// for a second run. Made for one run. Owns nothing: the lease and the record belong to the slot.
-// Lives on the lane's thread.
+// Made for one run. The lease and the record belong to the slot. Lives on the lane's thread.
 class LeaseSink final : public OutputSink {
  public:
   LeaseSink(char* lease, uint64_t lease_bytes, uint32_t row_count, CompletionRecord* record)
@@ -35,7 +31,7 @@ class LeaseSink final : public OutputSink {
   void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
   void FailRow(uint32_t row, absl::string_view why) override;
 
-  // fits(): all outputs had room. valid(): every output could be described: its datatype is known,
+  // needed_bytes() counts on after the lease is full. valid(): every output's datatype is known,
   // its size does not overflow, and there are not too many outputs.
   bool fits() const { return needed_bytes_ <= lease_bytes_; }
   bool valid() const { return valid_; }
@@ -52,7 +48,7 @@ class LeaseSink final : public OutputSink {
   bool valid_ = true;
 };
 
-// Copies at most kErrorTextBytes of `text` into the record. For the outcomes that carry a text.
+// Copies at most kErrorTextBytes of `text`.
 void SetText(CompletionRecord* record, absl::string_view text);
 
 }  // namespace mpsd

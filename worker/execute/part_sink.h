@@ -1,6 +1,4 @@
-// PartSink: joins the outputs of a batch's parts as if the whole batch had run at once.
-//
-// When a whole batch has failed, BatchExecutor runs it in parts (split_policy.h):
+// PartSink: joins the outputs of a batch's parts (split_policy.h) as if the batch had run at once.
 //
 //   part {0, 2}  ──▶ ┌───────────┐  Add(4 rows) once      ┌───────────┐
 //   part {2, 1}  ──▶ │ PartSink  │ ─────────────────────▶ │ LeaseSink │
@@ -16,25 +14,24 @@
 
 namespace mpsd {
 
-// Stands between the model, which runs one part after another, and the sink of the whole batch.
-// Declares each output once, for all rows, when the first part declares it. Rows of failed parts
-// stay zero. Made for one batch by the batch's executor. Lives on the lane's thread.
+// The first part declares each output for all rows. Rows of failed parts stay zero. Made for one
+// batch. Lives on the lane's thread.
 class PartSink final : public OutputSink {
  public:
-  // `whole` takes the batch's outputs and outlives this sink.
+  // `whole` outlives this sink.
   PartSink(OutputSink* whole, uint32_t row_count) : whole_(whole), row_count_(row_count) {}
 
-  // Called before each run of a part, and before the rows of a part are failed.
+  // Called before each run of a part, and before a part's rows are failed.
   void Begin(const BatchPart& part);
 
-  // Called after a run that succeeded. Returns whether its outputs have the number, datatypes and
-  // row shapes of the earlier parts. If not, the executor fails the part's rows.
+  // Called after a run that succeeded. False if its outputs differ from earlier parts in number,
+  // datatypes or row shapes: the executor then fails the part's rows.
   bool End();
 
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override;
   void* AddBytes(absl::Span<const int64_t> dims, uint64_t bytes) override;
 
-  // `row` counts from 0 within the part; the sink turns it into a row of the batch.
+  // `row` counts from 0 within the part.
   void FailRow(uint32_t row, absl::string_view why) override;
 
  private:
@@ -52,7 +49,7 @@ class PartSink final : public OutputSink {
   std::vector<Output> outputs_;
   BatchPart part_;
   size_t next_ = 0;
-  bool declared_all_ = false;  // a part succeeded: there are no further outputs
+  bool declared_all_ = false;  // a part succeeded
   bool differs_ = false;
 };
 

@@ -19,10 +19,10 @@ namespace {
 constexpr int kTimedRuns = 3;
 constexpr int64_t kTimedRunsNs = kNsPerSecond;
 
-// The longest that one run of a trial may take.
+// The longest run of a trial.
 constexpr int64_t kTrialRunNs = 200 * kNsPerMs;
 
-// The inputs of one trial run, samples or random. Borrows them.
+// One trial run's inputs. Borrows them.
 struct Asked {
   absl::Span<const InputTensor> tensors;
   uint32_t rows = 1;
@@ -34,7 +34,7 @@ absl::Status AskOnce(Model* model, const Asked& asked, KeptOutputs* kept) {
   return model->Run(0, asked.tensors, asked.rows, kept);
 }
 
-// How long the model takes to run the shape. REQUIRES: lane 0 is bound.
+// REQUIRES: lane 0 is bound.
 absl::StatusOr<int64_t> TimeToAnswer(Model* model, const TrialShape& shape, const Clock* clock) {
   const TrialInputs inputs(*model, shape, TrialFill::kPositive, /*seed=*/1);
   KeptOutputs dropped;
@@ -44,7 +44,6 @@ absl::StatusOr<int64_t> TimeToAnswer(Model* model, const TrialShape& shape, cons
   return clock->NowNs() - began_ns;
 }
 
-// The smallest shape, and the largest that the model runs in time.
 absl::StatusOr<std::vector<TrialShape>> ShapesInTime(Model* model, const Clock* clock) {
   std::vector<TrialShape> shapes = TrialShapes(model->spec());
   if (shapes.size() == 1) return shapes;
@@ -61,7 +60,7 @@ absl::StatusOr<std::vector<TrialShape>> ShapesInTime(Model* model, const Clock* 
 // All inputs of the trial, the largest last. Owns them.
 class Questions {
  public:
-  // The samples, or else random inputs of shapes that `model`, the fp32 model, answers in time.
+  // The samples, or random inputs of shapes that the fp32 `model` answers in time.
   static absl::StatusOr<Questions> Make(Model* model, const PrecisionChoiceOptions& options) {
     Questions questions;
     const absl::Status status = options.samples.empty()
@@ -113,7 +112,6 @@ class Questions {
   std::vector<std::unique_ptr<TrialInputs>> random_;
 };
 
-// The answers to all questions, and the shortest time for the last one.
 struct Answers {
   std::vector<std::unique_ptr<KeptOutputs>> kept;
   int64_t took_ns = INT64_MAX;
@@ -175,7 +173,6 @@ Distance Measure(const ModelSpec& spec, const std::vector<Asked>& questions,
   return {"", absl::StrFormat("its cosine to fp32 is %.6f, its largest error %.2g", cosine, error)};
 }
 
-// Tries one precision after another against the fp32 answers.
 class PrecisionTrial {
  public:
   PrecisionTrial(LoadInPrecision load, const PrecisionChoiceOptions& options, const Model& fp32,

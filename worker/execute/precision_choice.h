@@ -1,19 +1,14 @@
 // precision_choice: loads a model in the precision that "auto" takes, and in int8.
 //
-// For `precision: auto`, LoadModel() loads the model through here, on the main thread, before any
-// lane starts:
-//
 //   load fp32, run it                     gives the reference answers
 //   for each of PrecisionCandidates():
 //     load it, run the same inputs        skipped if this fails
 //     CompareAnswers(), GainFault()       the first that passes is taken
 //   none                                  fp32
 //
-// The inputs are the warm-up samples if the config has some. Otherwise they are random numbers of
-// two shapes: the smallest, and the largest that fp32 runs in time (trial_bound.h). The model's
-// precision_note() always says why no coarser precision was taken. Two workers may choose
-// differently, because the measured times depend on the machine. So the front end holds all workers
-// of a generation to the first worker's choice.
+// The inputs are the warm-up samples, or else random numbers of two shapes. The model's
+// precision_note() says why no coarser precision was taken. Measured times differ between workers,
+// so the front end holds all workers of a generation to the first one's choice.
 #pragma once
 
 #include <memory>
@@ -30,7 +25,7 @@
 
 namespace mpsd {
 
-// Loads the model in a precision; each call loads it anew.
+// Each call loads the model anew.
 using LoadInPrecision =
     absl::FunctionRef<absl::StatusOr<std::unique_ptr<Model>>(Precision precision)>;
 
@@ -40,21 +35,19 @@ struct PrecisionChoiceOptions {
   const Clock* clock = Clock::Real();
 };
 
-// Returns the model as "auto" takes it. A model that loads only as it was saved, not in fp32, stays
-// as it was saved. A model that refuses the trial inputs stays in fp32. Two models are in memory at
-// once; a candidate that does not fit beside fp32 is skipped.
+// Returns the model as "auto" takes it. A model that does not load in fp32 stays as it was saved;
+// one that refuses the trial inputs stays in fp32. Two models are in memory at once; a candidate
+// that does not fit beside fp32 is skipped.
 //
-// Fails as `load` does for kAsSaved, and with DATA_LOSS if the device is lost in a trial. Blocks
-// for up to four loads and their runs. Binds lane 0 to the calling thread for each run.
+// Fails as `load` does for kAsSaved, and with DATA_LOSS if the device is lost. Blocks for up to
+// four loads and their runs. Binds lane 0 to the calling thread for each run.
 absl::StatusOr<std::unique_ptr<Model>> ChoosePrecision(LoadInPrecision load,
                                                        const PrecisionChoiceOptions& options);
 
-// Returns the model in int8 if its answers to the same inputs are within kInt8Bounds of the fp32
-// answers. The model's precision_note says how far they are apart. FAILED_PRECONDITION: they are
-// not within the bounds, or cannot be compared; no finer precision is taken unasked. Speed does not
-// matter here. Otherwise fails as `load` does for kInt8, with RESOURCE_EXHAUSTED if there is no
-// memory for fp32 or its runs, and with DATA_LOSS if the device is lost in a trial. Two models are
-// in memory at once.
+// Returns the model in int8. FAILED_PRECONDITION: its answers are not within kInt8Bounds of fp32's,
+// or cannot be compared. Otherwise fails as `load` does for kInt8, with RESOURCE_EXHAUSTED without
+// memory for fp32 or its runs, and with DATA_LOSS if the device is lost. Two models are in memory
+// at once.
 absl::StatusOr<std::unique_ptr<Model>> LoadInInt8(LoadInPrecision load,
                                                   const PrecisionChoiceOptions& options);
 

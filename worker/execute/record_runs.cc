@@ -11,10 +11,10 @@
 namespace mpsd {
 namespace {
 
-// The first runs of a shape compile code, and their last digits differ from those of compiled code.
+// The first runs of a shape compile code, and their last digits differ from compiled code's.
 constexpr int kRunsToSettle = 3;
 
-// The shortest of this many runs counts as the time of one: other processes use the device, too.
+// The shortest of this many runs counts: other processes use the device, too.
 constexpr int kTimedReplays = 6;
 
 // Two batches of one shape, and the model's answers to them without a record.
@@ -28,8 +28,7 @@ class RecordTrial {
         first_(*model, shape, TrialFill::kSigned, /*seed=*/1),
         second_(*model, shape, TrialFill::kPositive, /*seed=*/2) {}
 
-  // OK: the record is kept. FAILED_PRECONDITION: it is not, and the text says why. Other errors as
-  // for Model::Run().
+  // OK: the record is kept. FAILED_PRECONDITION: why it is not. Other errors as for Model::Run().
   absl::Status Record() {
     KeptOutputs first;
     KeptOutputs second;

@@ -5,9 +5,8 @@
 //     RunRecorder::Record(), and run both batches again    with the record
 //     Agree(): keep it, with its price                     otherwise drop it
 //
-// A record serves clients only after it has answered as the model itself does. Its last digits may
-// differ, as they do in a batch of another size. A model that cannot be recorded, such as one that
-// looks at its numbers on the host, runs as usual.
+// The last digits of a record's answers may differ. A model that cannot be recorded, such as one
+// that looks at its numbers on the host, runs as usual.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +18,20 @@
 
 namespace mpsd {
 
-// The most shapes to record: a record holds device memory for good.
+// A record holds device memory for good.
 inline constexpr size_t kMaxRecords = 96;
 
-// The result of recording a lane's runs. Plain data.
 struct RecordReport {
   uint32_t kept = 0;
   uint32_t tried = 0;
   std::string why;  // why the first dropped record was not kept; empty: all were kept
 
-  // "replays 9 of 10 shapes; 1 runs without: …". Pure.
+  // "replays 9 of 10 shapes; 1 without: …".
   std::string Text() const;
 };
 
-// Records the model's runs on the lane, for the shapes of its recorder. After an error the lane
-// cannot serve: the device is lost. REQUIRES: the model has a recorder. Called on the lane's
-// thread, between WarmUpLane() and the lane's first batch.
+// After an error the lane cannot serve: the device is lost. REQUIRES: the model has a recorder.
+// Called on the lane's thread, between WarmUpLane() and the first batch.
 absl::StatusOr<RecordReport> RecordRuns(Model* model, uint32_t lane, const Clock* clock);
 
 }  // namespace mpsd

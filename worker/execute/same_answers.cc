@@ -8,7 +8,7 @@
 namespace mpsd {
 namespace {
 
-// The largest relative difference between two runs that differ only in the order of their sums.
+// The largest relative difference between runs that differ only in the order of their sums.
 double ToleranceOf(DataType datatype) {
   switch (datatype) {
     case DataType::kFp64:

@@ -6,9 +6,8 @@
 
 namespace mpsd {
 
-// Compares the answers to the same inputs. Numbers may differ as much as sums in another order do.
-// That depends on the precision of the model and the datatype of its outputs. Whole numbers,
-// strings and the set of failed rows must be equal. Pure.
+// Numbers may differ as sums in another order do, by the precision and the outputs' datatype. Whole
+// numbers, strings and failed rows must be equal. Pure. REQUIRES: the runs had equal inputs.
 bool Agree(const KeptOutputs& a, const KeptOutputs& b, Precision precision);
 
 }  // namespace mpsd

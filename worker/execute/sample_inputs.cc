@@ -38,7 +38,7 @@ bool Fits(const TensorSpec& tensor, const Dims& dims) {
   return true;
 }
 
-// How many BYTES elements `data` has; nothing if `data` is not of that form.
+// How many BYTES elements `data` has; nothing if `data` is malformed.
 std::optional<uint64_t> CountElements(absl::string_view data) {
   uint64_t count = 0;
   for (; !data.empty(); ++count) {
@@ -58,8 +58,7 @@ void AppendString(Random* random, std::string* data) {
   for (uint32_t i = 0; i < length; ++i) data->push_back(static_cast<char>('a' + (*random)() % 26));
 }
 
-// Appends a float from 0 to 1 by its bits, or an integer 0 or 1, so that the integer may be an
-// index.
+// Appends a float from 0 to 1 by its bits, or an integer 0 or 1, which may be an index.
 void AppendNumber(DataType datatype, Random* random, std::string* data) {
   const uint64_t bits = (*random)();
   uint64_t value = bits & 1;
@@ -70,7 +69,6 @@ void AppendNumber(DataType datatype, Random* random, std::string* data) {
   data->append(reinterpret_cast<const char*>(&value), ElementBytes(datatype));
 }
 
-// The bytes of `elements` elements for an input without data of its own.
 std::string Filled(const WarmUpInput& input, uint64_t elements) {
   Random random;
   const bool strings = input.datatype == DataType::kBytes;
@@ -87,7 +85,6 @@ std::string Filled(const WarmUpInput& input, uint64_t elements) {
   return data;
 }
 
-// The bytes of one row.
 absl::StatusOr<std::string> RowOf(const WarmUpInput& input, uint64_t elements) {
   if (input.fill != WarmUpFill::kData) return Filled(input, elements);
   const bool strings = input.datatype == DataType::kBytes;

@@ -1,4 +1,4 @@
-// SampleInputs: the tensors of a warm-up run, in memory of their own.
+// SampleInputs: the tensors of a warm-up run.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace mpsd {
 
-// Owns memory of zeros, aligned as slabs are. Thread-compatible.
+// Memory of zeros, aligned as slabs are. Thread-compatible.
 class Zeros {
  public:
   char* Get(uint64_t bytes);
@@ -23,16 +23,15 @@ class Zeros {
   std::vector<std::unique_ptr<char, Free>> memory_;
 };
 
-// The inputs of a sample in the order of the model's inputs. Owned by the run; `tensors` point into
-// `memory`.
+// In the order of the model's inputs. `tensors` point into `memory`.
 struct SampleInputs {
   Zeros memory;
   std::vector<InputTensor> tensors;
 };
 
-// Makes the inputs of `sample` for a model with this spec. Random inputs are the same at each call.
-// INVALID_ARGUMENT names an input that the sample lacks, that is too large to count, or whose
-// datatype, dims, rows or data do not fit the model. Pure, thread-safe.
+// Random inputs are the same at each call. INVALID_ARGUMENT names an input that the sample lacks,
+// that is too large to count, or whose datatype, dims, rows or data do not fit the model.
+// Thread-safe.
 absl::StatusOr<SampleInputs> MakeSampleInputs(const ModelSpec& spec, const WarmUpSample& sample);
 
 }  // namespace mpsd

@@ -10,26 +10,20 @@
 
 namespace mpsd {
 
-// The tokens of one batch. Zero if the model takes no tokens, or the batch leaves the mask out.
-// Plain data.
+// Zero if the model takes no tokens, or the batch leaves the mask out.
 struct TokenCount {
   uint64_t computed = 0;
-  uint64_t padding = 0;  // the part outside the mask, or in rows that fill a bucket
+  uint64_t padding = 0;  // tokens outside the mask, or in rows that fill a bucket
 };
 
-// Step 9 of a request's path: counts for the completion record. Only the worker knows whether the
-// model leaves padding out and how many rows the device adds to a batch. It also has the masks of
-// clients that send tokens. So formats need not count themselves.
-//
-// Owned by the lane's executor, lives on the lane's thread. The model outlives it, and the model's
-// spec is constant.
+// Only the worker knows whether the model leaves padding out and how many rows the device adds to a
+// batch. Owned by the lane's executor, lives on the lane's thread. The model outlives it.
 class TokenCounter {
  public:
   explicit TokenCounter(const Model* model)
       : model_(model), places_(FindTokenPlaces(model->spec())) {}
 
-  // Counts the batch as if it ran once, whole. Reads the mask's rows, some 10 us for 16,000 tokens,
-  // and allocates nothing. REQUIRES: BatchReader has checked the batch.
+  // Counts the batch as if it ran once, whole: some 10 us for 16,000 tokens. Allocates nothing.
   TokenCount Count(const Batch& batch) const;
 
  private:

@@ -1,7 +1,7 @@
 // trial_bound: how large a shape is tried before a model serves.
 //
-// On a cpu the largest batch of an encoder with long texts takes minutes, and gigabytes. So a trial
-// uses the largest shape whose run is short enough, judged by smaller runs:
+// On a cpu the largest batch of long texts takes minutes, and gigabytes. Smaller runs tell what
+// fits:
 //
 //   four rows of each bucket, one after another  ─▶ the last bucket within `most_ns`
 //   the last bucket fits?                        ─▶ more rows of it, in proportion
@@ -16,12 +16,11 @@
 
 namespace mpsd {
 
-// How long one run of a shape takes.
 using TimeOfRun = absl::FunctionRef<absl::StatusOr<int64_t>(const TrialShape& shape)>;
 
-// The largest shape from `small` to `large`, both from TrialShapes(), that runs within `most_ns`;
-// `small` if none does. Calls `time_of` for longer and longer rows, until a run takes too long.
-// That run is repeated once, because the first may compile code. An error of `time_of` is returned.
+// The largest shape from `small` to `large` that runs within `most_ns`; `small` if none does. A run
+// that takes too long is repeated once, because the first may compile code. Returns errors of
+// `time_of`.
 absl::StatusOr<TrialShape> LargestInTime(const TrialShape& small, const TrialShape& large,
                                          int64_t most_ns, TimeOfRun time_of);
 

@@ -1,9 +1,4 @@
-// trial_run: runs of a model before it serves, whose outputs are kept and compared. For the
-// self-check of the lanes (concurrency_check.h) and the choice of a precision (precision_choice.h).
-//
-//   TrialShapes()   which shapes: the smallest and the largest that the model is served with
-//   TrialInputs     random numbers of one shape
-//   KeptOutputs     the sink that keeps the answers
+// trial_run: runs of a model before it serves, whose outputs are kept and compared.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +17,15 @@ namespace mpsd {
 // The largest shape gets fewer rows if an input would take more than this.
 inline constexpr uint64_t kTrialInputBytes = 16ULL << 20;
 
-// Two shapes, the smallest first: four rows at the first bucket, and max_batch_size rows at the
-// last bucket. One shape if both are equal. Pure.
+// Four rows at the first bucket, and max_batch_size rows at the last bucket. One shape if both are
+// equal. Pure.
 std::vector<TrialShape> TrialShapes(const ModelSpec& spec);
 
-// kPositive: floats from 1 to 2, which every operator takes. kSigned: floats from -2 to -1 and from
-// 1 to 2, so that sums have both signs.
+// kPositive: floats from 1 to 2, which every operator takes. kSigned: the same with either sign.
 enum class TrialFill { kPositive, kSigned };
 
-// The inputs of one trial run, in memory of their own. Floats are as `fill` says, whole numbers lie
-// in the model's range for the input, strings are empty. Equal seeds make equal inputs.
-// Thread-compatible.
+// One trial run's inputs. Whole numbers lie in the model's range for the input, strings are empty.
+// Equal seeds make equal inputs. Thread-compatible.
 class TrialInputs {
  public:
   TrialInputs(const Model& model, TrialShape shape, TrialFill fill, uint32_t seed);
@@ -46,13 +39,12 @@ class TrialInputs {
   std::vector<std::unique_ptr<std::string>> memory_;
 };
 
-// One output of a trial run. Plain data.
 struct KeptOutput {
   DataType datatype = DataType::kInvalid;
   std::string bytes;
 };
 
-// Keeps the outputs of one run. Lives on the thread of the run, and is constant afterwards.
+// Lives on the thread of the run, and is constant afterwards.
 class KeptOutputs final : public OutputSink {
  public:
   void* Add(DataType datatype, absl::Span<const int64_t> dims) override;

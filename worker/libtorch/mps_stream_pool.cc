@@ -51,7 +51,6 @@ void WaitFor(MPSStream& stream) {
 
 bool OnMainThread() { return pthread_main_np() != 0; }
 
-// The variable's value; an empty text without it.
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;

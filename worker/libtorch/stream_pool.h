@@ -1,9 +1,7 @@
 // StreamPool: which thread works on which stream of a device.
 //
-// patch_libtorch.py copies this file into libtorch (mps_stream_pool.h). So it includes only the
-// standard library and is C++17. The main thread has stream 0. Each other thread gets another
-// stream when it first asks, and keeps it until the thread ends. Then the pool waits for the
-// stream's work and gives it to the next thread that asks.
+// patch_libtorch.py copies this file into libtorch: C++17 and the standard library alone. The main
+// thread has stream 0. Each other thread gets a stream when it first asks, until the thread ends.
 #pragma once
 
 #include <array>
@@ -19,35 +17,32 @@
 
 namespace mpsd {
 
-// The functions that a pool needs from its device. They may throw, and may be called on any thread.
+// The device's functions. They may throw, and may be called on any thread.
 template <typename Stream>
 struct StreamMaker {
-  // Makes the stream of that index. Called under the pool's lock, once for each index.
+  // Called under the pool's lock, once for each index.
   std::function<std::unique_ptr<Stream>(int index)> make;
-  // Blocks until the work that was queued on the stream is done. Called without a lock.
+  // Blocks until the stream's queued work is done. Called without a lock.
   std::function<void(Stream& stream)> wait;
-  // Whether the calling thread is the process's first.
   std::function<bool()> on_main_thread;
   // How long Current() waits where all streams are taken. Negative: without an end.
   std::chrono::milliseconds patience{0};
 };
 
-// A process has one pool for each type of Stream. The pool outlives all threads that used it, so
-// libtorch never destroys its own. Thread-safe.
+// One for each type of Stream in a process; outlives all threads that used it. Thread-safe.
 //
 // Invariants:
-//   1. Current() gives a stream that no other thread has. Only MakeCurrent(), which takes an index,
-//      makes threads share a stream; it is free when the last of them has left.
+//   1. Current() gives a stream that no other thread has. Only MakeCurrent() makes threads share a
+//      stream; it is free when the last of them has left.
 //   2. A stream that a thread leaves is free only after a wait for its work.
-//   3. A stream is made once, when it is first asked for, and lives as long as the pool.
+//   3. A stream is made when first asked for, and lives as long as the pool.
 template <typename Stream>
 class StreamPool {
-  // The calling thread's state. It has no destructor, so that destructors of other thread-local
-  // objects may still ask.
+  // Has no destructor: destructors of other thread-local objects may still ask.
   struct Place {
     Stream* stream = nullptr;
     int index = -1;     // kNone
-    bool over = false;  // the thread has given its stream back, and gets no other
+    bool over = false;  // the thread gave its stream back, and gets no other
   };
 
  public:
@@ -59,19 +54,18 @@ class StreamPool {
   StreamPool(const StreamPool&) = delete;
   StreamPool& operator=(const StreamPool&) = delete;
 
-  // The calling thread's stream. Null if it has none and all are taken for as long as the pool is
-  // patient, or if the ending thread has already given its stream back. Takes a lock only on a
-  // thread's first call.
+  // Null if all streams stay taken, or if the ending thread has given its stream back. Takes a lock
+  // only on a thread's first call.
   Stream* Current() {
     Place& place = MyPlace();
     if (place.stream == nullptr && !place.over) Settle(TakeFree());
     return place.stream;
   }
 
-  // The index of the calling thread's stream; kNone if it has none. Assigns none.
+  // kNone if the calling thread has none. Assigns none.
   int Held() const { return MyPlace().index; }
 
-  // The stream of that index, whichever thread has it; null if there is no such index.
+  // Null if there is no such index.
   Stream* At(int index) {
     if (index < 0 || index >= kStreams) return nullptr;
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -80,10 +74,9 @@ class StreamPool {
     return stream.get();
   }
 
-  // Makes that stream the calling thread's, shared with any threads that already have it. Then
-  // leaves the previous stream and waits for its work. If that wait throws, the thread has the new
-  // stream, and the old one is never free again. False, with nothing changed: there is no such
-  // index, or the thread has already given its stream back at its end.
+  // Makes that stream the calling thread's, then waits for the previous stream's work. If that wait
+  // throws, the old stream is never free again. False, with nothing changed: there is no such
+  // index, or the ending thread has given its stream back.
   bool MakeCurrent(int index) {
     if (MyPlace().over || At(index) == nullptr) return false;
     const int before = MyPlace().index;
@@ -94,8 +87,7 @@ class StreamPool {
     return true;
   }
 
-  // The index of a stream for MakeCurrent(): one that no thread has, in turn. If all are taken, the
-  // next of all streams except the main thread's. Reserves nothing.
+  // A free stream, in turn, or else any but the main thread's. Reserves nothing.
   int Next() {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (int i = 1; i < kStreams; ++i) {
@@ -106,10 +98,10 @@ class StreamPool {
     return next_;
   }
 
-  // How many streams currently belong to threads. Takes no lock.
+  // Takes no lock.
   int InUse() const { return in_use_.load(std::memory_order_relaxed); }
 
-  // The streams that were made so far, free ones too.
+  // Free ones too.
   std::vector<Stream*> Made() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<Stream*> made;
@@ -119,9 +111,8 @@ class StreamPool {
     return made;
   }
 
-  // Makes `stream` the calling thread's for the life of this object, without a claim to it: for a
-  // piece of a thread's work that another thread may run. The lender keeps its stream meanwhile.
-  // Lives on one thread, which calls no MakeCurrent() meanwhile.
+  // Makes `stream` the calling thread's for the life of this object: for another thread's work. The
+  // lender keeps its stream. Lives on one thread, which calls no MakeCurrent() meanwhile.
   class Loan {
    public:
     Loan(Stream* stream, int index)
@@ -135,7 +126,7 @@ class StreamPool {
   };
 
  private:
-  // Gives the stream back as the thread ends. If the wait throws, the stream stays taken for good.
+  // If the wait throws, the stream stays taken for good.
   struct Leaver {
     StreamPool* pool = nullptr;
     ~Leaver() {
@@ -153,18 +144,17 @@ class StreamPool {
     return place;
   }
 
-  // Gives the calling thread the stream of `index`. The thread is already counted as its user.
+  // REQUIRES: the calling thread is counted as the stream's user.
   void Settle(int index) {
     if (index == kNone) return;
     MyPlace() = Place{At(index), index, false};
-    // The main thread ends with the process, so its stream is not given back.
+    // The main thread ends with the process.
     if (maker_.on_main_thread()) return;
     static thread_local Leaver leaver;
     leaver.pool = this;
   }
 
-  // Makes the calling thread the user of a free stream; kNone if there is none in time. A stream is
-  // made if it does not exist yet.
+  // kNone if no stream is free in time.
   int TakeFree() {
     if (maker_.on_main_thread()) {
       At(kMain);
@@ -185,8 +175,7 @@ class StreamPool {
     return index;
   }
 
-  // The lowest index that no thread has, so that no more streams are made than threads need; kNone
-  // if all are taken. Called with the lock held.
+  // The lowest, so that few streams are made; kNone if all are taken. Called with the lock held.
   int FreeIndex() const {
     for (int index = 1; index < kStreams; ++index) {
       if (users_[static_cast<size_t>(index)] == 0) return index;

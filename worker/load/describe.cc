@@ -38,8 +38,7 @@ absl::Status ReadTensor(const std::string& text, ModelSpec* spec,
                         std::vector<TensorSpec>* tensors) {
   absl::StatusOr<TensorSpec> tensor = ParseTensorText(text);
   if (!tensor.ok()) return tensor.status();
-  // The flag's shape includes the batch: an unknown first dim is the batch, as in `mpsd serve
-  // FILE`.
+  // A first dim of -1 is the batch, as in `mpsd serve FILE`.
   if (!tensor->dims.empty() && tensor->dims.front() == -1) {
     tensor->dims.erase(tensor->dims.begin());
     if (spec->max_batch_size == 0) spec->max_batch_size = 64;
@@ -122,7 +121,6 @@ ordered_json FactsJson(const std::vector<ModelFact>& facts) {
   return json;
 }
 
-// A complete config file for the model.
 ordered_json ConfigOf(const LoadOrder& order, const ModelSpec& spec) {
   ordered_json model = {
       {"name", order.model}, {"path", order.path}, {"format", NameOf(order.format)}};

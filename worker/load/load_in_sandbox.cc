@@ -27,7 +27,7 @@ absl::Status CheckFile(const LoadOrder& order) {
                    "' was configured with: it was replaced since. A reload loads the new one"));
 }
 
-// The path of the handed file; empty if it is not the order's file.
+// Empty if the file is not the order's.
 std::string PathOf(const std::vector<UniqueFd>& files, const FileStamp& stamp) {
   if (files.empty() || StampOfOpenFile(files.front().get()) != stamp) return "";
   return platform::PathOfOpenFile(files.front().get());
@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadInSandbox(LoadOrder order, std::vecto
   MPSD_FAILPOINT("worker.at_load");
   if (absl::Status status = CheckFile(order); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Model>> model = LoadModel(order);
-  // Checks again: the file may have been replaced between the first check and its opening.
+  // The file may have been replaced between the first check and its opening.
   if (absl::Status status = CheckFile(order); model.ok() && !status.ok()) return status;
   return model;
 }

@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<Model>> LoadAsOrdered(const LoadOrder& order) {
   const bool may_be_decoupled = order.format == ModelFormat::kTorchScript;
   if (order.spec.decoupled && !may_be_decoupled) return NotDecoupled(order);
   absl::StatusOr<std::unique_ptr<Model>> model = LoadWithTorch(order);
-  // If the config does not say whether the model is decoupled, the model's file does.
+  // Without a word in the config, the model's file says whether the model is decoupled.
   const bool has_answers = model.ok() && (*model)->answers() != nullptr;
   if (model.ok() && (*model)->spec().decoupled && !has_answers) return NotDecoupled(order);
   return model;

@@ -1,9 +1,9 @@
-// mpsd-make-models DIR [--large]: writes the models of demos and benchmarks to DIR as NAME.pt.
+// mpsd-make-models: writes TorchScript models.
 //
-// mpsd-make-models DIR --faulty: writes the tests' models there. Most are faulty, and a worker must
-// refuse or survive them; one answers with a list, and one has state.
-//
-// mpsd-make-models DIR --examples: writes the models that the examples of Triton's clients call.
+//   mpsd-make-models DIR               writes the models of demos and benchmarks to DIR as NAME.pt
+//   mpsd-make-models DIR --large       the large ones too
+//   mpsd-make-models DIR --faulty      the tests' models, most of them faulty
+//   mpsd-make-models DIR --examples    the models that the examples of Triton's clients call
 
 #include <cstdio>
 #include <filesystem>
@@ -40,8 +40,8 @@ int MakeAll(const std::string& dir, bool large) {
   return 0;
 }
 
-// A model with one fault, and the lines of its forward. It takes and gives rows of four elements,
-// unless its lines say otherwise.
+// A model with one fault. It maps rows of four elements to such rows, unless its lines say
+// otherwise.
 struct Fault {
   const char* name;
   const char* forward;
@@ -57,7 +57,7 @@ constexpr Fault kFaults[] = {
     {"writes", "return x.add_(1)"},
     {"writes_some", "if bool((x[0, 0] > 5).item()):\n        x.add_(1)\n    return x * 1"},
     {"throws_for_a_row", "assert not bool((x == 13).any()), \"a thirteen\"\n    return x * 1"},
-    // More than three rows at once need more memory than the address space has.
+    // More than three rows need more memory than the address space has.
     {"out_of_memory",
      "wide = torch.empty([1 << 50 if x.size(0) > 3 else 1])\n    return x + wide.numel()"},
     {"hangs", "while bool((x * 0 == 0).all()):\n        x = x + 0\n    return x", false},
@@ -123,7 +123,7 @@ int MakeFaulty(const std::string& dir) {
 }
 
 // Sum and difference of integers, and of their decimal digits; and the unchanged input. Their
-// shapes are in the config.pbtxt of a repository.
+// shapes are in the repository's config.pbtxt.
 constexpr std::pair<const char*, const char*> kExamples[] = {
     {"simple", "def forward(self, a: Tensor, b: Tensor):\n    return a + b, a - b\n"},
     {"simple_string",

@@ -25,7 +25,7 @@ class Builder {
  public:
   Builder() : generator_(at::detail::createCPUGenerator(kSeed)), module_("Model") {}
 
-  // Adds a weight whose values are small enough to keep activations level.
+  // Small values keep activations level.
   void Weight(const std::string& name, const std::vector<int64_t>& dims) {
     int64_t fan_in = 1;
     for (size_t i = 1; i < dims.size(); ++i) fan_in *= dims[i];
@@ -205,7 +205,7 @@ absl::Status MakeRacyModel(const std::string& path) {
         builder.Weight("w", {384, 384});
         builder.Line("mine = self.scratch[:input.size(0)]");
         builder.Line("mine.copy_(input)");
-        // Depends on the input, so that loading cannot fold it away. It gives another lane time to
+        // Depends on the input, so that loading cannot fold it away, and gives another lane time to
         // interfere.
         builder.Line("work = torch.matmul(torch.matmul(self.w + input[0, 0], self.w), self.w)");
         builder.Line("return mine + 0 * work[0, 0]");

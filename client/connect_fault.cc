@@ -38,12 +38,12 @@ std::string TlsFaultText(absl::string_view address, absl::string_view fault) {
   return "";
 }
 
+}  // namespace
+
 bool IsPort(absl::string_view text) {
   int port = 0;
   return absl::SimpleAtoi(text, &port) && port >= 1 && port <= 65535;
 }
-
-}  // namespace
 
 std::string AddressFault(absl::string_view address) {
   // A form of gRPC's own, such as "unix:/path" or "dns:///host:1".

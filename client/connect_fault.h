@@ -20,6 +20,9 @@ namespace mpsd::client {
 // Otherwise the last part of gRPC's text. Thread-safe.
 std::string ConnectFaultText(absl::string_view address, bool tls, absl::string_view fault);
 
+// A number from 1 to 65535. Thread-safe.
+bool IsPort(absl::string_view text);
+
 // Why Client::Connect() cannot take the address: it has no host or no port, or a scheme that gRPC
 // does not know. Empty if it can. Thread-safe.
 std::string AddressFault(absl::string_view address);

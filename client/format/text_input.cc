@@ -16,7 +16,7 @@ namespace {
 
 // JSON has no other texts; bytes of another encoding would become marks without a word.
 absl::Status CheckEncoding(const std::string& text, absl::string_view where, size_t number) {
-  if (WithoutBadBytes(text) == text) return absl::OkStatus();
+  if (IsUtf8(text)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       where, number, " is not in UTF-8; iconv turns a file of another encoding into it"));
 }

@@ -3,9 +3,9 @@
 #include <cstddef>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "client/connect_fault.h"
 
 namespace mpsd::client {
 namespace {
@@ -18,11 +18,6 @@ std::string TakeHost(absl::string_view* rest) {
   rest->remove_prefix(host.size());
   if (has_brackets && !absl::ConsumePrefix(rest, "]")) return "";
   return host;
-}
-
-bool IsPort(absl::string_view text) {
-  int port = 0;
-  return absl::SimpleAtoi(text, &port) && port >= 1 && port <= 65535;
 }
 
 }  // namespace

@@ -42,6 +42,15 @@ inline size_t CharacterBytes(absl::string_view text) {
   return overlong || surrogate || too_large ? 0 : size;
 }
 
+inline bool IsUtf8(absl::string_view text) {
+  while (!text.empty()) {
+    const size_t size = CharacterBytes(text);
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
 // U+FFFD replaces each byte of no character. Protobuf's string readers refuse a message with one.
 inline std::string WithoutBadBytes(absl::string_view text) {
   std::string good;

@@ -44,6 +44,13 @@ TEST(CharacterBytes, IsZeroWhereNoCharacterBegins) {
   }
 }
 
+TEST(Utf8, IsToldFromOtherBytes) {
+  EXPECT_TRUE(IsUtf8(""));
+  EXPECT_TRUE(IsUtf8("na\xC3\xAFve \xF0\x9F\x98\x80"));
+  EXPECT_FALSE(IsUtf8("a\xFF"));
+  EXPECT_FALSE(IsUtf8("\xE2\x82"));
+}
+
 TEST(WithoutBadBytes, BytesThatAreNoCharacterAreReplaced) {
   EXPECT_EQ(WithoutBadBytes(""), "");
   EXPECT_EQ(WithoutBadBytes("na\xC3\xAFve \xF0\x9F\x98\x80"), "na\xC3\xAFve \xF0\x9F\x98\x80");

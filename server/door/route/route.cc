@@ -61,7 +61,7 @@ std::optional<std::string> Decoded(absl::string_view text) {
     decoded.push_back(c);
     i += 2;
   }
-  if (WithoutBadBytes(decoded) != decoded) return std::nullopt;
+  if (!IsUtf8(decoded)) return std::nullopt;
   return decoded;
 }
 

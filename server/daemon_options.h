@@ -25,8 +25,8 @@ LogLevel LevelOf(const Config& config);
 // For this daemon alone: another one has another state folder, and so its own service.
 std::string CudaServiceFolder(const Config& config);
 
-// The copier's binary lies beside the worker's. Reads this process's environment, of which the
-// copier gets a part.
+// The copier's binary lies beside the worker's. Reads this process's environment; the copier gets
+// a part.
 DeviceCopiesOptions CopiesOptions(const Config& config, const std::string& worker_binary);
 
 enum DoorGroup : size_t { kHttpGroup, kGrpcGroup, kControlGroup, kDoorGroups };

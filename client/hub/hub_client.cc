@@ -27,7 +27,7 @@ constexpr int kPollMs = 100;
 constexpr absl::Duration kFirstWait = absl::Seconds(1);
 constexpr absl::Duration kLongestWait = absl::Minutes(2);
 
-// A file's parts in order, some of which run at once.
+// A file's parts in order. Some run at once.
 class Window {
  public:
   // With `waits_for_hub` tries again to connect.
@@ -142,7 +142,7 @@ class Window {
   std::deque<Slot> slots_;
 };
 
-// `kept` letters stay, beside those of any path.
+// `kept` letters stay, and the letters of any path.
 std::string Encoded(absl::string_view text, absl::string_view kept) {
   std::string encoded;
   for (const char letter : text) {

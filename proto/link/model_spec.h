@@ -77,7 +77,7 @@ struct ModelSpec {
 nlohmann::json ToJson(const ModelSpec& spec);
 absl::StatusOr<ModelSpec> ModelSpecFromJson(const nlohmann::json& json);
 
-// The form is that of --input: "input_ids:INT64[-1,128]".
+// The form of --input: "input_ids:INT64[-1,128]".
 std::string TensorText(const TensorSpec& tensor);
 absl::StatusOr<TensorSpec> ParseTensorText(std::string_view text);
 

@@ -38,7 +38,7 @@ absl::Span<const std::string_view> ListenKeys();
 void ReadListenConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,
                       ListenConfig* listen);
 
-// Also reads the file of tokens, of which there are only digests. Even an empty object puts rules
+// Also reads the file of tokens, which holds digests alone. Even an empty object puts rules
 // in force: they refuse all that no rule allows.
 absl::Span<const std::string_view> AccessKeys();
 void ReadAccessConfig(const nlohmann::json& json, const std::string& folder, JsonErrors* errors,

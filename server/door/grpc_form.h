@@ -83,7 +83,7 @@ std::string GrpcPrefix(char flag, size_t bytes);
 // Room for the prefix: the message follows, then GrpcReply().
 inline std::string GrpcBody() { return std::string(kGrpcPrefixBytes, '\0'); }
 
-// Writes the prefix of a whole message, of which `elsewhere` bytes lie elsewhere. Pure.
+// Writes the prefix of a whole message; `elsewhere` of its bytes lie elsewhere. Pure.
 void EndGrpcMessage(std::string* body, size_t elsewhere = 0);
 
 // Writes the prefix. REQUIRES: the body began as GrpcBody(). Pure.

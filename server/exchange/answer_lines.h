@@ -35,7 +35,7 @@ class AnswerLines {
     return Release(&lines_[request->line]);
   }
 
-  // The request's answers and those of others no longer wait for each other. Returns as Answered().
+  // The request and others no longer wait for each other's answers. Returns as Answered().
   // REQUIRES: the request is in its line and has no answer yet.
   Request* Leave(Request* request) {
     MPSD_CHECK(!request->answered);

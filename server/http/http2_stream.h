@@ -23,7 +23,7 @@ class Http2Connection;
 //
 //   kHead → kBody → kServing ⇄ kWriting → over
 //
-// It goes back to kServing for further parts. Time limits are those of HTTP/1.1. A stream whose
+// It goes back to kServing for further parts. HTTP/1.1 has the same time limits. A stream whose
 // task asked for pieces skips kBody. The client's window opens by what the task takes, so at most a
 // window of bytes waits here.
 //

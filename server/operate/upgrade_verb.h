@@ -22,7 +22,7 @@ std::vector<std::string> StateFolders(const std::string& of_config, const std::s
 
 // Finds the daemon by its lock, sends SIGUSR2 and blocks until the handover has ended; the old
 // daemon may still answer its last requests. Works for the daemon's user and root, whatever the
-// rules of access say. Called by main. Errors are those of handover_outcome.h, and:
+// rules of access say. Called by main. handover_outcome.h has its errors, and there are:
 //   ABORTED               another `mpsd upgrade` waits for the daemon
 //   FAILED_PRECONDITION   the daemon is too old to hand over, or the first process of a container
 //   NOT_FOUND             no daemon runs, or it has ended meanwhile

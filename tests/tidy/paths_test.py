@@ -3,7 +3,7 @@
 
 Looked at are the targets of links, `names in backticks` and the words of code blocks. A name with a
 slash counts as ours when its first part is a folder of the repository's first two levels, or one
-beside the page or beside a folder that the page lies in. `server/listen/accept_guard` may stand for
+beside the page or beside a folder that the page lies in. `server/door/http_gate` may stand for
 the file with its suffix, and `*` for anything. A source file's name without a folder has to be the
 name of some file, and a name in the style of a class or a constant has to stand in some source.
 """

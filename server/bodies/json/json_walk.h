@@ -107,7 +107,7 @@ absl::Status ForEachElement(ondemand::array array, Take take) {
   return absl::OkStatus();
 }
 
-// Reads an object of `bytes` bytes, of which `readable_bytes` may be touched, as ForEachField().
+// Reads an object of `bytes` bytes, as ForEachField(). Only `readable_bytes` may be touched.
 template <typename Take>
 absl::Status ReadDocument(const char* text, size_t bytes, size_t readable_bytes, Take take) {
   ondemand::parser parser;

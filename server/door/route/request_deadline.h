@@ -9,7 +9,7 @@
 
 namespace mpsd {
 
-// "Request-Timeout: 0.25" gives the seconds, of which at most kMaxTimeoutNs count. Without the
+// "Request-Timeout: 0.25" gives the seconds; at most kMaxTimeoutNs count. Without the
 // header (an empty `timeout`) it is `default_ns`; 0: none. INVALID_ARGUMENT for any other value.
 // Pure.
 absl::StatusOr<CallDeadline> RequestDeadline(absl::string_view timeout, int64_t now_ns,

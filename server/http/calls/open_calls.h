@@ -64,7 +64,7 @@ class OpenCalls {
   // REQUIRES: `place` is empty.
   absl::Status Enter(absl::string_view peer, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // The same for a stream's request, whose client is that of `stream`, in any ledger. REQUIRES:
+  // The same for a stream's request, which shares the client of `stream`, in any ledger. REQUIRES:
   // `stream` is not empty, `place` is.
   absl::Status EnterBeside(const Place& stream, Place* place) ABSL_LOCKS_EXCLUDED(mu_);
 

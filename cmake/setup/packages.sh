@@ -57,6 +57,7 @@ debian_package_packages=(
   debootstrap                         # 1.0
   mmdebstrap                          # 1.3
   umoci                               # 0.4.7
+  crun                                # 1.8
 )
 debian_arm64_packages=(g++-aarch64-linux-gnu qemu-user-static)  # 12.2, 7.2
 # Homebrew has one version of each, the newest.

@@ -3,7 +3,8 @@
 #   check.sh PACKAGES CACHE MODEL [NAME...]
 # PACKAGES: the folder that make.sh filled, with its repository. CACHE keeps the bare roots; each
 # check runs in a copy. MODEL: a folder of a sentence encoder. NAME: bookworm, trixie, noble; without
-# one, those that the repository has. Needs root, debootstrap and a mounted cgroup2.
+# one, those that the repository has. Needs root, debootstrap, umoci,
+# crun and a mounted cgroup2.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -57,8 +58,7 @@ check_debs() { # NAME
 
 check_tar() { # NAME
   local copy archive
-  archive=$(find "$packages" -maxdepth 1 -name "mpsd-*-linux-$(uname -m).tar.zst" -print -quit)
-  if [ -z "$archive" ]; then return 0; fi
+  archive=$(one_package "mpsd-*-linux-$(uname -m).tar.zst")
   copy=$(fresh_root "$1")
   # A name with a space, and another depth than that of a prefix.
   mkdir -p "$copy/srv/any where"
@@ -79,13 +79,47 @@ check_client() { # NAME: a program outside this repository, built with the clien
   rm -rf "$copy"
 }
 
+check_wheel() { # NAME: for the wheel of this machine, beside torch
+  local copy wheel
+  wheel=$(one_package "mpsd-*_$(uname -m).whl")
+  copy=$(fresh_root "$1")
+  cp "$wheel" "$copy/srv/check"
+  in_chroot "$copy" "bash /srv/check/wheel_inside.sh"
+  rm -rf "$copy"
+}
+
+# The image is the same on each distribution, and brings its own.
+check_image() {
+  local image bundle=$root/build/packaging/check-image
+  image=$(one_package "mpsd-*-oci-$(uname -m).tar")
+  rm -rf "$bundle" "$bundle.layout"
+  mkdir -p "$bundle.layout"
+  tar -x -C "$bundle.layout" -f "$image"
+  umoci unpack --image "$bundle.layout:$(umoci ls --layout "$bundle.layout")" "$bundle"
+  python3 "$here/bundle.py" "$bundle/config.json" "$model"
+  unshare --mount bash "$here/image_inside.sh" "$bundle"
+  rm -rf "$bundle" "$bundle.layout"
+}
+
+one_package() { # PATTERN: prints its path
+  local found
+  found=$(find "$packages" -maxdepth 1 -name "$1" -print -quit)
+  if [ -z "$found" ]; then
+    echo "check.sh: $packages has no $1" >&2
+    return 1
+  fi
+  echo "$found"
+}
+
 revision_of() { # NAME
   case $1 in bookworm) echo debian12 ;; trixie) echo debian13 ;; noble) echo ubuntu24.04 ;; esac
 }
 
 for name in "${names[@]}"; do
-  for part in debs tar client; do
+  for part in debs tar client wheel; do
     echo "== $name: $part"
     check_$part "$name"
   done
 done
+echo "== image"
+check_image

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fetches libtorch into DIR/libtorch: headers and the shared objects that torch_cpu needs.
 #   libtorch.sh DIR [cpu|cuda [MACHINE]]
-#   libtorch.sh DIR VERSION    another one, of libtorch_wheels.txt, into DIR/libtorch-VERSION
+#   libtorch.sh DIR VERSION [MACHINE]    another one, of libtorch_wheels.txt, into DIR/libtorch-VERSION
 # Linux: the CUDA wheel of torch without its CUDA dependencies, plus the two small CUDA wheels that
 # torch_cpu is linked against, with the headers of CUDA's runtime in DIR/libtorch/cuda-include, which
 # worker/cuda is compiled with. On x86-64 with "cuda" also libtorch_cuda, and what it needs in
@@ -84,16 +84,21 @@ ea0cb07ebda26bb9b29ba82cda34849e73c166c18162d3913575b0c9db9a6182'
 # Of another version than the one above: its hash, and the CUDA that it is built with.
 cuda=13
 if [ "$name" != libtorch ]; then
+  machine=${platform#Linux-}
   torch_sha=
-  read -r torch_sha cuda <<<"$(awk -v version="$version" '$1 == version {print $2, $3}' \
-    "$here/libtorch_wheels.txt")"
-  if [ -z "$torch_sha" ] || [ "$platform" != Linux-x86_64 ]; then
+  read -r torch_sha cuda <<<"$(awk -v version="$version" -v machine="$machine" \
+    '$1 == version && $2 == machine {print $3, $4}' "$here/libtorch_wheels.txt")"
+  if [ -z "$torch_sha" ]; then
     echo "libtorch.sh: no libtorch $version is known for $platform" >&2
     exit 1
   fi
-  others=$(tail -n +3 <<<"$x86_64_wheels")
-  if [ "$cuda" = 12 ]; then others=$cuda_12_wheels; fi
-  x86_64_wheels="torch==$version manylinux_2_28_x86_64"$'\n'"$torch_sha"$'\n'"$others"
+  torch="torch==$version manylinux_2_28_$machine"$'\n'"$torch_sha"
+  case $machine-$cuda in
+    x86_64-12) x86_64_wheels=$torch$'\n'$cuda_12_wheels ;;
+    x86_64-13) x86_64_wheels=$torch$'\n'$(tail -n +3 <<<"$x86_64_wheels") ;;
+    aarch64-13) aarch64_wheels=$torch$'\n'$(tail -n +3 <<<"$aarch64_wheels") ;;
+    aarch64-none) aarch64_wheels=$torch ;;
+  esac
 fi
 
 work=$dir/.libtorch.new

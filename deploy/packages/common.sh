@@ -8,11 +8,13 @@ root=$(cd "$here/../.." && pwd)
 machine=${MPSD_ARCH:-$(uname -m)}
 if [ "$machine" = "$(uname -m)" ]; then
   build=$root/build/package
-  libtorch=${MPSD_LIBTORCH:-$root/.deps/libtorch}
+  torches=$root/.deps
+  libtorch=${MPSD_LIBTORCH:-$torches/libtorch}
   architecture=$(dpkg --print-architecture)
   sysroot= strip=strip library_path= emulate=() ldd=(ldd) configure=()
 elif [ "$machine" = aarch64 ]; then
   . "$root/cmake/arm64/cross.sh"
+  torches=$arm64
   all_kinds=(deb client tar oci wheel)
 else
   echo "make.sh: packages for $machine cannot be made on $(uname -m)" >&2

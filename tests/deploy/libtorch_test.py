@@ -72,6 +72,10 @@ grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
         lines = {**self.hashes, **{name.replace("_", "-"): sha for name, sha in changed.items()}}
         self.known.write_text("".join(f"{name} {sha}\n" for name, sha in lines.items()))
 
+    def know_torch(self, version_and_machine):
+        line = rf"^{re.escape(version_and_machine)} (\S+) "
+        self.know(torch=re.search(line, WHEELS.read_text(), re.M)[1])
+
     def run_script(self, *kind):
         """The names of what is fetched; the script's exit code and texts."""
         self.fetched.write_text("")
@@ -101,7 +105,7 @@ grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
         self.assertEqual((fetched, done.returncode), (set(own), 0), done.stderr)
         shutil.rmtree(self.deps)
         self.environment["MACHINE"] = "aarch64"
-        for kind in ("cuda", "2.9.1"):
+        for kind in ("cuda", "2.7.1"):
             fetched, done = self.run_script(kind)
             self.assertEqual((fetched, done.returncode), (set(), 1))
             self.assertIn("is known for Linux-aarch64", done.stderr)
@@ -122,7 +126,7 @@ grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
 
     def test_another_version_lies_beside_it(self):
         self.run_script()
-        self.know(torch=re.search(r"^2\.9\.1 (\S+) 12$", WHEELS.read_text(), re.M)[1])
+        self.know_torch("2.9.1 x86_64")
         fetched, done = self.run_script("2.9.1")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(fetched, {"torch", "nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12",
@@ -130,6 +134,15 @@ grep "^$(basename "$1" .whl) " {self.known} | cut -d' ' -f2
         self.assertLessEqual({"libtorch/lib/libtorch_cpu.so", "libtorch-2.9.1/lib/libtorch_cpu.so",
                               "libtorch-2.9.1/include/a.h"}, self.files())
         self.assertEqual(self.run_script("2.9.1")[0], set(), "it is there already")
+
+    def test_another_version_for_arm_brings_the_cuda_that_it_has(self):
+        cuda = {"nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cupti"}
+        self.hashes.update({name: sha for key, name, sha in pins() if key == "aarch64_wheels"})
+        for version, others in (("2.9.1", set()), ("2.15.0", cuda)):
+            self.know_torch(f"{version} aarch64")
+            fetched, done = self.run_script(version, "aarch64")
+            self.assertEqual((fetched, done.returncode), ({"torch"} | others, 0), done.stderr)
+            self.assertIn(f"libtorch-{version}/lib/libtorch_cpu.so", self.files())
 
     def test_a_version_that_is_not_pinned_is_refused(self):
         fetched, done = self.run_script("2.7.1")

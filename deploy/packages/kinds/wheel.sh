@@ -16,22 +16,20 @@ wheel_python() { # a Python with the tools, made once; prints its path
 
 torch_versions() {
   echo "$libtorch_version"
-  if [ "$machine" != x86_64 ]; then return 0; fi # libtorch_wheels.txt has x86-64's alone
-  sed 's/#.*//; s/ .*//; /^$/d' "$root/cmake/setup/libtorch_wheels.txt"
+  awk -v machine="$machine" '$2 == machine {print $1}' "$root/cmake/setup/libtorch_wheels.txt"
 }
 
-# mpsd-worker and what it opens, for that torch; prints the folder of the programs.
+# mpsd-worker, and where that torch has CUDA what records its runs; prints the folder of the programs.
 build_worker() { # VERSION
-  local folder=$root/build/package-torch$1 torch=$root/.deps/libtorch-$1
+  local folder=$build-torch$1
   if [ "$1" = "$libtorch_version" ]; then
     echo "$build/bin"
     return 0
   fi
-  bash "$root/cmake/setup/libtorch.sh" "$root/.deps" "$1" >&2
-  cmake -S "$root" --preset package -B "$folder" "-DMPSD_LIBTORCH=$torch" -DMPSD_FRONT=OFF \
-    --log-level=WARNING >/dev/null
-  cmake --build "$folder" -j "${MPSD_JOBS:-$(nproc)}" --target mpsd-worker mpsd-cuda-graphs \
-    >&2
+  bash "$root/cmake/setup/libtorch.sh" "$torches" "$1" "$machine" >&2
+  cmake -S "$root" --preset package ${configure[@]+"${configure[@]}"} -B "$folder" \
+    "-DMPSD_LIBTORCH=$torches/libtorch-$1" -DMPSD_FRONT=OFF --log-level=WARNING >/dev/null
+  cmake --build "$folder" -j "${MPSD_JOBS:-$(nproc)}" --target mpsd-worker >&2
   echo "$folder/bin"
 }
 
@@ -45,7 +43,9 @@ stage_wheel() { # FOLDER: the package's sources with the programs
     target=$package/torch${version%.*}
     mkdir -p "$target"
     "${stripped[@]}" -m 755 "$programs/mpsd-worker" "$build/bin/mpsd-device-copier" "$target"
-    "${stripped[@]}" -m 644 "$programs/libmpsd-cuda-graphs.so" "$target"
+    if [ -e "$programs/libmpsd-cuda-graphs.so" ]; then
+      "${stripped[@]}" -m 644 "$programs/libmpsd-cuda-graphs.so" "$target"
+    fi
   done
 }
 

@@ -116,6 +116,14 @@ TEST_F(PoolPriorityTest, WhoYieldsEndsWithItsDeadline) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(call->status()));
 }
 
+TEST_F(PoolPriorityTest, WhoYieldsWaitsForAWorkerThatComesAfterItsWait) {
+  MakePoolOf({8});
+  pool_->workers()->ExpectAt(clock_.NowNs() + 2 * kWaitNs);
+  FakeCall* call = SubmitAt(0, 1, /*yields=*/true);
+  Serve(AddWorker());
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
 TEST_F(PoolPriorityTest, AtTheEndNobodyYields) {
   MakePoolOf({8});
   FakeCall* call = SubmitAt(0, 1, /*yields=*/true);

@@ -128,6 +128,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
     return false;
   }
   batch->life.Go(SlotState::kLeased);
+  for (const BatchEntry& entry : batch->formed.entries) entry.request->EndWait();
   batch->id = BatchIdOf(next_batch_++, link->epoch());
   batch->batched_ns = now_ns;
   forecasts_->Started(batch->formed, now_ns);

@@ -200,7 +200,10 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
   const bool is_pinned = std::any_of(entries.begin(), entries.end(), [](const BatchEntry& entry) {
     return entry.request != nullptr && entry.request->pin != 0;
   });
-  if (fits || is_pinned) forecasts_->estimate.Grow(needed_bytes, batch->formed.row_count);
+  // A row whose outputs fit no lease counts as one that fills the largest: the worker may lie.
+  const uint32_t rows = batch->formed.row_count;
+  const uint64_t most_bytes = rows * link.outputs().largest_lease_bytes;
+  if (fits || is_pinned) forecasts_->estimate.Grow(std::min(needed_bytes, most_bytes), rows);
   if (RetryAfterNs(refusal).has_value()) forecasts_->estimate.NoteTooLarge(needed_bytes);
   for (BatchEntry& entry : entries) {
     if (entry.request == nullptr) continue;

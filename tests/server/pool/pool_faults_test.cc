@@ -394,6 +394,25 @@ TEST_F(PoolUnknownOutputs, GoAgainWithALeaseThatHoldsThem) {
   EXPECT_EQ(next->Answer(), Rows(2));
 }
 
+TEST_F(PoolUnknownOutputs, AfterABatchThatFitsNoLeaseFewerRowsRunTogether) {
+  FakeWorker* worker = MakePoolOfOne();
+  const auto batch_of_four = [&] {
+    Submit(0);
+    const std::optional<Job> before = worker->Take();
+    for (const float value : {1.f, 2.f, 3.f, 4.f}) Submit(value);
+    Complete(worker, *before);
+    return worker->Take();
+  };
+  const std::optional<Job> all = batch_of_four();
+  ASSERT_EQ(all->row_count, 4u);
+  TooLarge(worker, *all, 2 * workers_[0].link->outputs().largest_lease_bytes);
+  Serve(worker);
+  const std::optional<Job> half = batch_of_four();
+  EXPECT_EQ(half->row_count, 2u);
+  Complete(worker, *half);
+  Serve(worker);
+}
+
 TEST_F(PoolUnknownOutputs, WhoRunsOnceHasAsMuchAsALaneMayHave) {
   FakeWorker* worker = MakePoolOfOne();
   SubmitPinned(1);

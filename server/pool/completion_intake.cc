@@ -96,7 +96,9 @@ bool CompletionIntake::TakeOne(uint32_t lane, DeferredWork* work) {
   if (needed_bytes > 0) {
     RetryWithLargerLease(batch, needed_bytes, link, work);
   } else if (!batch->completed.outputs.empty()) {
-    forecasts_->estimate.Use(UsedBytes(batch->completed), batch->formed.row_count);
+    const uint64_t bytes = UsedBytes(batch->completed);
+    forecasts_->estimate.Use(bytes, batch->formed.row_count);
+    NoteOutputs(batch->formed, bytes, link);
     if (!is_first_of_shape) RefuseLateCalls(batch, took_ns, now_ns, work);
   }
   EndEntries(batch, now_ns, work);
@@ -187,6 +189,15 @@ void CompletionIntake::EndEntries(InflightBatch* batch, int64_t now_ns, Deferred
   forecasts_->returns.Answered(static_cast<uint32_t>(answered), now_ns);
 }
 
+// The line's next batches have no more rows than should fit the largest lease.
+void CompletionIntake::NoteOutputs(const FormedBatch& formed, uint64_t bytes,
+                                   const WorkerLink& link) {
+  const auto waited_for = [](const BatchEntry& entry) { return entry.request != nullptr; };
+  const auto entry = std::find_if(formed.entries.begin(), formed.entries.end(), waited_for);
+  if (entry == formed.entries.end()) return;
+  queue_->NoteOutputs(*entry->request, formed.row_count, bytes, link.outputs().largest_lease_bytes);
+}
+
 // The outputs did not fit. The requests go again with a larger lease, or each alone if no lease can
 // hold all outputs. A request that was alone waits for a larger worker; beyond
 // PoolOptions::max_answer_bytes it is refused. The estimate grows by powers of two, so retries end,
@@ -196,11 +207,15 @@ void CompletionIntake::RetryWithLargerLease(InflightBatch* batch, uint64_t neede
                                             const WorkerLink& link, DeferredWork* work) {
   std::vector<BatchEntry>& entries = batch->formed.entries;
   const bool fits = needed_bytes <= link.outputs().largest_lease_bytes;
+  NoteOutputs(batch->formed, needed_bytes, link);
   const absl::Status refusal = RefusalToRetry(batch->formed, needed_bytes, fits);
   const bool is_pinned = std::any_of(entries.begin(), entries.end(), [](const BatchEntry& entry) {
     return entry.request != nullptr && entry.request->pin != 0;
   });
-  if (fits || is_pinned) forecasts_->estimate.Grow(needed_bytes, batch->formed.row_count);
+  // A row whose outputs fit no lease counts as one that fills the largest: the worker may lie.
+  const uint32_t rows = batch->formed.row_count;
+  const uint64_t most_bytes = rows * link.outputs().largest_lease_bytes;
+  if (fits || is_pinned) forecasts_->estimate.Grow(std::min(needed_bytes, most_bytes), rows);
   if (RetryAfterNs(refusal).has_value()) forecasts_->estimate.NoteTooLarge(needed_bytes);
   for (BatchEntry& entry : entries) {
     if (entry.request == nullptr) continue;

@@ -47,6 +47,7 @@ class CompletionIntake {
                             int64_t now_ns) const;
   void CountCompletion(const InflightBatch& batch, uint32_t worker);
   int64_t NoteTime(InflightTable::Position position, const InflightBatch& batch, int64_t now_ns);
+  void NoteOutputs(const FormedBatch& formed, uint64_t bytes, const WorkerLink& link);
   void RetryWithLargerLease(InflightBatch* batch, uint64_t needed_bytes, const WorkerLink& link,
                             DeferredWork* work);
   bool MayWait(const Request& request, const absl::Status& refusal) const;

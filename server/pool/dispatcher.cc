@@ -128,6 +128,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
     return false;
   }
   batch->life.Go(SlotState::kLeased);
+  for (const BatchEntry& entry : batch->formed.entries) entry.request->EndWait();
   batch->id = BatchIdOf(next_batch_++, link->epoch());
   batch->batched_ns = now_ns;
   forecasts_->Started(batch->formed, now_ns);
@@ -168,8 +169,10 @@ uint32_t Dispatcher::MostRows(const SchedulerDecision& decision, const WorkerLin
 uint64_t Dispatcher::LeaseBytes(const FormedBatch& formed, const WorkerLink& link) const {
   const std::optional<uint64_t> known = KnownOutputBytes(facts_->model->spec, formed.row_count);
   if (known.has_value()) return *known;
-  const uint64_t guess = std::max(forecasts_->estimate.row_bytes() * formed.row_count,
-                                  formed.entries.front().request->output_bytes);
+  // Pinned requests run only once, so that a lease which is too small would end them.
+  const Request& first = *formed.entries.front().request;
+  const uint64_t least = first.pin == 0 ? first.output_bytes : LaneLeaseBytes(facts_->model->spec);
+  const uint64_t guess = std::max(forecasts_->estimate.row_bytes() * formed.row_count, least);
   return std::min(guess, link.outputs().largest_lease_bytes);
 }
 

@@ -25,7 +25,7 @@ absl::Status Admit(PoolParts* parts, EnteringRequest* entering, bool others_ente
   if (others_enter && parts->queue.ledger()->IsFull(*request, bytes)) {
     return absl::AbortedError("others enter first");
   }
-  if (parts->inflight.workers().empty() && request->deadline_ns <= parts->worker_expected_ns) {
+  if (parts->inflight.workers().empty() && request->expiry_ns() <= parts->worker_expected_ns) {
     return NoWorkerInTime(parts->facts.model->name);
   }
   absl::Status status = parts->RefusalInAdvance(request);

@@ -75,6 +75,11 @@ class PoolQueue {
 
   void EndRows(const RowPlace& place, uint32_t rows) { batcher_.EndRows(place, rows); }
 
+  // See RequestLines.
+  void NoteOutputs(const Request& request, uint32_t rows, uint64_t bytes, uint64_t most_bytes) {
+    batcher_.NoteOutputs(request, rows, bytes, most_bytes);
+  }
+
   QueueLedger* ledger() { return &ledger_; }
   const Batcher& batcher() const { return batcher_; }
   LatencyCurve* curve(const Request& request) { return batcher_.curve(request); }

@@ -217,7 +217,7 @@ struct Request : RequestAsked, RequestTicket, RequestOutcome {
   // orders the request by rank or deadline.
   void Delay();
 
-  // The request is in a batch: only the answer's deadline counts now.
+  // The request's batch begins: only the answer's deadline counts now.
   void EndWait();
 
   // REQUIRES: MayGo(state, to).

@@ -263,6 +263,14 @@ class Ends(Sequences):
         self.check_last(self.call(2, 2, LAST), 1)
         self.check_last(calls.outcome_of(waits), 0)
 
+    def test_the_first_answer_may_be_a_large_one(self):
+        self.serve(synthetic("m", [tensor("x", [-1]), tensor("START", [1], "INT32")],
+                             sequences={"controls": {"start": "START"}}))
+        message = calls.request("m", {"x": np.ones((1, 1_000_000), np.float32)},
+                                parameters={"sequence_id": 1, **FIRST, **LAST})
+        outcome = calls.infer(self.stub, message, LIMIT_S)
+        self.assertEqual(outcome.code, calls.OK, outcome.text)
+
     def test_a_killed_worker_is_told(self):
         self.serve(remembering("m", parameters={"delay": "400ms"}, placement=placement(1)))
         self.check_last(self.call(1, 1, FIRST), 0)

@@ -100,13 +100,14 @@ absl::Status BatchExecutor::RunParts(const Batch& batch, std::vector<BatchPart> 
                                      OutputSink* sink) {
   const absl::Span<const InputTensor> inputs = gather_.Inputs(batch);
   PartSink part_sink(sink, batch.row_count);
+  const size_t most_runs = MostPartRuns(parts.size());
   absl::Status last;
   bool any = false;
-  for (uint32_t runs = 0; !parts.empty();) {
+  for (size_t runs = 0; !parts.empty();) {
     const BatchPart part = parts.back();
     parts.pop_back();
-    const bool may_run = runs < kMaxPartRuns && !device_lost_ &&
-                         (last.ok() || clock_->NowNs() < batch.live_until_ns);
+    const bool may_run =
+        runs < most_runs && !device_lost_ && (last.ok() || clock_->NowNs() < batch.live_until_ns);
     if (may_run) {
       ++runs;
       const absl::Status status = RunPart(inputs, batch.row_count, part, &part_sink);

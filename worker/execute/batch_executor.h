@@ -25,7 +25,7 @@ namespace mpsd {
 // A failed batch runs again in halves, and failing halves in halves, so only the bad rows fail.
 // That costs at most kMaxPartRuns runs. Once a part has failed, none begins after `live_until_ns`.
 // After the second out-of-memory error, the lane runs larger batches in parts of at most half that
-// size from the start.
+// size from the start; each of these parts has its run (MostPartRuns).
 //
 // Writes only to the lease and the record.
 class BatchExecutor {

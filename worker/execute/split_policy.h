@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -21,9 +22,13 @@ struct BatchPart {
   uint32_t row_count = 0;
 };
 
-// The most runs of parts for one batch: enough to find one bad row in the largest batch, or to run
-// each row of a small batch alone.
+// The most runs of parts for one batch in halves: enough to find one bad row in the largest batch,
+// or to run each row of a small batch alone.
 inline constexpr uint32_t kMaxPartRuns = 64;
+
+// The same for a batch that begins in so many parts. Each of them runs, although memory suffices
+// for one row only, and one may fail.
+inline size_t MostPartRuns(size_t parts) { return std::max<size_t>(kMaxPartRuns, 2 * parts); }
 
 // After this many out-of-memory errors a lane runs large batches in parts from the start.
 inline constexpr uint32_t kMemoryFailures = 2;

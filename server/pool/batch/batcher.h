@@ -71,6 +71,11 @@ class Batcher {
   LatencyCurve* curve(uint32_t line) const { return lines_.curve(line); }
   LatencyCurve* curve(const Request& request) { return lines_.curve(request); }
 
+  // See RequestLines.
+  void NoteOutputs(const Request& request, uint32_t rows, uint64_t bytes, uint64_t most_bytes) {
+    lines_.NoteOutputs(request, rows, bytes, most_bytes);
+  }
+
   void ForEachQueued(absl::FunctionRef<void(const Request&)> visit) const { lines_.ForEach(visit); }
 
   // ---- batches ----

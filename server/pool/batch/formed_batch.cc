@@ -50,8 +50,7 @@ void FormedBatch::Append(Request* request, const Slab& slab) {
   }
   entries.push_back({request, row_count, request->rows, request->place});
   row_count += request->rows;
-  request->EndWait();
-  latest_deadline_ns = std::max(latest_deadline_ns, request->deadline_ns);
+  latest_deadline_ns = std::max(latest_deadline_ns, request->answer_deadline_ns());
   request->Go(RequestState::kRunning);
 }
 

@@ -57,6 +57,16 @@ LatencyCurve* RequestLines::curve(const Request& request) {
   return curves_.Of(ShapeKey(request.key.begin(), request.key.end() - 1));
 }
 
+void RequestLines::NoteOutputs(const Request& request, uint32_t rows, uint64_t bytes,
+                               uint64_t most_bytes) {
+  const auto found = lines_.find(request.key);
+  if (found == lines_.end()) return;
+  Line* line = found->second.get();
+  const uint32_t before = line->output_rows.most();
+  line->output_rows.Note(rows, bytes, most_bytes);
+  if (line->output_rows.most() != before) Show(line->index);
+}
+
 int64_t RequestLines::RowNs(uint32_t line, uint32_t most_rows) const {
   if (!shares_.is_shared()) return 0;
   const LatencyCurve* known = curve(line);
@@ -128,7 +138,7 @@ LineView RequestLines::ViewOf(const RequestRanks& ranks, const Line* line) const
               .head_served_ns = ServedNs(ranks),
               .head_output_bytes = head->output_bytes};
       if (line == nullptr) continue;
-      view.most_rows = std::max(line->shared_rows, view.head_rows);
+      view.most_rows = std::max(line->most_rows(), view.head_rows);
       view.pin = line->pin;
       continue;
     }

@@ -1,6 +1,7 @@
 // RequestLines: the queued requests of a pool, one line per shape key.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
+#include "server/pool/batch/output_rows.h"
 #include "server/pool/batch/request_ranks.h"
 #include "server/pool/batch/token_budget.h"
 #include "server/pool/schedule/latency_curve.h"
@@ -74,8 +76,11 @@ class RequestLines {
   void ShowShares();
 
   // The most rows in a batch of the line, unless a single request has more.
-  uint32_t shared_rows(uint32_t line) const { return by_index_[line]->shared_rows; }
+  uint32_t shared_rows(uint32_t line) const { return by_index_[line]->most_rows(); }
   uint32_t SharedRows(const Request& request) const { return budget_.RowsOf(request); }
+
+  // See OutputRows, for the line of the request.
+  void NoteOutputs(const Request& request, uint32_t rows, uint64_t bytes, uint64_t most_bytes);
 
   // Null for SchedulerDecision::kSuspects.
   LatencyCurve* curve(uint32_t line) const {
@@ -109,9 +114,12 @@ class RequestLines {
     RequestRanks waiting;
     LatencyCurve* curve = nullptr;
     uint32_t shared_rows = TokenBudget::kAnyRows;
+    OutputRows output_rows;
     uint32_t index = 0;
     uint64_t pin = 0;
     uint64_t last_used = 0;
+
+    uint32_t most_rows() const { return std::min(shared_rows, output_rows.most()); }
   };
 
   LineView ViewOf(const RequestRanks& ranks, const Line* line) const;

@@ -6,15 +6,12 @@
 #include "proto/base/shape.h"
 
 namespace mpsd {
-namespace {
 
-uint64_t LargestLease(const ModelSpec& spec) {
+uint64_t LaneLeaseBytes(const ModelSpec& spec) {
   const uint32_t rows = std::max(1U, spec.max_batch_size);
   const std::optional<uint64_t> known = KnownOutputBytes(spec, rows);
   return known.value_or(std::max<uint64_t>(rows * kAssumedOutputRowBytes, 8ULL << 20));
 }
-
-}  // namespace
 
 std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows) {
   uint64_t total = 0;
@@ -31,7 +28,7 @@ std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows) {
 
 OutputArea OutputAreaOf(AreaKind kind, const ModelSpec& spec, uint32_t lanes, uint32_t lane_depth,
                         uint64_t largest_answer_bytes) {
-  const uint64_t leases_bytes = lanes * lane_depth * LargestLease(spec);
+  const uint64_t leases_bytes = lanes * lane_depth * LaneLeaseBytes(spec);
   OutputArea area;
   area.pin_limit_bytes = std::max(kMinPinBytes, leases_bytes);
   // Pins are counted in whole leases, but holes lie between the leases: hence twice the limit.

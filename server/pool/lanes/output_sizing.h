@@ -19,6 +19,9 @@ std::optional<uint64_t> KnownOutputBytes(const ModelSpec& spec, uint32_t rows);
 // The first guess for an output row of unknown shape.
 inline constexpr uint64_t kAssumedOutputRowBytes = 16 << 10;
 
+// A usual area has room for a lease of this size for each batch that the lanes can have.
+uint64_t LaneLeaseBytes(const ModelSpec& spec);
+
 struct OutputArea {
   uint64_t bytes = 0;
   uint64_t largest_lease_bytes = 0;

@@ -364,6 +364,13 @@ class PoolUnknownOutputs : public PoolFixture {
  protected:
   PoolUnknownOutputs() { model_.spec.outputs[0].dims = {-1}; }
 
+  FakeCall* SubmitPinned(float value) {
+    FakeCall* call = NewCall();
+    call->request.pin = 1;
+    call->request.key.push_back(1);
+    return Enter(call, value);
+  }
+
   void TooLarge(FakeWorker* worker, const Job& job, uint64_t needed_bytes) {
     worker->CompleteWith(job, BatchOutcome::kOutputTooLarge, "", needed_bytes);
     Drain();
@@ -385,6 +392,50 @@ TEST_F(PoolUnknownOutputs, GoAgainWithALeaseThatHoldsThem) {
   EXPECT_GE(worker->mailbox(0).records[0].output_bytes, needed_bytes) << "it has learned";
   Serve(worker);
   EXPECT_EQ(next->Answer(), Rows(2));
+}
+
+TEST_F(PoolUnknownOutputs, AfterABatchThatFitsNoLeaseFewerRowsRunTogether) {
+  FakeWorker* worker = MakePoolOfOne();
+  const auto batch_of_four = [&] {
+    Submit(0);
+    const std::optional<Job> before = worker->Take();
+    for (const float value : {1.f, 2.f, 3.f, 4.f}) Submit(value);
+    Complete(worker, *before);
+    return worker->Take();
+  };
+  const std::optional<Job> all = batch_of_four();
+  ASSERT_EQ(all->row_count, 4u);
+  TooLarge(worker, *all, 2 * workers_[0].link->outputs().largest_lease_bytes);
+  Serve(worker);
+  const std::optional<Job> half = batch_of_four();
+  EXPECT_EQ(half->row_count, 2u);
+  Complete(worker, *half);
+  Serve(worker);
+}
+
+TEST_F(PoolUnknownOutputs, WhoRunsOnceHasAsMuchAsALaneMayHave) {
+  FakeWorker* worker = MakePoolOfOne();
+  SubmitPinned(1);
+  EXPECT_EQ(worker->mailbox(0).records[0].output_bytes, LaneLeaseBytes(model_.spec));
+  Serve(worker);
+}
+
+// A request with a pin may not run again, so later batches are smaller; but not for long.
+TEST_F(PoolUnknownOutputs, AWorkerThatAsksForAllMemorySizesFewBatches) {
+  FakeWorker* worker = MakePoolOfOne();
+  FakeCall* call = SubmitPinned(1);
+  TooLarge(worker, *worker->Take(), uint64_t{1} << 62);
+  EXPECT_TRUE(absl::IsResourceExhausted(call->status()));
+  for (uint32_t i = 0; i < 16 * OutputEstimate::kBatchesToShrink; ++i) {
+    SubmitPinned(2);
+    Serve(worker);
+  }
+  SubmitPinned(3);
+  const std::optional<Job> job = worker->Take();
+  for (const float value : {4.f, 5.f, 6.f}) SubmitPinned(value);
+  Complete(worker, *job);
+  EXPECT_EQ(worker->mailbox(0).records[0].row_count, 3u);
+  Serve(worker);
 }
 
 TEST_F(PoolUnknownOutputs, OneLongAnswerDoesNotSizeTheLeasesOfAllThatFollow) {

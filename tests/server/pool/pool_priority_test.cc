@@ -116,6 +116,35 @@ TEST_F(PoolPriorityTest, WhoYieldsEndsWithItsDeadline) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(call->status()));
 }
 
+TEST_F(PoolPriorityTest, WhoYieldsWaitsForAWorkerThatComesAfterItsWait) {
+  MakePoolOf({8});
+  pool_->workers()->ExpectAt(clock_.NowNs() + 2 * kWaitNs);
+  FakeCall* call = SubmitAt(0, 1, /*yields=*/true);
+  Serve(AddWorker());
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
+TEST_F(PoolPriorityTest, TheLimitOfAWaitEndsWithTheStartOfTheBatch) {
+  MakePoolOf({8});
+  FakeWorker* worker = AddWorker();
+  const auto submit = [this](float value) {
+    FakeCall* call = NewCall();
+    call->request.LimitWait(clock_.NowNs() + kWaitNs);
+    return Enter(call, value);
+  };
+  FakeCall* running = submit(1);
+  TickAfter(kWaitNs);
+  Serve(worker);
+  EXPECT_EQ(running->Answer(), Rows(1));
+  const std::shared_ptr<WorkerLink> link = workers_[0].link;
+  OutputLease* all = link->LeaseOutput(link->outputs().bytes / 64 * 64);
+  ASSERT_NE(all, nullptr);
+  FakeCall* waiting = submit(2);  // its batch is formed, but finds no room for the outputs
+  TickAfter(kWaitNs);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(waiting->status()));
+  all->Unref();
+}
+
 TEST_F(PoolPriorityTest, AtTheEndNobodyYields) {
   MakePoolOf({8});
   FakeCall* call = SubmitAt(0, 1, /*yields=*/true);

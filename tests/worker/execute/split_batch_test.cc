@@ -206,6 +206,18 @@ TEST_F(SplitBatch, MemoryErrorsAreCountedAnewAfterTheCap) {
   EXPECT_EQ(executor_->row_cap(), 1u);
 }
 
+// The batch has more rows than one may be split into.
+TEST_F(SplitBatch, WhereMemorySufficesForOneRowEachRowOfALargeBatchIsRun) {
+  for (int i = 0; i < 2; ++i) Execute({1, 2}, FitsUpTo(1));
+  ASSERT_EQ(executor_->row_cap(), 1u);
+  run_rows_.clear();
+  const CompletionRecord& record = Execute(std::vector<float>(kMaxBatchRows, 3), FitsUpTo(1));
+  EXPECT_EQ(record.outcome, BatchOutcome::kDone);
+  EXPECT_THAT(Failed(), Each(0));
+  EXPECT_THAT(Outputs(), Each(6));
+  EXPECT_THAT(run_rows_, SizeIs(kMaxBatchRows));
+}
+
 TEST(SplitPolicy, StringsAreNotSplit) {
   Batch batch;
   batch.has_batch_dim = true;

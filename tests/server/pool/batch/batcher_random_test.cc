@@ -81,6 +81,7 @@ class RandomBatcher : public BatcherFixture, public testing::WithParamInterface<
       EXPECT_GE(entry.request->rank(), rank) << "who is served before, is first in the batch";
       rank = entry.request->rank();
       EXPECT_GT(entry.request->deadline_ns, now_ns_);
+      entry.request->EndWait();
       rows += entry.row_count;
       batch.push_back(entry.request);
       std::erase(queued_, entry.request);

@@ -202,11 +202,13 @@ absl::Status TextTask::FirstFault() const {
 }
 
 absl::Status TextTask::Join(HttpReply* reply) {
-  if (absl::Status status = FirstFault(); !status.ok()) return status;
+  absl::Status status = FirstFault();
   TextValues values;
-  values.AddBytes(bytes_, rows_.row_count());
-  for (const auto& part : parts_) values.AddBytes(part->bytes(), part->rows()->row_count());
-  const absl::Status status = WriteValues(&values, reply);
+  if (status.ok()) status = values.AddBytes(bytes_, rows_.row_count());
+  for (const auto& part : parts_) {
+    if (status.ok()) status = values.AddBytes(part->bytes(), part->rows()->row_count());
+  }
+  if (status.ok()) status = WriteValues(&values, reply);
   return status.ok() ? HoldRoom(reply) : status;
 }
 

@@ -210,6 +210,17 @@ TEST_F(TextTaskTest, AnAnswerThatIsNoRowFailsItsRequest) {
   task->Over();
 }
 
+TEST_F(TextTaskTest, RequestsWithRowsOfOtherWidthsHaveNoAnswer) {
+  HttpTask* const task = Embed(8);
+  AnswerRows(0, {4, 5, 6, 7});
+  auto wide = FakeAnswer({0, 1, 2, 3, 4, 5, 6, 7});
+  wide.outputs[0].dims = {4, 2};
+  handler_.requests()[1]->reply.Send(wide);
+  EXPECT_EQ(call_->reply->status, 424) << body();
+  EXPECT_TRUE(absl::StrContains(body(), "has rows of other lengths")) << body();
+  task->Over();
+}
+
 TEST_F(TextTaskTest, RefusalsHaveTheFormOfTheRoute) {
   EXPECT_EQ(CodeOfText("/v1/embeddings", R"({"model":"x","input":"a"})"), 404);
   EXPECT_TRUE(absl::StrContains(body(), R"("code":"model_not_found")")) << body();

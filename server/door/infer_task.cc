@@ -254,7 +254,7 @@ absl::Status InferTask::MayUse(absl::string_view model) {
 
 bool InferTask::Sees(absl::string_view model) const {
   thread_->Check();
-  return context_->gate->Sees(kModelInferAccess, model, grant_);
+  return context_->gate->Sees(*call_, kModelInferAccess, model, grant_);
 }
 
 void InferTask::DropPayloads() {

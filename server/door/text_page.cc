@@ -19,11 +19,12 @@
 namespace mpsd {
 namespace {
 
-std::string ListOf(const DoorContext& context, TextRoute route, const Grant& grant) {
+std::string ListOf(const DoorContext& context, const HttpCall& call, TextRoute route,
+                   const Grant& grant) {
   if (route == TextRoute::kOllamaVersion) return OllamaVersionJson(MPSD_VERSION);
   std::vector<TextModel> models = AllTextModels(*context.models);
   std::erase_if(models, [&](const TextModel& model) {
-    return !context.gate->Sees(kModelInferAccess, model.name(), grant);
+    return !context.gate->Sees(call, kModelInferAccess, model.name(), grant);
   });
   return IsOllamas(route) ? OllamaModelsJson(route, models) : ModelListJson(models);
 }
@@ -37,7 +38,7 @@ absl::StatusOr<TextModel> FindForCaller(const DoorContext& context, const HttpCa
   if (!status.ok()) return status;
   if (!name.empty()) return FindTextModel(*context.models, name);
   const auto sees = [&](absl::string_view model) {
-    return context.gate->Sees(kModelInferAccess, model, *grant);
+    return context.gate->Sees(call, kModelInferAccess, model, *grant);
   };
   absl::StatusOr<TextModel> model = FindUsualModel(*context.models, route, sees);
   if (!model.ok()) return model;
@@ -50,7 +51,7 @@ HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Rou
                      Grant* grant) {
   const bool is_info = route.text.route == TextRoute::kInfo;
   if (!is_info && route.model.empty()) {
-    return {200, kJsonType, ListOf(context, route.text.route, *grant)};
+    return {200, kJsonType, ListOf(context, call, route.text.route, *grant)};
   }
   const absl::StatusOr<TextModel> model =
       FindForCaller(context, call, route.text.route, route.model, grant);
@@ -59,7 +60,7 @@ HttpReply TextPageOf(const DoorContext& context, const HttpCall& call, const Rou
   const size_t most_rows =
       std::min(context.text_rows, size_t{kMaxRequestParts} * model->served->spec.max_batch_size);
   const auto sees = [&](absl::string_view name) {
-    return context.gate->Sees(kModelInferAccess, name, *grant);
+    return context.gate->Sees(call, kModelInferAccess, name, *grant);
   };
   return {200, kJsonType,
           InfoJson(*model, most_rows, MPSD_VERSION, UsualModels(*context.models, sees))};

@@ -131,7 +131,8 @@ void TextTask::DropPayloads() {
 void TextTask::Resumed() {
   if (awaits_cancel_.exchange(false, std::memory_order_acq_rel)) {
     exchange()->ClientLeft();
-    return CancelParts();
+    CancelParts();
+    return LeaveOne();
   }
   for (const auto& part : parts_) {
     if (part->TakeResume()) return part->exchange()->Resumed();
@@ -168,14 +169,20 @@ HttpReply TextTask::ErrorOf(const absl::Status& status) const {
   return RouteError(route(), status, forced_code(), context().style);
 }
 
-// The last ending's thread sees what all have written. Resume() comes before the count, so that
-// the call is not over yet.
+// The cancel counts as one more ending. A thread may write replies before it does what was posted,
+// and then the call would be over when Resumed() comes.
 void TextTask::EndOne(bool is_ok) {
   const bool is_first_failure = !is_ok && !has_failed_.exchange(true, std::memory_order_acq_rel);
   if (is_first_failure && left_.load(std::memory_order_acquire) > 1) {
+    left_.fetch_add(1, std::memory_order_relaxed);
     awaits_cancel_.store(true, std::memory_order_release);
     call()->Resume();
   }
+  LeaveOne();
+}
+
+// The last ending's thread sees what all have written.
+void TextTask::LeaveOne() {
   if (left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   HttpReply reply;
   const absl::Status status = Join(&reply);
@@ -195,11 +202,13 @@ absl::Status TextTask::FirstFault() const {
 }
 
 absl::Status TextTask::Join(HttpReply* reply) {
-  if (absl::Status status = FirstFault(); !status.ok()) return status;
+  absl::Status status = FirstFault();
   TextValues values;
-  values.AddBytes(bytes_, rows_.row_count());
-  for (const auto& part : parts_) values.AddBytes(part->bytes(), part->rows()->row_count());
-  const absl::Status status = WriteValues(&values, reply);
+  if (status.ok()) status = values.AddBytes(bytes_, rows_.row_count());
+  for (const auto& part : parts_) {
+    if (status.ok()) status = values.AddBytes(part->bytes(), part->rows()->row_count());
+  }
+  if (status.ok()) status = WriteValues(&values, reply);
   return status.ok() ? HoldRoom(reply) : status;
 }
 

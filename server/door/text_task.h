@@ -23,8 +23,8 @@ namespace mpsd {
 //   request  the task's own  parts_[0]       parts_[1]      each batched with those of other calls
 //
 // EndOne() joins the endings: the last one's thread writes the reply. The first failure stops and
-// cancels the other requests, on the call's thread. The client gets the first error in the order of
-// the rows.
+// cancels the other requests, on the call's thread, before the reply. The client gets the first
+// error in the order of the rows.
 //
 // Lives on its connection's thread, except what the exchanges call from any thread. Owned by the
 // HttpDoor, as an InferTask.
@@ -64,6 +64,7 @@ class TextTask final : public InferTask, private TextPartOwner {
   absl::Status CheckRowTokens() const;
   absl::Status WriteValues(TextValues* values, HttpReply* reply);
   void EndOne(bool is_ok);
+  void LeaveOne();
   void CancelParts();
   absl::Status Join(HttpReply* reply);
   absl::Status FirstFault() const;
@@ -74,7 +75,7 @@ class TextTask final : public InferTask, private TextPartOwner {
   std::vector<std::unique_ptr<TextPart>> taken_;
   std::vector<std::unique_ptr<TextPart>> parts_;
 
-  std::atomic<size_t> left_{1};  // requests that have not ended
+  std::atomic<size_t> left_{1};  // requests that have not ended, and a cancel on its way
   std::atomic<bool> has_failed_{false};
   std::atomic<bool> awaits_cancel_{false};
   CallRows call_rows_;                    // rows that have not asked the queue

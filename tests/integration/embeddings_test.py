@@ -264,6 +264,28 @@ class Embeddings(unittest.TestCase):
         self.assertEqual(status, 429, answer)
         self.assertLess(self.daemon.metric("mpsd_batches_total", model="e"), 10)
 
+    def test_refused_calls_of_many_clients_end_before_their_replies(self):
+        """All come in one round of the door's thread, and a full queue refuses them there."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        self.daemon = self.enterContext(
+            Daemon([{**encoder("e", EMBEDDING, folder), "queue": {"requests": 1}}]))
+        body = json.dumps({"inputs": ["a b"] * 40})
+        asked = (f"POST /embed HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+                 f"{body}").encode()
+        host, port = self.daemon.http.rsplit(":", 1)
+        clients = [self.enterContext(socket.create_connection((host, int(port)), timeout=60))
+                   for _ in range(60)]
+        for _ in range(5):
+            for client in clients:
+                client.sendall(asked[:-1])
+            for client in clients:
+                client.sendall(asked[-1:])
+            for client in clients:
+                answer = http.client.HTTPResponse(client)
+                answer.begin()
+                self.assertIn(answer.status, (200, 429))
+                json.loads(answer.read())
+
     def test_the_list_of_models(self):
         self.serve("r", "c", "image")
         _, _, answer = self.ask("GET", "/v1/models")

@@ -220,17 +220,17 @@ absl::Status TextValues::Add(const Answer& answer, size_t row_count) {
       output.dims[0] != static_cast<int64_t>(row_count)) {
     return BadAnswer("is no row of numbers for each text");
   }
-  const size_t width = output.bytes.size() / sizeof(float) / row_count;
-  if (width == 0 || (width_ != 0 && width != width_)) return BadAnswer("has rows of other lengths");
   if (!AllFinite(output.bytes)) return BadAnswer("has a number that is not finite");
-  AddBytes(output.bytes, row_count);
-  return absl::OkStatus();
+  return AddBytes(output.bytes, row_count);
 }
 
-void TextValues::AddBytes(absl::string_view bytes, size_t row_count) {
+absl::Status TextValues::AddBytes(absl::string_view bytes, size_t row_count) {
+  const size_t width = bytes.size() / sizeof(float) / row_count;
+  if (width == 0 || (width_ != 0 && width != width_)) return BadAnswer("has rows of other lengths");
   parts_.push_back({bytes, row_count});
   row_count_ += row_count;
-  width_ = bytes.size() / sizeof(float) / row_count;
+  width_ = width;
+  return absl::OkStatus();
 }
 
 void TextValues::Next(std::vector<float>* row) {

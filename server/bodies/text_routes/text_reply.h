@@ -22,8 +22,9 @@ class TextValues {
   // finite numbers. Ignores its name.
   absl::Status Add(const Answer& answer, size_t row_count);
 
-  // Bytes that another object's Add() took.
-  void AddBytes(absl::string_view bytes, size_t row_count);
+  // Bytes that another object's Add() took. INTERNAL for rows of another width than those before:
+  // a model may give each batch its own, and a reload another model's.
+  absl::Status AddBytes(absl::string_view bytes, size_t row_count);
 
   size_t width() const { return width_; }
   size_t row_count() const { return row_count_; }

@@ -93,12 +93,14 @@ std::string OriginHeaders(const HttpRequest& request, const std::vector<std::str
       "grpc-status-details-bin, traceparent, x-mpsd-truncated\r\n");
 }
 
+// "*" is for headers of a client's library, such as "x-stainless-lang" of OpenAI's. It does not
+// stand for Authorization, and older browsers do not know it.
 std::string PreflightHeaders() {
   return "Access-Control-Allow-Methods: GET, HEAD, POST\r\n"
          "Access-Control-Allow-Headers: Authorization, Content-Encoding, Content-Type, "
          "Grpc-Encoding, Grpc-Timeout, Inference-Header-Content-Length, Request-Timeout, "
          "X-Api-Key, "
-         "X-Grpc-Web, X-Request-Id, X-User-Agent, traceparent\r\n"
+         "X-Grpc-Web, X-Request-Id, X-User-Agent, traceparent, *\r\n"
          "Access-Control-Max-Age: 600\r\n";
 }
 

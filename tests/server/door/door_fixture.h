@@ -46,6 +46,7 @@ class FakeHttpCall final : public HttpCall {
   const HttpRequest& request() const override { return request_; }
   const std::string& peer() const override { return told_peer; }
   bool takes_trailers() const override { return speaks_http2; }
+  bool by_control_socket() const override { return is_of_control; }
   absl::Span<const std::string> certificate_names() const override { return {}; }
   ConnectionId connection() override { return nullptr; }
   void AddHeaders(absl::string_view lines) override { added.append(lines.data(), lines.size()); }
@@ -77,6 +78,7 @@ class FakeHttpCall final : public HttpCall {
   std::optional<int64_t> streams_until_ns;
   size_t dropped_bytes = 0;
   bool speaks_http2 = false;
+  bool is_of_control = false;
   std::string added;  // headers
   std::string added_trailers;
   std::vector<HttpReply> parts;

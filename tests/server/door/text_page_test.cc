@@ -67,6 +67,17 @@ TEST_F(TextPageTest, ACallerSeesTheModelsThatItMayUse) {
   EXPECT_EQ(CodeOf("POST /tokenize", token, R"({"inputs":"a","model":"secret"})"), 403);
 }
 
+TEST_F(TextPageTest, TheControlSocketSeesAllModels) {
+  SetRules();
+  models_.Publish(ServedEmbedder("secret", 1));
+  call_ = std::make_unique<FakeHttpCall>("GET /v1/models", "", "");
+  call_->is_of_control = true;
+  EXPECT_EQ(door_->Arrived(call_.get()), nullptr);
+  EXPECT_EQ(call_->reply->status, 200);
+  EXPECT_TRUE(absl::StrContains(body(), R"("id":"m")")) << body();
+  EXPECT_TRUE(absl::StrContains(body(), R"("id":"secret")")) << body();
+}
+
 TEST_F(HttpDoorTest, TheOnlyModelIsHeldToTheRulesWhereNobodyNamesIt) {
   models_.Publish(ServedEmbedder("secret", 1));
   SetRules();

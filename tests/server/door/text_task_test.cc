@@ -157,6 +157,8 @@ TEST_F(TextTaskTest, TheFirstFaultInTheOrderOfTheRowsIsTold) {
   handler_.requests()[0]->reply.Fail(TooLong("second"));
   EXPECT_FALSE(call_->reply.has_value()) << "one may still be answered";
   AnswerRows(2, {0, 1, 2, 3});
+  EXPECT_FALSE(call_->reply.has_value()) << "the call must outlive the cancel on its way";
+  task->Resumed();
   EXPECT_EQ(call_->reply->status, 413);
   EXPECT_EQ(body(), R"({"error":"second","error_type":"Validation"})");
   task->Over();
@@ -164,14 +166,20 @@ TEST_F(TextTaskTest, TheFirstFaultInTheOrderOfTheRowsIsTold) {
 
 TEST_F(TextTaskTest, ARefusalOfEveryPartIsOneReply) {
   handler_.refusal = absl::UnavailableError("exiting");
-  EXPECT_EQ(CodeOfText("/embed", R"({"inputs":["a","b","c","d","e","f"]})"), 503);
+  HttpTask* const task = Embed(6);
+  EXPECT_EQ(call_->resumes, 1);
+  task->Resumed();
+  EXPECT_EQ(call_->reply->status, 503);
   EXPECT_EQ(body(), R"({"error":"exiting","error_type":"Unhealthy"})");
+  task->Over();
 }
 
 TEST_F(TextTaskTest, AllRequestsEndWithTheirClient) {
   HttpTask* const task = Embed(9);
   task->ClientLeft();
   EXPECT_EQ(handler_.queue.cancelled, 3);
+  EXPECT_EQ(call_->resumes, 1);
+  task->Resumed();
   EXPECT_EQ(call_->reply->status, 499);
   task->Over();
 }
@@ -199,6 +207,17 @@ TEST_F(TextTaskTest, AnAnswerThatIsNoRowFailsItsRequest) {
   AnswerRows(0, {1});
   EXPECT_EQ(call_->reply->status, 424);
   EXPECT_TRUE(absl::StrContains(body(), "is no row of numbers")) << body();
+  task->Over();
+}
+
+TEST_F(TextTaskTest, RequestsWithRowsOfOtherWidthsHaveNoAnswer) {
+  HttpTask* const task = Embed(8);
+  AnswerRows(0, {4, 5, 6, 7});
+  auto wide = FakeAnswer({0, 1, 2, 3, 4, 5, 6, 7});
+  wide.outputs[0].dims = {4, 2};
+  handler_.requests()[1]->reply.Send(wide);
+  EXPECT_EQ(call_->reply->status, 424) << body();
+  EXPECT_TRUE(absl::StrContains(body(), "has rows of other lengths")) << body();
   task->Over();
 }
 

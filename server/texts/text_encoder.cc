@@ -11,6 +11,7 @@
 #include "server/texts/file_beside.h"
 #include "server/texts/letter_case.h"
 #include "server/texts/outer_spaces.h"
+#include "text/tokenizer/fields.h"
 
 namespace mpsd {
 namespace {
@@ -33,6 +34,19 @@ absl::StatusOr<bool> StripsOuterSpaces(const std::string& path) {
   return !steps->empty() && !absl::StrContains(*steps, "\"sentence_transformers.base.");
 }
 
+// transformers gives a model the inputs that its tokenizer names. BERT takes missing types as 0.
+absl::StatusOr<bool> NamesTypes(const std::string& path) {
+  constexpr char kFile[] = "tokenizer_config.json";
+  const absl::StatusOr<std::string> content = ReadFileBeside(path, kFile, kMaxSettingsBytes);
+  if (!content.ok()) return content.status();
+  if (content->empty()) return true;
+  text::Json config;
+  if (absl::Status status = text::ParseJson(*content, kFile, &config); !status.ok()) return status;
+  const auto names = config.find("model_input_names");
+  return names == config.end() || !names->is_array() ||
+         std::find(names->begin(), names->end(), "token_type_ids") != names->end();
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const TextEncoder>> TextEncoder::Load(const TextPolicy& policy) {
@@ -48,11 +62,14 @@ absl::StatusOr<std::shared_ptr<const TextEncoder>> TextEncoder::Load(const TextP
   if (!prompts.ok()) return prompts.status();
   const absl::StatusOr<bool> strips = StripsOuterSpaces(path);
   if (!strips.ok()) return strips.status();
+  const absl::StatusOr<bool> names_types = NamesTypes(path);
+  if (!names_types.ok()) return names_types.status();
   auto chat_pairs =
       ChatPairs::ReadBeside(path, *tokenizer, prompts->Find(std::nullopt).value_or(""));
   if (!chat_pairs.ok()) return chat_pairs.status();
   return std::make_shared<const TextEncoder>(*std::move(tokenizer), policy, *strips,
-                                             *std::move(prompts), *std::move(chat_pairs));
+                                             *std::move(prompts), *std::move(chat_pairs),
+                                             *names_types);
 }
 
 absl::StatusOr<text::Encoding> TextEncoder::Encode(absl::string_view text,
@@ -73,6 +90,7 @@ absl::StatusOr<text::Encoding> TextEncoder::Encode(absl::string_view text,
                                 " tokens, but at most ", most, " are served"));
   }
   if (row->ids.empty()) return absl::InvalidArgumentError("it has no tokens");
+  if (!names_types_) row->type_ids.assign(row->ids.size(), 0);
   return row;
 }
 

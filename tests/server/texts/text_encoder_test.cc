@@ -56,6 +56,17 @@ TEST_F(TextEncoderLoadTest, OfAVocabularyInTheCaseThatItsFolderSays) {
   EXPECT_THAT((*encoder)->Encode("A b", {}, 512)->ids, ElementsAre(2, 1, 5, 3));
 }
 
+TEST_F(TextEncoderLoadTest, AllTypesAre0IfTheFolderNamesNone) {
+  const TextPolicy policy = Write("vocab.txt", kWords);
+  const auto types = [&](const std::string& names) {
+    Write("tokenizer_config.json", "{\"model_input_names\": " + names + "}");
+    return (*TextEncoder::Load(policy))->Encode("a", "b", 512)->type_ids;
+  };
+  EXPECT_THAT(types(R"(["input_ids", "attention_mask"])"), ElementsAre(0, 0, 0, 0, 0));
+  EXPECT_THAT(types(R"(["input_ids", "token_type_ids"])"), ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_THAT(types("null"), ElementsAre(0, 0, 0, 1, 1));
+}
+
 TEST_F(TextEncoderLoadTest, OfATokenizerJson) {
   const auto encoder = TextEncoder::Load(Write("tokenizer.json",
                                                R"({"pre_tokenizer": {"type": "WhitespaceSplit"},

@@ -27,11 +27,12 @@ namespace mpsd {
 class TextEncoder {
  public:
   // Loads `policy.tokenizer`, a vocab.txt if the name ends in ".txt", else a tokenizer.json, with
-  // the prompts beside it. As in sentence-transformers before 5.4, a modules.json of that age has
-  // texts lose the whitespace at their ends. As in transformers, all types are 0 if
-  // `model_input_names` in tokenizer_config.json lacks `token_type_ids`. Errors of
-  // ReadRegularFile(), letter_case, Tokenizer, ReadFileBeside() and ReadPromptsBeside() name the
-  // path and are for operators. Blocks for the reading. REQUIRES: the policy names a path.
+  // the prompts beside it. INVALID_ARGUMENT if a vocab.txt's folder names another class or adds
+  // tokens. As in sentence-transformers before 5.4, a modules.json of that age has texts lose the
+  // whitespace at their ends. As in transformers, all types are 0 if `model_input_names` in
+  // tokenizer_config.json lacks `token_type_ids`. Errors of ReadRegularFile(), letter_case,
+  // Tokenizer, ReadFileBeside() and ReadPromptsBeside() name the path and are for operators.
+  // Blocks for the reading. REQUIRES: the policy names a path.
   static absl::StatusOr<std::shared_ptr<const TextEncoder>> Load(const TextPolicy& policy);
 
   // `strips`: whitespace at a text's ends gives no tokens. `names_types`: a row of Encode() tells

@@ -83,6 +83,7 @@ absl::StatusOr<HubFile> ReadFile(const Json& entry) {
 constexpr absl::string_view kNeeded[] = {"config.json",
                                          "tokenizer.json",
                                          "tokenizer_config.json",
+                                         "added_tokens.json",
                                          "special_tokens_map.json",
                                          "vocab.txt",
                                          "modules.json",

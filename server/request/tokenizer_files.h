@@ -9,9 +9,10 @@ namespace mpsd {
 
 // In the folder of `models[].text.tokenizer`. Read by server/texts, stamped by server/config: a
 // reload finds a change of any.
-inline constexpr std::array<std::string_view, 6> kTokenizerSettings = {
+inline constexpr std::array<std::string_view, 7> kTokenizerSettings = {
     "tokenizer.json",
     "tokenizer_config.json",
+    "added_tokens.json",
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
     "modules.json",

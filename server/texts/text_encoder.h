@@ -27,20 +27,25 @@ namespace mpsd {
 class TextEncoder {
  public:
   // Loads `policy.tokenizer`, a vocab.txt if the name ends in ".txt", else a tokenizer.json, with
-  // the prompts beside it. As in sentence-transformers before 5.4, a modules.json of that age has
-  // texts lose the whitespace at their ends. Errors of ReadRegularFile(), letter_case, Tokenizer,
-  // ReadFileBeside() and ReadPromptsBeside() name the path and are for operators. Blocks for the
-  // reading. REQUIRES: the policy names a path.
+  // the prompts beside it. INVALID_ARGUMENT if a vocab.txt's folder names another class or adds
+  // tokens. As in sentence-transformers before 5.4, a modules.json of that age has texts lose the
+  // whitespace at their ends. As in transformers, all types are 0 if `model_input_names` in
+  // tokenizer_config.json lacks `token_type_ids`. Errors of ReadRegularFile(), letter_case,
+  // Tokenizer, ReadFileBeside() and ReadPromptsBeside() name the path and are for operators.
+  // Blocks for the reading. REQUIRES: the policy names a path.
   static absl::StatusOr<std::shared_ptr<const TextEncoder>> Load(const TextPolicy& policy);
 
-  // `strips`: whitespace at a text's ends gives no tokens.
+  // `strips`: whitespace at a text's ends gives no tokens. `names_types`: a row of Encode() tells
+  // the texts of a pair apart.
   TextEncoder(text::Tokenizer tokenizer, TextPolicy policy, bool strips = false,
-              Prompts prompts = {}, std::optional<ChatPairs> chat_pairs = std::nullopt)
+              Prompts prompts = {}, std::optional<ChatPairs> chat_pairs = std::nullopt,
+              bool names_types = true)
       : tokenizer_(std::move(tokenizer)),
         policy_(std::move(policy)),
         strips_(strips),
         prompts_(std::move(prompts)),
-        chat_pairs_(std::move(chat_pairs)) {}
+        chat_pairs_(std::move(chat_pairs)),
+        names_types_(names_types) {}
 
   // The caller puts one in front of a text, but not of a pair.
   const Prompts& prompts() const { return prompts_; }
@@ -77,6 +82,7 @@ class TextEncoder {
   const bool strips_;
   const Prompts prompts_;
   const std::optional<ChatPairs> chat_pairs_;
+  const bool names_types_;
 };
 
 }  // namespace mpsd

@@ -1,5 +1,6 @@
 #include "text/tokenizer/added_tokens.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -79,8 +80,10 @@ int32_t AddedTokens::LongestAt(absl::string_view text, size_t at) const {
   return longest;
 }
 
+// Spaces that the token before took are no longer there for a token with lstrip, even its own.
 void AddedTokens::Add(const AddedToken& token, absl::string_view text, Part found, size_t* done,
                       std::vector<Part>* parts) const {
+  if (token.lstrip) found.begin = std::max(found.begin, *done);
   while (token.lstrip && found.begin > *done) {
     const size_t before = CharacterBefore(text, found.begin);
     if ((TraitsAt(text, before) & kSpace) == 0) break;
@@ -89,6 +92,7 @@ void AddedTokens::Add(const AddedToken& token, absl::string_view text, Part foun
   while (token.rstrip && found.end < text.size() && (TraitsAt(text, found.end) & kSpace) != 0) {
     found.end += CharacterSize(text[found.end]);
   }
+  if (found.begin >= found.end) return;
   if (*done < found.begin) parts->push_back({-1, *done, found.begin});
   parts->push_back(found);
   *done = found.end;

@@ -20,6 +20,8 @@ struct FramePart {
   Kind kind = Kind::kId;
   int32_t id = 0;       // for kId
   uint8_t type_id = 0;  // type of the id, or of each token of the text
+
+  bool operator==(const FramePart&) const = default;
 };
 
 // ReadFrame() checks that `single` has kFirst once and no kSecond, `pair` each once, and that there
@@ -27,6 +29,8 @@ struct FramePart {
 struct Frame {
   std::vector<FramePart> single = {{FramePart::Kind::kFirst, 0, 0}};
   std::vector<FramePart> pair = {{FramePart::Kind::kFirst, 0, 0}, {FramePart::Kind::kSecond, 0, 1}};
+
+  bool operator==(const Frame&) const = default;
 };
 
 // The second text and the tokens behind it have the type 1.

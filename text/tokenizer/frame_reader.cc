@@ -146,8 +146,8 @@ absl::StatusOr<Frame> ReadFrameSequence(Fields fields) {
   for (const Json& one : *list) {
     absl::StatusOr<Frame> frame = ReadFrame(one);
     if (!frame.ok()) return frame;
-    if (AddedCount(frame->single) + AddedCount(frame->pair) == 0) continue;
-    if (AddedCount(only->single) + AddedCount(only->pair) > 0) {
+    if (*frame == Frame{}) continue;
+    if (*only != Frame{}) {
       return PartError("post_processor", "two processors of a sequence add tokens");
     }
     only = std::move(frame);

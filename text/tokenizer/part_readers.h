@@ -33,8 +33,8 @@ absl::StatusOr<std::unique_ptr<PreTokenizer>> ReadPreTokenizer(const Json& json)
 absl::StatusOr<std::unique_ptr<Model>> ReadModel(const Json& json,
                                                  const TokenizerDocument& document);
 
-// Reads TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which adds nothing), or a
-// sequence in which at most one adds something.
+// Reads TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel (which changes nothing),
+// or a sequence in which at most one changes something.
 absl::StatusOr<Frame> ReadFrame(const Json& json);
 
 }  // namespace mpsd::text

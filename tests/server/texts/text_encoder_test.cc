@@ -56,6 +56,46 @@ TEST_F(TextEncoderLoadTest, OfAVocabularyInTheCaseThatItsFolderSays) {
   EXPECT_THAT((*encoder)->Encode("A b", {}, 512)->ids, ElementsAre(2, 1, 5, 3));
 }
 
+TEST_F(TextEncoderLoadTest, AllTypesAre0IfTheFolderNamesNone) {
+  const TextPolicy policy = Write("vocab.txt", kWords);
+  const auto types = [&](const std::string& names) {
+    Write("tokenizer_config.json", "{\"model_input_names\": " + names + "}");
+    return (*TextEncoder::Load(policy))->Encode("a", "b", 512)->type_ids;
+  };
+  EXPECT_THAT(types(R"(["input_ids", "attention_mask"])"), ElementsAre(0, 0, 0, 0, 0));
+  EXPECT_THAT(types(R"(["input_ids", "token_type_ids"])"), ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_THAT(types("null"), ElementsAre(0, 0, 0, 1, 1));
+}
+
+TEST_F(TextEncoderLoadTest, RefusesTokensThatAreAddedToAVocabulary) {
+  const TextPolicy policy = Write("vocab.txt", kWords);
+  const auto error = [&] { return std::string(TextEncoder::Load(policy).status().message()); };
+  Write("added_tokens.json", R"({"[SEP]": 3})");
+  Write("tokenizer_config.json", R"({"additional_special_tokens": ["[CLS]"],
+      "added_tokens_decoder": {"2": {"content": "[CLS]", "special": true}}})");
+  EXPECT_EQ(error(), "");
+  Write("tokenizer_config.json", R"({"added_tokens_decoder": {"7": {"content": "[E1]"}}})");
+  EXPECT_THAT(error(), HasSubstr("tokenizer_config.json: '[E1]' is added"));
+  Write("tokenizer_config.json", R"({"additional_special_tokens": ["[E2]"]})");
+  EXPECT_THAT(error(), HasSubstr("tokenizer_config.json: '[E2]' is added"));
+  Write("added_tokens.json", R"({"[E3]": 7})");
+  EXPECT_THAT(error(), HasSubstr("added_tokens.json: '[E3]' is added"));
+}
+
+TEST_F(TextEncoderLoadTest, RefusesAVocabularyOfAnotherClass) {
+  const TextPolicy policy = Write("vocab.txt", kWords);
+  const auto error = [&] { return std::string(TextEncoder::Load(policy).status().message()); };
+  Write("config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+  EXPECT_THAT(error(), HasSubstr("config.json: 'tokenizer_class' is 'BertJapaneseTokenizer'"));
+  Write("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizerFast"})");
+  EXPECT_EQ(error(), "");
+  Write("tokenizer_config.json", R"({"tokenizer_class": "RoFormerTokenizer"})");
+  EXPECT_THAT(error(), HasSubstr("tokenizer_config.json: 'tokenizer_class' is 'RoFormer"));
+  Write("tokenizer_config.json", "{}");
+  Write("config.json", "// no JSON");
+  EXPECT_EQ(error(), "");
+}
+
 TEST_F(TextEncoderLoadTest, OfATokenizerJson) {
   const auto encoder = TextEncoder::Load(Write("tokenizer.json",
                                                R"({"pre_tokenizer": {"type": "WhitespaceSplit"},

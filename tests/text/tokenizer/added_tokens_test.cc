@@ -40,6 +40,16 @@ TEST(AddedTokens, TakesTheSpacesThatItsRulesName) {
   EXPECT_EQ(Shown({left, right}, "a L b R\u3000\tc R L"), "a{ L} b {R\u3000\t}c {R }{L}");
 }
 
+TEST(AddedTokens, AreGoneIfTheTokenBeforeTookTheirSpaces) {
+  AddedToken line = Token(1, "\n");
+  line.lstrip = true;
+  AddedToken right = Token(2, "R");
+  right.rstrip = true;
+  EXPECT_EQ(Shown({line, right}, "a \n\nR\nb R \n\nc"), "a{ \n}{\n}{R\n}b {R \n\n}c");
+  line.lstrip = false;
+  EXPECT_EQ(Shown({line, right}, "R\nb"), "{R\n}{\n}b");
+}
+
 TEST(AddedTokens, IsNoWordOfItsOwnBesideALetter) {
   AddedToken word = Token(1, "lo");
   word.single_word = true;

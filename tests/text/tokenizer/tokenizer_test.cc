@@ -58,6 +58,19 @@ TEST(Tokenizer, PutsTheFrameAroundAPair) {
   EXPECT_EQ(row.type_ids, (std::vector<uint8_t>{0, 0, 0, 1, 1, 1}));
 }
 
+TEST(Tokenizer, AProcessorOfASequenceMayChangeTheTypesAlone) {
+  std::string json = kJson;
+  const size_t begin = json.find(R"({"type": "BertProcessing")");
+  json.replace(begin, json.find('}', begin) + 1 - begin, R"({"type": "Sequence", "processors": [
+      {"type": "TemplateProcessing", "special_tokens": {},
+       "single": [{"Sequence": {"id": "A", "type_id": 2}}],
+       "pair": [{"Sequence": {"id": "B", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 3}}]},
+      {"type": "ByteLevel"}]})");
+  const auto row = Tokenizer::Load(json)->EncodePair("a", "un", {}).value();
+  EXPECT_EQ(row.ids, (Ids{4, 7}));
+  EXPECT_EQ(row.type_ids, (std::vector<uint8_t>{0, 3}));
+}
+
 TEST(Tokenizer, CutsTheSideThatIsAskedForAndCounts) {
   const Tokenizer tokenizer = Loaded();
   EncodeOptions options = {.max_tokens = 4};

@@ -22,8 +22,8 @@ absl::StatusOr<UniqueFd> OpenPath(const std::string& path) {
   UniqueFd fd(path.empty() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
                            : open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
   if (fd.valid()) return fd;
-  return absl::UnavailableError(absl::StrCat("cannot open the log ", path.empty() ? "stderr" : path,
-                                             ": ", std::strerror(errno)));
+  return absl::UnavailableError(
+      absl::StrCat("cannot open ", path.empty() ? "stderr" : path, ": ", std::strerror(errno)));
 }
 
 bool WaitWritable(int fd, int timeout_ms) {

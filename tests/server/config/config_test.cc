@@ -323,7 +323,8 @@ TEST(Config, ReadsAModelOfSteps) {
 }
 
 TEST(Config, TellsTheFormatByThePath) {
-  const ConfigFiles files({"a.pt", "b.pt2", "encoder.pt/config.json"});
+  const ConfigFiles files(
+      {"a.pt", "b.pt2", "encoder.pt/config.json", "encoder.pt/model.safetensors"});
   const Config config = files.Read(
       R"({"models": [{"name": "a", "path": "a.pt"}, {"name": "b", "path": "b.pt2"},
                      {"name": "c", "format": "synthetic",

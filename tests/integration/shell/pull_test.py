@@ -169,6 +169,21 @@ class Pull(unittest.TestCase):
         self.assertIn(told, self.run_verb("inspect", "ORG/NAME", HF_HUB_OFFLINE="1").stdout)
 
     @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_weights_in_shards_tell_the_labels_too(self):
+        config = dict(family_folders.read("bert_mean")["files"]["config.json"])
+        config |= {"architectures": ["BertForSequenceClassification"]}
+        header = json.dumps({"classifier.weight": {"dtype": "F16", "shape": [1, 1],
+                                                   "data_offsets": [0, 2]}}).encode()
+        shard = "model-00001-of-00001.safetensors"
+        self.hub({"config.json": json.dumps(config).encode(), "tokenizer.json": b"{}",
+                  "model.safetensors.index.json":
+                      json.dumps({"weight_map": {"classifier.weight": shard}}).encode(),
+                  shard: len(header).to_bytes(8, "little") + header + bytes(2)})
+        self.assertEqual(self.pull().returncode, 0)
+        (kept,) = json.loads(self.run_verb("models", "--json").stdout)
+        self.assertEqual(kept["task"], "rerank", kept)
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
     def test_what_would_not_be_served_is_told_with_the_reason(self):
         hub = self.hub()
         done = self.run_verb("inspect", "ORG/NAME", "--json")

@@ -257,12 +257,16 @@ void Reloader::Reload(Done done) {
     absl::MutexLock lock(&mu_);
     if (std::exchange(reload_waits_, true)) return;
   }
-  // At most one reload waits, so there is room.
-  Enqueue({"", [this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 1);
+  // At most one waits, and one TakePulled(), so there is room.
+  Enqueue({"", [this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 2);
 }
 
 void Reloader::TakePulled(Done done) {
-  Enqueue({"", [this] { return RunPulled(); }, std::move(done)}, kMaxReloadJobs + 1);
+  {
+    absl::MutexLock lock(&mu_);
+    if (std::exchange(pulled_waits_, true)) return;
+  }
+  Enqueue({"", [this] { return RunPulled(); }, std::move(done)}, kMaxReloadJobs + 2);
 }
 
 void Reloader::Load(const std::string& name, const std::string& config, Done done) {
@@ -340,6 +344,10 @@ absl::Status Reloader::RunReload() {
 
 // The config in force: the file may be half edited.
 absl::Status Reloader::RunPulled() {
+  {
+    absl::MutexLock lock(&mu_);
+    pulled_waits_ = false;
+  }
   Config config = config_;
   for (ModelConfig& model : config.models) {
     const std::string folder = model.awaits_hub() ? parts_.puller->TakeFolder(model.hub) : "";

@@ -433,5 +433,17 @@ TEST_F(ReloaderTest, AReloadThatWaitsIsTheOneForAllWhoAskMeanwhile) {
   EXPECT_EQ(applied_, 3);
 }
 
+TEST_F(ReloaderTest, ModelsThatWereFetchedAreTakenTogether) {
+  Begin(ModelControlMode::kExplicit);
+  next_->models = {With(AModel("a"), "hang", ""), AModel("b")};
+  const auto nobody_waits = [](const absl::Status&) {};
+  reloader_->Reload(nobody_waits);
+  maker_.WaitUntilOneHangs();
+  for (size_t i = 0; i < kMaxReloadJobs; ++i) reloader_->TakePulled(nobody_waits);
+  maker_.Release();
+  EXPECT_TRUE(Unload("b").ok()) << "there is room for it";
+  EXPECT_EQ(applied_, 2);
+}
+
 }  // namespace
 }  // namespace mpsd

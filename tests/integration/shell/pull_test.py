@@ -150,6 +150,8 @@ class Pull(unittest.TestCase):
         self.assertEqual((kept["model"], kept["commit"], kept["bytes"]),
                          ("ORG/NAME", COMMIT, sum(len(hub.files[path]) for path in NEEDED)))
         self.assertIn("ORG/NAME", self.run_verb("models").stdout)
+        self.assertEqual(self.run_verb("rm", "ORG/NAME@v1").returncode, 64)
+        self.assertTrue(self.folder.exists(), "no other revision goes with it")
         self.assertEqual(self.run_verb("rm", "ORG/NAME").stdout, "removed ORG/NAME\n")
         self.assertFalse(self.folder.exists())
         self.assertEqual(self.run_verb("rm", "ORG/NAME").returncode, 66)

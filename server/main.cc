@@ -264,6 +264,7 @@ void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
       ->type_name(cli::kFileValue)
       ->excludes(report);
   options->colours = TakesColours(STDOUT_FILENO);
+  options->build = BuildInfo();
   verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--mac-checklist", options->mac_checklist,
                  "print what only a person with a Mac can check");

@@ -88,6 +88,11 @@ class Pull(unittest.TestCase):
         self.check_pulled(hub, self.pull(), needed)
         self.assertEqual(self.pull(HF_HUB_OFFLINE="1").returncode, 0)
 
+    def test_the_settings_of_a_sentence_encoder_come_by_each_name(self):
+        names = {f"sentence_{family}_config.json" for family in ("bert", "xlm-roberta")}
+        hub = self.hub(files() | {name: b"{}" for name in names} | {"x/sentence_bert_config.json": b"x"})
+        self.check_pulled(hub, self.pull(), NEEDED | names)
+
     def test_shards_of_torch(self):
         shards = [f"pytorch_model-0000{part}-of-00002.bin" for part in (1, 2)]
         contents = {"config.json": b"{}", "pytorch_model.bin.index.json": b"{}",

@@ -120,8 +120,10 @@ void ReadFormat(const JsonObject& object, const std::string& folder,
     *format = *told;
     return;
   }
+  const bool may_be_at_hub = hub::ParseHubName(written_path).has_value();
   object.Fail("path", absl::StrCat(JsonText(nlohmann::json(written_path)),
-                                   " ends in neither .pt nor .pt2; say 'format' besides"));
+                                   " ends in neither .pt nor .pt2; say 'format' besides",
+                                   may_be_at_hub ? ", or hf: in front of a hub's model" : ""));
 }
 
 void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig* model) {

@@ -107,8 +107,12 @@ class Server:
         if where is None:
             raise StartError(self._failure("mpsd does not say where it listens"))
         self.grpc, self.http = where[1], where[2]
+        try:
+            status = self.client._call(_wire.ready(None)).status
+        except OSError as fault:
+            raise StartError(self._failure(f"mpsd does not answer: {fault}")) from None
         # With rules of access the answer is a 401: whether all is ready is not for us to know.
-        if self.client._call(_wire.ready(None)).status not in (200, 401, 403):
+        if status not in (200, 401, 403):
             raise StartError(self._failure("a model cannot be served"))
 
     def _told(self) -> str:

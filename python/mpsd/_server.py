@@ -24,6 +24,7 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _WRITTEN = {"file", "requests"}
 _PATHS = {"path", "tokenizer", "model_repository", "tokens", "certificate", "key", "client_ca",
           *_WRITTEN}
+_WITHOUT_PATHS = {"parameters", "rules"}  # a rule's certificate is a name
 _LAST_LINES = 20
 _STOP_LIMIT_S = 60.0
 
@@ -189,7 +190,7 @@ def _config_of(model: Source) -> Optional[dict[str, Any]]:
 def _from(base: str, key: str, value: Any) -> Any:
     """The value with absolute paths of the files that it names."""
     if isinstance(value, Mapping):
-        return {name: inner if name == "parameters" else _from(base, name, inner)
+        return {name: inner if name in _WITHOUT_PATHS else _from(base, name, inner)
                 for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_from(base, key, one) for one in value]

@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "python"))
 os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
 import mpsd  # noqa: E402
 from mpsd import _programs  # noqa: E402
+from mpsd._server import _from  # noqa: E402
 
 REFERENCE = ROOT / "tests/compat/minilm/reference.json"
 DATATYPES = ("BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64",
@@ -161,6 +162,8 @@ class Starts(unittest.TestCase):
         (folder / "tokens").write_text(f"app {digest}\n")
         (folder / "tokens").chmod(0o600)
         access = {"tokens": str(folder / "tokens"), "rules": [{"token": "app", "roles": ["infer"]}]}
+        self.assertEqual(_from(str(folder), "access", {"rules": [{"certificate": "tokens"}]}),
+                         {"rules": [{"certificate": "tokens"}]}, "a name, and no file")
         with mpsd.serve({"models": [synthetic("m")], "access": access}) as server:
             self.assertFalse(server.client.ready())
             with mpsd.Client(server.url, token="secret") as client:

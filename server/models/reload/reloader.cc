@@ -336,6 +336,7 @@ absl::Status Reloader::RunReload() {
     reload_waits_ = false;
   }
   const absl::StatusOr<Config> config = parts_.read_config();
+  if (config.ok()) Adopt(*config);
   const absl::StatusOr<std::string> outcome =
       config.ok() ? CarryOut(*config) : absl::StatusOr<std::string>(config.status());
   Note(outcome);
@@ -356,16 +357,17 @@ absl::Status Reloader::RunPulled() {
   return CarryOut(config).status();
 }
 
-absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
+void Reloader::Adopt(const Config& config) {
   for (const std::string& key : KeysThatNeedARestart(started_with_, config)) {
     parts_.logger->Log(LogLevel::kWarn, "config_needs_restart", {{"key", key}});
   }
   parts_.apply(config);
+  absl::MutexLock lock(&mu_);
+  mode_ = config.model_control;
+}
+
+absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
   const bool may_be_unloaded = config.model_control == ModelControlMode::kExplicit;
-  {
-    absl::MutexLock lock(&mu_);
-    mode_ = config.model_control;
-  }
   const Wanted wanted = WantedBy(config);
   {
     absl::MutexLock lock(&mu_);

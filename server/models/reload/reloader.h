@@ -113,6 +113,8 @@ class Reloader final : public ModelControl {
   Wanted WantedBy(const Config& config) const;
   void TellIgnored(const std::string& model, const std::string& key) const;
   bool IsBegunWith(const ModelConfig& model) const;
+  // Takes the keys that are not about models. Without a new config a client's settings stay.
+  void Adopt(const Config& config);
   absl::StatusOr<std::string> CarryOut(const Config& config);
   absl::StatusOr<std::vector<ModelConfig>> SourcesOf(const std::string& name) const;
   absl::Status Swap(const ModelConfig& source, const ModelConfig& model);

@@ -343,8 +343,10 @@ class Pull(unittest.TestCase):
             self.assertIn("minilm", daemon.get("/readyz")[1])
             self.assertEqual(self.infer(daemon, "m").code, calls.OK)
             self.assertEqual(self.infer(daemon, "minilm").code, grpc.StatusCode.UNAVAILABLE)
+            self.log_level(daemon, 3)
             hub.flows.set()
             wait_until(lambda: daemon.get("/readyz")[0] == 200, 60, "the model")
+            self.assertEqual(self.log_level(daemon), 3, "its arrival is no reload")
             done = mpsd("embed", "hello", "--server", f"http://{daemon.http}")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertFalse(arrived())
@@ -386,6 +388,14 @@ class Pull(unittest.TestCase):
     def daemon(self):
         models = [synthetic("m"), {"name": "minilm", "path": "hf:ORG/NAME"}]
         return Daemon(models, environment=self.environment)
+
+    @staticmethod
+    def log_level(daemon, level=None):
+        request = calls.service_pb2.LogSettingsRequest()
+        if level is not None:
+            request.settings["log_verbose_level"].uint32_param = level
+        with calls.stub(daemon.address) as stub:
+            return stub.LogSettings(request).settings["log_verbose_level"].uint32_param
 
     @staticmethod
     def infer(daemon, model):

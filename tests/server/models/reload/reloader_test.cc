@@ -439,10 +439,15 @@ TEST_F(ReloaderTest, ModelsThatWereFetchedAreTakenTogether) {
   const auto nobody_waits = [](const absl::Status&) {};
   reloader_->Reload(nobody_waits);
   maker_.WaitUntilOneHangs();
-  for (size_t i = 0; i < kMaxReloadJobs; ++i) reloader_->TakePulled(nobody_waits);
+  std::atomic<int> taken = 0;
+  for (size_t i = 0; i < kMaxReloadJobs; ++i) {
+    reloader_->TakePulled([&taken](const absl::Status&) { ++taken; });
+  }
   maker_.Release();
   EXPECT_TRUE(Unload("b").ok()) << "there is room for it";
-  EXPECT_EQ(applied_, 2);
+  reloader_->Stop();
+  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(applied_, 1) << "the config is the one in force";
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ set(MPSD_EDGES_supervise_process     base files link pool_lanes telemetry teleme
 set(MPSD_EDGES_supervise             base link pool_lanes pool pool_plane telemetry_log request
                                      supervise_policy supervise_process absl)
 set(MPSD_EDGES_config                base files link access request_graph request json absl)
-set(MPSD_EDGES_config_triton         base config request_graph request proto protobuf json absl)
+set(MPSD_EDGES_config_triton         base files config request_graph request proto protobuf json
+                                     absl)
 set(MPSD_EDGES_models_reload         base config config_triton request telemetry telemetry_log json
                                      absl)
 set(MPSD_EDGES_models                base files link config request_graph request texts cache

@@ -501,6 +501,7 @@ void Daemon::Announce() {
   facts.http = http_.bound(kHttpGroup);
   facts.plain_http_count = config_.listen.http.size();
   facts.colours = TakesColours(STDOUT_FILENO);
+  facts.tokens = !config_.access.tokens.empty();
   Say(ReadyTable(facts, models_, supervisor_));
   // The main process speaks for the unit: the old daemon, if there is one.
   if (!hold_->predecessor.has_value()) notifier_.Ready("serving").IgnoreError();

@@ -26,8 +26,14 @@ absl::Status FaultOf(const ServedModel& model, const std::vector<WorkerInfo>& wo
   if (std::all_of(workers.begin(), workers.end(), failed)) {
     return NeverServes(model.name, workers.front().last_words);
   }
-  const bool all_leave = std::all_of(workers.begin(), workers.end(), leaves);
-  return all_leave ? absl::UnavailableError("its workers are ending") : absl::OkStatus();
+  // Where a first worker has failed, the others of the same file mostly fail a moment later.
+  const auto may_leave = [&](const WorkerInfo& worker) {
+    const bool starts = worker.state == "loading" || worker.state == "warming up";
+    return leaves(worker) || (starts && worker.restarts == 0);
+  };
+  const bool may_all_leave = std::any_of(workers.begin(), workers.end(), leaves) &&
+                             std::all_of(workers.begin(), workers.end(), may_leave);
+  return may_all_leave ? absl::UnavailableError("its workers are ending") : absl::OkStatus();
 }
 
 }  // namespace

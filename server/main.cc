@@ -1,5 +1,6 @@
 // mpsd: the daemon, and verbs that need no running daemon; the client has the others.
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -264,6 +265,7 @@ void AddDoctor(CLI::App* app, DoctorOptions* options, int* exit_code) {
       ->type_name(cli::kFileValue)
       ->excludes(report);
   options->colours = TakesColours(STDOUT_FILENO);
+  options->build = BuildInfo();
   verb->add_flag("--json", options->json, "write JSON");
   verb->add_flag("--mac-checklist", options->mac_checklist,
                  "print what only a person with a Mac can check");
@@ -387,7 +389,16 @@ nlohmann::ordered_json TokenizerOf(const std::string& folder) {
   return path.empty() ? nlohmann::ordered_json() : TokenizerFacts(path);
 }
 
+// In the place of a closed stdout the lock or a client's socket would get the text. A write to
+// /dev/null, opened to be read, fails as one to a closed file does.
+void FillClosedFiles() {
+  int fd = 0;
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDONLY);
+  if (fd >= 0) close(fd);
+}
+
 int Main(int argc, char** argv) {
+  FillClosedFiles();
   CLI::App app("mpsd serves PyTorch models over gRPC and HTTP.");
   app.require_subcommand(1);
   app.set_version_flag("--version", BuildInfo());

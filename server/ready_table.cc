@@ -76,13 +76,13 @@ std::string ExampleInputs(const ServedModel& model) {
 }
 
 // For the first model that makes vectors of texts; empty without one.
-std::string EmbeddingExample(const std::string& url, const ModelDirectory& models) {
+std::string EmbeddingExample(const std::string& request, const ModelDirectory& models) {
   for (const TextModel& model : AllTextModels(models)) {
     const bool takes_texts = model.served->IsReady() && model.served->texts.ok();
     if (!takes_texts || model.task != ModelTask::kEmbedding) continue;
     const std::string body =
         absl::StrCat(R"({"model":")", model.name(), R"(","input":"How far is it to the sea?"})");
-    return absl::StrCat("  curl -s ", url, "/v1/embeddings -d ", ShellWord(body), "\n");
+    return absl::StrCat("  curl -s ", request, "/v1/embeddings -d ", ShellWord(body), "\n");
   }
   return "";
 }
@@ -92,9 +92,10 @@ std::string HttpExample(const ReadyTableFacts& facts, const ModelDirectory& mode
   for (size_t i = 0; i < facts.plain_http_count; ++i) {
     const std::string& address = facts.http[i];
     if (absl::StartsWith(address, "unix:")) continue;
-    const std::string url = absl::StrCat("http://", Reachable(address));
-    const std::string embedding = EmbeddingExample(url, models);
-    return embedding.empty() ? absl::StrCat("  curl ", url, "/metrics\n") : embedding;
+    const std::string header = facts.tokens ? "-H \"Authorization: Bearer $(cat FILE)\" " : "";
+    const std::string request = absl::StrCat(header, "http://", Reachable(address));
+    const std::string embedding = EmbeddingExample(request, models);
+    return embedding.empty() ? absl::StrCat("  curl ", request, "/metrics\n") : embedding;
   }
   return "";
 }
@@ -117,15 +118,16 @@ std::string Examples(const ReadyTableFacts& facts, const ModelDirectory& models)
 }  // namespace
 
 std::string ClientOptions(const ReadyTableFacts& facts) {
-  if (facts.grpc.empty()) return "";
+  const std::string token = facts.tokens ? " --token-file FILE" : "";
+  if (facts.grpc.empty()) return token;
   const auto plain_end = facts.grpc.begin() + static_cast<ptrdiff_t>(facts.plain_count);
   std::string best = Reachable(facts.grpc.front());
   for (auto address = facts.grpc.begin(); address != plain_end; ++address) {
     if (Reachable(*address) == kDefaultAddress) best = kDefaultAddress;
   }
   const bool is_tls = facts.plain_count == 0;
-  if (best == kDefaultAddress && !is_tls) return "";
-  return absl::StrCat(" --server ", ShellWord(best), is_tls ? " --tls" : "");
+  if (best == kDefaultAddress && !is_tls) return token;
+  return absl::StrCat(" --server ", ShellWord(best), is_tls ? " --tls" : "", token);
 }
 
 std::string ReadyTable(const ReadyTableFacts& facts, const ModelDirectory& models,

@@ -29,10 +29,12 @@ struct ReadyTableFacts {
   std::vector<std::string> http;  // the same for HTTP; empty: none
   size_t plain_http_count = 0;    // the same for HTTP
   bool colours = false;           // stdout takes them
+  bool tokens = false;            // the rules of access know some
 };
 
 // Options for verbs of the command line. Empty for the default address, else " --server HOST:PORT",
-// with " --tls" if all have TLS. A wildcard address becomes its family's loopback address. Pure.
+// with " --tls" if all have TLS. A wildcard address becomes its family's loopback address. With
+// tokens there is " --token-file FILE" too. Pure.
 std::string ClientOptions(const ReadyTableFacts& facts);
 
 inline constexpr size_t kMostExamples = 3;

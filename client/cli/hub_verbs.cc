@@ -165,6 +165,10 @@ int RunInspectModel(const HubOptions& options, std::ostream& out, std::ostream& 
 int RunRemove(const HubOptions& options, std::ostream& out, std::ostream& err) {
   const absl::StatusOr<hub::HubName> name = NameOf(options.model);
   if (!name.ok()) return Fail(err, kExitUsage, name.status());
+  if (absl::StrContains(options.model, '@')) {
+    return Fail(err, kExitUsage,
+                absl::InvalidArgumentError("rm removes all revisions of a model: name none"));
+  }
   const absl::StatusOr<hub::HubSettings> settings = Settings();
   if (!settings.ok()) return Fail(err, kExitUsage, settings.status());
   const absl::Status removed = hub::HubCache(settings->cache).Remove(*name);

@@ -278,9 +278,8 @@ void AddHubVerbs(CLI::App& app, int* exit_code) {
   CLI::App* pull = add("pull", "fetch a model from the hub into this host's cache");
   CLI::App* models = add("models", "show the models in this host's cache");
   CLI::App* remove = add("rm", "remove a model from this host's cache");
-  for (CLI::App* verb : {pull, remove}) {
-    verb->add_option("MODEL", options->model, "ORG/NAME or ORG/NAME@REVISION")->required();
-  }
+  pull->add_option("MODEL", options->model, "ORG/NAME or ORG/NAME@REVISION")->required();
+  remove->add_option("MODEL", options->model, "ORG/NAME, with all its revisions")->required();
   SetExamples(pull, "mpsd pull sentence-transformers/all-MiniLM-L6-v2");
   pull->callback([=] { *exit_code = RunPull(*options, std::cout, std::cerr); });
   models->callback([=] { *exit_code = RunModels(*options, std::cout, std::cerr); });

@@ -87,7 +87,6 @@ constexpr absl::string_view kNeeded[] = {"config.json",
                                          "special_tokens_map.json",
                                          "vocab.txt",
                                          "modules.json",
-                                         "sentence_bert_config.json",
                                          "config_sentence_transformers.json",
                                          "model.safetensors",
                                          "model.safetensors.index.json",
@@ -125,10 +124,16 @@ bool IsOfModule(absl::string_view path) {
           parts.second == "pytorch_model.bin");
 }
 
+// "sentence_bert_config.json", "sentence_xlm-roberta_config.json"
+bool IsOfSentences(absl::string_view path) {
+  return absl::StartsWith(path, "sentence_") && absl::EndsWith(path, "_config.json") &&
+         !absl::StrContains(path, '/');
+}
+
 // Hubs keep much else, such as weights in other formats.
 bool IsNeeded(absl::string_view path) {
   return std::find(std::begin(kNeeded), std::end(kNeeded), path) != std::end(kNeeded) ||
-         ShardCount(path) > 0 || IsOfModule(path);
+         IsOfSentences(path) || ShardCount(path) > 0 || IsOfModule(path);
 }
 
 // "2_Dense" for "2_Dense/model.safetensors"; empty for the model's own folder.

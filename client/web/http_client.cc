@@ -4,6 +4,7 @@
 #include <openssl/x509.h>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,6 +14,7 @@
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
@@ -233,8 +235,11 @@ absl::StatusOr<HttpReply> HttpClient::Call(const HttpRequest& request, absl::Tim
   const Error error = exchange.error;
   if (error == beast::error::timeout) return Expired();
   if (error) {
+    const bool hangs_up =
+        error == http::error::end_of_stream || error == asio::error::connection_reset;
     return absl::UnavailableError(
-        absl::StrCat("the connection to ", url_.Authority(), " has failed: ", error.message()));
+        absl::StrCat("the connection to ", url_.Authority(), " has failed: ", error.message(),
+                     hangs_up && !url_.tls ? "; if it wants TLS, say https://" : ""));
   }
   const unsigned code = exchange.reader->get().result_int();
   HttpReply reply = MakeReply(exchange.reader->release());

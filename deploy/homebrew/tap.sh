@@ -51,6 +51,7 @@ git -C "$root" archive --format=tar.gz --prefix="mpsd-$version/" -o "$folder/$ar
 place=$(escaped "$url")
 sed -e "s|@URL@|$place/$archive|" -e "s|@HOMEPAGE@|$place|" -e "s|@VERSION@|$version|" \
   -e "s|@SHA256@|$(sha256 "$folder/$archive")|" -e "s|@LIBTORCH_URL@|$place/$wheel|" \
+  -e "s|@STAMP@|$(escaped "$("$root/cmake/version.sh")")|" \
   -e "s|@LIBTORCH_SHA256@|$(pin mac_torch_sha)|" "$here/mpsd.rb.in" >"$folder/Formula/mpsd.rb"
 # brew taps what git has.
 if [ ! -d "$folder/.git" ]; then git -C "$folder" init -q; fi

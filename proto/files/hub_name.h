@@ -1,4 +1,5 @@
-// HubName: a model at a hub, as a person writes it: "ORG/NAME" or "ORG/NAME@REVISION".
+// HubName: a model at a hub, as a person writes it: "ORG/NAME" or "ORG/NAME@REVISION", perhaps with
+// the "hf:" of a config in front.
 #pragma once
 
 #include <optional>

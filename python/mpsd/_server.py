@@ -14,12 +14,17 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Optional, Union
 
-from . import _programs
+from . import _programs, _wire
 from ._client import Client
 
 _READY = re.compile(r"takes gRPC calls on (\S+?),? .*http on (\S+?)(?:,|$)", re.MULTILINE)
 # A config may have comments, as in C++; what looks like one in a text is none.
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+# The config's keys of files. A path of a model may be a hub's name instead.
+_WRITTEN = {"file", "requests"}
+_PATHS = {"path", "tokenizer", "model_repository", "tokens", "certificate", "key", "client_ca",
+          *_WRITTEN}
+_WITHOUT_PATHS = {"parameters", "rules"}  # a rule's certificate is a name
 _LAST_LINES = 20
 _STOP_LIMIT_S = 60.0
 
@@ -44,7 +49,8 @@ class Server:
         with open(self._out, "wb") as out, open(self._log, "wb") as log:
             self._process = subprocess.Popen(
                 [str(_programs.daemon()), "serve", *arguments], stdin=subprocess.DEVNULL,
-                stdout=out, stderr=log, env=environment)
+                stdout=out, stderr=log, env=environment,
+                start_new_session=True)  # a notebook interrupts a cell by a signal to its group
         atexit.register(self.stop)
 
     @property
@@ -76,6 +82,8 @@ class Server:
             try:
                 self._process.wait(_STOP_LIMIT_S)
             except subprocess.TimeoutExpired:
+                pass
+            finally:  # also where the wait is interrupted
                 self._process.kill()
                 self._process.wait()
         self._folder.cleanup()
@@ -89,7 +97,7 @@ class Server:
 
     def _wait_ready(self, timeout: float) -> None:
         until = time.monotonic() + timeout
-        while "\nTry:" not in (told := self._out.read_text()):
+        while "\nTry:" not in (told := self._told()):
             code = self._process.poll()
             if code is not None:
                 raise StartError(self._failure(f"mpsd ended with {code} before it served"))
@@ -100,11 +108,19 @@ class Server:
         if where is None:
             raise StartError(self._failure("mpsd does not say where it listens"))
         self.grpc, self.http = where[1], where[2]
-        if not self.client.ready():
+        try:
+            status = self.client._call(_wire.ready(None)).status
+        except OSError as fault:
+            raise StartError(self._failure(f"mpsd does not answer: {fault}")) from None
+        # With rules of access the answer is a 401: whether all is ready is not for us to know.
+        if status not in (200, 401, 403):
             raise StartError(self._failure("a model cannot be served"))
 
+    def _told(self) -> str:
+        return self._out.read_text("utf-8", "replace")  # the last letter may be half written
+
     def _failure(self, what: str) -> str:
-        lines = (self._out.read_text() + self.log()).splitlines()
+        lines = (self._told() + self.log()).splitlines()
         return "\n".join([what, *lines[-_LAST_LINES:]])
 
 
@@ -115,8 +131,8 @@ def serve(model: Source, *more: Union[str, "os.PathLike[str]"], timeout: float =
     `model` is what `mpsd serve` takes: a folder of Hugging Face's, a model's file, ORG/NAME of the
     hub; `more` are further ones. `options` are that verb's: device="cpu" for --device cpu,
     input=["x:FP32[-1,16]"], keep_going=True. Or `model` is a config: a dict, or a file *.json. It
-    gets free ports unless it says where to listen; relative paths of models count from here, or
-    from the file. `env` has further variables for the daemon.
+    gets free ports unless it says where to listen; relative paths count from here, or from the
+    file. `env` has further variables for the daemon.
 
     StartError has the log's last lines if no model is served after `timeout` seconds or the daemon
     ends.
@@ -146,8 +162,8 @@ def _arguments(model: Source, more: tuple[Any, ...], options: Mapping[str, Any],
     config = _config_of(model)
     if config is None:
         models = [os.fspath(one) for one in (model, *more)]
-        return [*models, "--host", "127.0.0.1", "--port", "0", "--http-port", "0",
-                *_flags(options)]
+        return [*models,
+                *_flags({"host": "127.0.0.1", "port": 0, "http_port": 0, **options})]
     if more or options:
         raise TypeError("a config has its models and options in it")
     config.setdefault("state_dir", os.path.join(folder, "state"))
@@ -167,14 +183,21 @@ def _config_of(model: Source) -> Optional[dict[str, Any]]:
                                          pathlib.Path(model).read_text()))
     else:
         return None
-    config["models"] = [
-        {**one, "path": os.path.join(base, one["path"])} if _is_here(base, one.get("path")) else one
-        for one in config.get("models", [])]
-    return config
+    config.setdefault("models", [])
+    return {key: _from(base, key, value) for key, value in config.items()}
 
 
-def _is_here(base: str, path: Any) -> bool:
-    return isinstance(path, str) and os.path.exists(os.path.join(base, path))
+def _from(base: str, key: str, value: Any) -> Any:
+    """The value with absolute paths of the files that it names."""
+    if isinstance(value, Mapping):
+        return {name: inner if name in _WITHOUT_PATHS else _from(base, name, inner)
+                for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_from(base, key, one) for one in value]
+    if not isinstance(value, str) or key not in _PATHS:
+        return value
+    path = os.path.join(base, value)
+    return path if key in _WRITTEN or os.path.exists(path) else value
 
 
 def _flags(options: Mapping[str, Any]) -> list[str]:

@@ -140,6 +140,8 @@ def infer(model: str, inputs: Mapping[str, Any], outputs: Optional[Sequence[str]
     tensors, payloads = [], []
     for name, value in inputs.items():
         array = np.asarray(value)
+        if array.dtype.kind in "SU":  # numpy's own texts and bytes lose the zeros at their end
+            array = np.asarray(value, dtype=object)
         datatype = datatype_of(array)
         payload = _bytes_of(array, datatype)
         payloads.append(payload)

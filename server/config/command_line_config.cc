@@ -66,29 +66,6 @@ absl::Status SetInputs(std::vector<TensorSpec> inputs, uint32_t max_batch_size, 
   return ModelSpecFromJson(ToJson(*spec)).status();
 }
 
-// Why a folder cannot be one of Hugging Face's; empty if it may be. The worker reads the files, and
-// tells how to convert weights of other tools.
-std::string FolderFault(const std::string& folder) {
-  constexpr absl::string_view kWeights[] = {
-      ".safetensors", ".safetensors.index.json", ".bin", ".pt", ".h5", ".onnx"};
-  std::error_code error;
-  bool has_config = false;
-  bool has_weights = false;
-  const std::filesystem::directory_iterator end;
-  for (auto file = std::filesystem::directory_iterator(folder, error); !error && file != end;
-       file.increment(error)) {
-    const std::string name = file->path().filename();
-    has_config |= name == "config.json";
-    for (const absl::string_view ending : kWeights) has_weights |= absl::EndsWith(name, ending);
-  }
-  if (error) return absl::StrCat("'", folder, "' cannot be read: ", error.message());
-  const std::string head = absl::StrCat("'", folder, "' is no model's folder of Hugging Face's: ");
-  if (!has_config) {
-    return head + "there is no config.json in it; --model-repository takes a folder of models";
-  }
-  return has_weights ? "" : head + "there are no weights in it, such as model.safetensors";
-}
-
 // A file that is no model by itself, though it may be a part of one.
 std::string NoModelText(const std::string& file) {
   const std::string text = absl::StrCat("'", file, "' ends in neither .pt nor .pt2");
@@ -103,8 +80,10 @@ std::string NoModelText(const std::string& file) {
 // Without its inputs.
 absl::StatusOr<ModelConfig> ModelOf(const std::string& file) {
   const std::optional<ModelFormat> format = FormatOfPath(file);
-  const std::string fault =
-      format == ModelFormat::kHuggingFace ? FolderFault(file) : FileFault(file);
+  const std::string fault = ModelPathFault(file, format.value_or(ModelFormat::kTorchScript));
+  if (absl::EndsWith(fault, kNoConfigInFolder)) {
+    return absl::NotFoundError(fault + "; --model-repository takes a folder of models");
+  }
   if (!fault.empty()) return absl::NotFoundError(fault);
   if (!format.has_value()) return absl::InvalidArgumentError(NoModelText(file));
   absl::StatusOr<std::string> path = AbsolutePath(file);

@@ -32,6 +32,7 @@
 #include "server/request/lane_needs.h"
 #include "server/request/queue_policy.h"
 #include "server/request/sequence_policy.h"
+#include "server/request/supervision_limits.h"
 #include "server/request/text_policy.h"
 
 namespace mpsd {
@@ -63,20 +64,6 @@ inline constexpr uint32_t kMaxDeviceIndex = 255;
 inline constexpr size_t kMaxPreferredSizes = 64;
 inline constexpr int64_t kMaxQueueTimeoutNs = 24LL * 3600 * 1'000'000'000;
 
-// Becomes SupervisionLimits (server/supervise).
-struct SupervisionConfig {
-  int64_t load_timeout_ns = 300LL * 1'000'000'000;    // from the spawn to the LoadReport
-  int64_t warmup_timeout_ns = 600LL * 1'000'000'000;  // from the AttachOrder to its service
-  int64_t run_timeout_ns = 0;                         // 0: follows the times of earlier batches
-  uint32_t circuit_deaths = 5;  // so many in a period make the model rest; 0: never
-  int64_t circuit_period_ns = 60LL * 1'000'000'000;
-  uint64_t recycle_resident_bytes = 0;  // 0: no limit
-  uint64_t recycle_requests = 0;        // 0: no limit
-  int64_t recycle_age_ns = 0;           // 0: no limit
-
-  bool operator==(const SupervisionConfig&) const = default;
-};
-
 // Each version is a model of its own. A value.
 struct ModelKey {
   std::string name;
@@ -106,7 +93,7 @@ struct ModelConfig {
   BatchingConfig batching;
   uint32_t max_request_rows = 0;
   uint32_t max_batch_tokens = 0;  // tokens of one batch; 0: any number
-  SupervisionConfig supervision;
+  SupervisionLimits supervision;
   QueuePolicies queue;
   uint64_t queue_bytes = kDefaultQueueBytes;  // holds the largest message
   LaneNeeds lane_needs;

@@ -66,6 +66,26 @@ bool IsListOfNumbers(absl::string_view text) {
   return numbers.size() <= kMaxWorkers;
 }
 
+// Why a folder cannot be one of Hugging Face's; empty if it may be.
+std::string FolderFault(const std::string& folder) {
+  constexpr absl::string_view kWeights[] = {
+      ".safetensors", ".safetensors.index.json", ".bin", ".pt", ".h5", ".onnx"};
+  std::error_code error;
+  bool has_config = false;
+  bool has_weights = false;
+  const std::filesystem::directory_iterator end;
+  for (auto file = std::filesystem::directory_iterator(folder, error); !error && file != end;
+       file.increment(error)) {
+    const std::string name = file->path().filename();
+    has_config |= name == "config.json";
+    for (const absl::string_view ending : kWeights) has_weights |= absl::EndsWith(name, ending);
+  }
+  if (error) return absl::StrCat("'", folder, "' cannot be read: ", error.message());
+  const std::string head = absl::StrCat("'", folder, "' is no model's folder of Hugging Face's: ");
+  if (!has_config) return absl::StrCat(head, kNoConfigInFolder);
+  return has_weights ? "" : head + "there are no weights in it, such as model.safetensors";
+}
+
 bool IsDevice(const std::string& device) {
   if (std::find(kDevices.begin(), kDevices.end(), device) != kDevices.end()) return true;
   absl::string_view numbers = device;
@@ -126,7 +146,7 @@ std::string FileFault(const std::string& path) {
 std::string ModelPathFault(const std::string& path, ModelFormat format) {
   if (format != ModelFormat::kHuggingFace) return FileFault(path);
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return "";
+  if (std::filesystem::is_directory(path, error)) return FolderFault(path);
   if (std::filesystem::exists(path, error)) return absl::StrCat("'", path, "' is not a folder");
   return absl::StrCat("there is no folder '", path, "'");
 }

@@ -39,7 +39,11 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path);
 // Why it is not a regular file or a link to one. A whole sentence.
 std::string FileFault(const std::string& path);
 
-// A model of the format "huggingface" is a folder, others are files.
+// The end of a fault of ModelPathFault().
+inline constexpr absl::string_view kNoConfigInFolder = "there is no config.json in it";
+
+// A model of the format "huggingface" is a folder with a config and weights, others are files. The
+// worker reads the files, and tells how to convert weights of other tools.
 std::string ModelPathFault(const std::string& path, ModelFormat format);
 
 // tokenizer.json, else vocab.txt, even if it cannot be used. If there is only a

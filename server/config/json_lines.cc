@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "nlohmann/json.hpp"
@@ -37,6 +38,9 @@ class SyntaxErrorFinder : public nlohmann::json::json_sax_t {
 
   // Without the position: the caller gives the line.
   std::string What() const {
+    if (absl::EndsWith(what_, "expected end of input")) {
+      return "is not JSON: there is more text after its end";
+    }
     for (const absl::string_view lead :
          {"syntax error while parsing ", "number overflow parsing "}) {
       const size_t found = what_.find(std::string(lead));

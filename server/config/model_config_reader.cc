@@ -120,8 +120,10 @@ void ReadFormat(const JsonObject& object, const std::string& folder,
     *format = *told;
     return;
   }
+  const bool may_be_at_hub = hub::ParseHubName(written_path).has_value();
   object.Fail("path", absl::StrCat(JsonText(nlohmann::json(written_path)),
-                                   " ends in neither .pt nor .pt2; say 'format' besides"));
+                                   " ends in neither .pt nor .pt2; say 'format' besides",
+                                   may_be_at_hub ? ", or hf: in front of a hub's model" : ""));
 }
 
 void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig* model) {
@@ -405,44 +407,44 @@ void ReadTimeout(const JsonObject& object, std::string_view key, int64_t maximum
   FailBelow(object, key, "1s");
 }
 
-void ReadCircuit(const JsonObject& model, SupervisionConfig* config) {
+void ReadCircuit(const JsonObject& model, CircuitLimits* limits) {
   const nlohmann::json* json = model.Find("circuit");
   if (json == nullptr) return;
   const JsonObject object(*json, model.PathOf("circuit"), kCircuitKeys, model.errors());
-  object.Get("deaths", 0, kMaxDeaths, &config->circuit_deaths);
-  int64_t& period_ns = config->circuit_period_ns;
+  object.Get("deaths", 0, kMaxDeaths, &limits->deaths);
+  int64_t& period_ns = limits->period_ns;
   object.GetDuration("period", kMaxPeriodNs, &period_ns);
   if (period_ns >= kNsPerSecond) return;
   FailBelow(object, "period", "1s");
 }
 
-void ReadRecycle(const JsonObject& model, SupervisionConfig* config) {
+void ReadRecycle(const JsonObject& model, RecycleLimits* limits) {
   const nlohmann::json* json = model.Find("recycle");
   if (json == nullptr) return;
   const JsonObject object(*json, model.PathOf("recycle"), kRecycleKeys, model.errors());
-  uint64_t& resident_bytes = config->recycle_resident_bytes;
+  uint64_t& resident_bytes = limits->resident_bytes;
   object.GetBytes("resident_memory", 0, kMaxRecycleBytes, &resident_bytes);
   if (resident_bytes > 0 && resident_bytes < kLeastRecycleBytes) {
     FailBelow(object, "resident_memory", "1MiB");
   }
   uint32_t requests = 0;
   object.Get("requests", 0, kMaxRecycleRequests, &requests);
-  config->recycle_requests = requests;
-  ReadTimeout(object, "age", kMaxAgeNs, &config->recycle_age_ns);
+  limits->requests = requests;
+  ReadTimeout(object, "age", kMaxAgeNs, &limits->age_ns);
 }
 
-void ReadSupervisionConfig(const JsonObject& model, SupervisionConfig* config) {
-  for (const auto& [key, value_ns] : {std::pair("load_timeout", &config->load_timeout_ns),
-                                      std::pair("warmup_timeout", &config->warmup_timeout_ns)}) {
+void ReadSupervision(const JsonObject& model, SupervisionLimits* limits) {
+  for (const auto& [key, value_ns] : {std::pair("load_timeout", &limits->load_timeout_ns),
+                                      std::pair("warmup_timeout", &limits->warmup_timeout_ns)}) {
     ReadTimeout(model, key, kMaxPhaseNs, value_ns);
     if (*value_ns == 0) model.Fail(key, "must be at least '1s', not none");
   }
   const nlohmann::json* run = model.Find("run_timeout");
   if (run != nullptr && *run != "auto") {
-    ReadTimeout(model, "run_timeout", kMaxPhaseNs, &config->run_timeout_ns);
+    ReadTimeout(model, "run_timeout", kMaxPhaseNs, &limits->run_timeout_ns);
   }
-  ReadCircuit(model, config);
-  ReadRecycle(model, config);
+  ReadCircuit(model, &limits->circuit);
+  ReadRecycle(model, &limits->recycle);
 }
 
 }  // namespace
@@ -482,7 +484,7 @@ ModelConfig ReadModelConfig(const nlohmann::json& json, const std::string& path,
   ReadQueue(object, limits, &model);
   ReadRateLimit(object, &model.lane_needs);
   ReadWeight(object, &model.lane_needs);
-  ReadSupervisionConfig(object, &model.supervision);
+  ReadSupervision(object, &model.supervision);
   ReadText(object, folder, &model);
   ReadDefaultFor(object, &model.default_for);
   ReadResponseCache(object, &model);

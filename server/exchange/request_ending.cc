@@ -45,7 +45,7 @@ void TellEnding(const Request& request, const InferMessage& message, absl::Statu
   const std::string code_name = absl::StatusCodeToString(code);
   EndedRequest ended;
   ended.span = request.span.get();
-  ended.trace_id = StdView(context.trace_id());
+  ended.trace_id = traced ? std::string_view(request.span->trace_id) : StdView(context.trace_id());
   ended.model = StdView(message.model);
   ended.version = request.metrics == nullptr ? StdView(message.version)
                                              : std::string_view(request.metrics->version);

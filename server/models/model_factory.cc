@@ -38,16 +38,6 @@ const char* PlatformName(ModelFormat format) {
   return "";
 }
 
-SupervisionLimits LimitsOf(const SupervisionConfig& config) {
-  SupervisionLimits limits;
-  limits.load_timeout_ns = config.load_timeout_ns;
-  limits.warmup_timeout_ns = config.warmup_timeout_ns;
-  limits.run_timeout_ns = config.run_timeout_ns;
-  limits.circuit = {config.circuit_deaths, config.circuit_period_ns};
-  limits.recycle = {config.recycle_resident_bytes, config.recycle_requests, config.recycle_age_ns};
-  return limits;
-}
-
 Placement PlacementOf(const ModelConfig& model, absl::Span<const ModelConfig> others,
                       HostSurvey* survey) {
   std::vector<ModelConfig> models = {model};
@@ -212,7 +202,7 @@ std::shared_ptr<ServedModel> ModelFactory::Start(const ModelConfig& model,
     if (!texts.ok() || !sequences.has_value()) return texts;
     return SequencePlan::Of(*sequences, spec).status();
   };
-  supervised.limits = LimitsOf(model.supervision);
+  supervised.limits = model.supervision;
   served->pool = pool.get();
   served->queue = QueueOf(model, served.get(), std::move(pool));
   parts_.page->AddModel(served->shared_metrics);

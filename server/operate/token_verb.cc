@@ -23,6 +23,11 @@ std::string HexOf(const Sha256Digest& digest) {
   return absl::BytesToHexString({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
+// A path may have any bytes.
+std::string LineOf(const ordered_json& report) {
+  return report.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 bool HasRule(const ConfigPaths& paths, const std::string& name) {
   return std::find(paths.token_rules.begin(), paths.token_rules.end(), name) !=
          paths.token_rules.end();
@@ -37,7 +42,7 @@ absl::Status Create(const TokenOptions& options, const ConfigPaths& paths, std::
   if (!edited.ok()) return edited;
   if (options.json) {
     const ordered_json report = {{"name", options.name}, {"token", *token}, {"file", paths.tokens}};
-    out << report.dump() << "\n";
+    out << LineOf(report);
   } else {
     out << *token << "\n";
   }
@@ -60,7 +65,7 @@ absl::Status List(const TokenOptions& options, const ConfigPaths& paths, std::os
     report.push_back({{"name", token.name}, {"sha256", hex}});
     if (!options.json) out << token.name << "  " << hex.substr(0, kShownHexDigits) << "…\n";
   }
-  if (options.json) out << report.dump() << "\n";
+  if (options.json) out << LineOf(report);
   return absl::OkStatus();
 }
 
@@ -71,7 +76,7 @@ absl::Status Revoke(const TokenOptions& options, const ConfigPaths& paths, std::
   if (!edited.ok()) return edited;
   if (options.json) {
     const ordered_json report = {{"name", options.name}, {"file", paths.tokens}};
-    out << report.dump() << "\n";
+    out << LineOf(report);
   } else {
     err << "mpsd: '" << options.name << "' is no more in " << paths.tokens << "\n";
   }

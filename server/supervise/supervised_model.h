@@ -12,8 +12,8 @@
 #include "proto/link/messages.h"
 #include "server/pool/pool.h"
 #include "server/request/served_model.h"
+#include "server/request/supervision_limits.h"
 #include "server/supervise/device_share.h"
-#include "server/supervise/policy/supervision_limits.h"
 
 namespace mpsd {
 

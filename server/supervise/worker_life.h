@@ -25,7 +25,7 @@
 #include "proto/base/backoff_policy.h"
 #include "proto/base/check.h"
 #include "proto/link/messages.h"
-#include "server/supervise/policy/supervision_limits.h"
+#include "server/request/supervision_limits.h"
 #include "server/supervise/policy/watchdog_policy.h"
 #include "server/supervise/process/exit_reason.h"
 

@@ -77,6 +77,7 @@ TEST_F(HttpClientTest, AConnectionThatEndsWithoutAnAnswerIsAnError) {
   const auto reply = client->Call({"GET", "/bad"}, Soon());
   EXPECT_EQ(reply.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(reply.status().message(), HasSubstr("has failed"));
+  EXPECT_THAT(reply.status().message(), HasSubstr("; if it wants TLS, say https://"));
   EXPECT_TRUE(client->Call({"GET", "/good"}, Soon()).ok());
 }
 

@@ -84,6 +84,11 @@ class Tap(unittest.TestCase):
         self.assertEqual(self.field("sha256"), said)
         self.assertIn(f"VERSION {self.field('version')} ", (ROOT / "CMakeLists.txt").read_text())
 
+    def test_the_build_is_told_its_version_and_commit(self):
+        """The archive has no git, without which a build calls itself ~dev."""
+        stamp = run(ROOT / "cmake/version.sh").stdout.strip()
+        self.assertIn(f'"-DMPSD_STAMP={stamp}"', self.text)
+
     def test_the_archive_has_the_sources_in_one_folder(self):
         with tarfile.open(self.archive) as archive:
             names = archive.getnames()

@@ -13,6 +13,7 @@ TEST(HubName, HasAnOrgANameAndARevision) {
   EXPECT_EQ(plain->revision, "main");
   EXPECT_EQ(plain->Repository(), "sentence-transformers/all-MiniLM-L6-v2");
   EXPECT_EQ(ParseHubName("a/b@refs/pr/1")->revision, "refs/pr/1");
+  EXPECT_EQ(ParseHubName("hf:a/b@v1")->Repository(), "a/b") << "as a config has it";
 }
 
 TEST(HubName, IsNotAPath) {

@@ -511,7 +511,7 @@ class Access(unittest.TestCase):
                 (url, (*ca, "--token-file", self.work / "none"), 66, "none"),
                 (url, ("--tls-ca", self.strangers.pem, *token), 69, "certificate"),
                 (url, token, 69, "certificate"),
-                (f"http://{daemon.http_listeners[1]}", (), 1, "has failed"),
+                (f"http://{daemon.http_listeners[1]}", (), 1, "if it wants TLS, say https://"),
                 (f"http://{daemon.http}", (*ca, *token), 64, "https://")):
             done = mpsd("embed", "hello", "--server", server, *more)
             self.assertEqual(done.returncode, code, done.stderr)

@@ -55,7 +55,8 @@ TEST_F(LastingFaultTest, AModelWhoseWorkersHaveAllFailedNeverServes) {
 }
 
 TEST_F(LastingFaultTest, OneThatMayStillServeHasNone) {
-  Add("loads", {"failed", "loading"});
+  Add("loads", {"loading", "loading"});
+  Add("dies again", {"failed", "waiting to start"});
   Add("dies", {"waiting to start"});
   Add("serves", {"failed", "serving"}, /*ready=*/true);
   Add("has steps", {});
@@ -65,6 +66,10 @@ TEST_F(LastingFaultTest, OneThatMayStillServeHasNone) {
 TEST_F(LastingFaultTest, WhileTheLastWorkerEndsItIsNotKnown) {
   Add("leaves", {"failed", "ending"});
   EXPECT_TRUE(absl::IsUnavailable(Fault()));
+  for (const char* state : {"loading", "warming up"}) {
+    workers_.states["leaves"] = {state, "failed"};
+    EXPECT_TRUE(absl::IsUnavailable(Fault())) << "the first one reads the same file";
+  }
   Add("bad", {"failed"});
   EXPECT_EQ(Fault(), kNever);
 }

@@ -114,6 +114,19 @@ TEST_F(ReadyTableTest, ExamplesNameAnAddressThatIsNotTheDefault) {
   EXPECT_THAT(Table(), HasSubstr("mpsd ps --server 127.0.0.1:9001\n"));
 }
 
+TEST_F(ReadyTableTest, ExamplesShowAToken) {
+  Add("m", {{"x", DataType::kFp32, {1}}});
+  facts_.tokens = true;
+  facts_.http = {"127.0.0.1:8000"};
+  facts_.plain_http_count = 1;
+  EXPECT_THAT(Table(), HasSubstr("--input x=random --token-file FILE\n"));
+  EXPECT_THAT(Table(), HasSubstr("  curl -H \"Authorization: Bearer $(cat FILE)\" "
+                                 "http://127.0.0.1:8000/metrics\n"));
+  EXPECT_THAT(Table(), HasSubstr("mpsd ps --token-file FILE\n"));
+  Listen({"127.0.0.1:9001"});
+  EXPECT_EQ(ClientOptions(facts_), " --server 127.0.0.1:9001 --token-file FILE");
+}
+
 TEST_F(ReadyTableTest, TheDefaultAddressNeedsNoOption) {
   EXPECT_EQ(ClientOptions(facts_), "");
   Listen({"10.0.0.1:9001", "127.0.0.1:8001"});

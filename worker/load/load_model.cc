@@ -35,8 +35,10 @@ ModelTask TaskOf(const EncoderFolder& folder) {
 absl::StatusOr<FolderPlan> ReadPlan(const std::string& path) {
   const ModelFolder source(path);
   // There is no sandbox here, in which weights of torch are read.
+  const bool has_safetensors =
+      source.Has("model.safetensors") || source.Has("model.safetensors.index.json");
   const absl::StatusOr<EncoderFolder> folder =
-      source.Has("model.safetensors") ? ReadFolderAndWeights(source) : ReadEncoderFolder(source);
+      has_safetensors ? ReadFolderAndWeights(source) : ReadEncoderFolder(source);
   if (!folder.ok()) return folder.status();
   const absl::StatusOr<ModelSpec> spec = EncoderSpec(LoadOrder(), *folder);
   if (!spec.ok()) return spec.status();

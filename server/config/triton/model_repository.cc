@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "proto/base/check.h"
 #include "proto/base/limits.h"
+#include "proto/files/whole_file.h"
 #include "server/config/config_values.h"
 #include "server/config/triton/triton_config.h"
 
@@ -22,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxVersions = 64;
+constexpr uint64_t kMaxConfigBytes = 16 << 20;  // ApplyTritonText() has a lower bound
 
 // Sorted, without names that begin with a dot.
 std::vector<std::string> Subfolders(const fs::path& folder) {
@@ -82,13 +84,6 @@ bool LiesIn(const fs::path& folder, const fs::path& path) {
   const fs::path real = fs::canonical(path, error);
   if (error) return false;
   return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
-}
-
-absl::StatusOr<std::string> ReadText(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(stream), {});
-  if (stream.bad()) return absl::PermissionDeniedError("config.pbtxt cannot be read");
-  return text;
 }
 
 absl::StatusOr<std::vector<std::string>> ReadLines(const fs::path& path) {
@@ -167,8 +162,8 @@ absl::StatusOr<FoundModels> ModelRepository::Read(const std::string& name) const
     if (!LiesIn(folder_, config)) {
       return absl::InvalidArgumentError("config.pbtxt is a link that leads out of the repository");
     }
-    const absl::StatusOr<std::string> text = ReadText(config);
-    if (!text.ok()) return text.status();
+    const absl::StatusOr<std::string> text = ReadRegularFile(config.string(), kMaxConfigBytes);
+    if (!text.ok()) return absl::PermissionDeniedError("config.pbtxt cannot be read");
     absl::Status status = ApplyTritonText(*text, &base, &triton);
     if (status.ok()) status = ReadLabels(folder, &base);
     if (!status.ok()) return status;
@@ -205,7 +200,7 @@ absl::Status ModelRepository::ReadWarmUpData(const std::vector<std::vector<std::
         return absl::InvalidArgumentError(
             absl::StrCat("the data of the warm-up has more than ", kMaxWarmUpDataBytes, " bytes"));
       }
-      absl::StatusOr<std::string> data = ReadText(path);
+      absl::StatusOr<std::string> data = ReadRegularFile(path.string(), bytes_left);
       if (!data.ok()) return absl::PermissionDeniedError("warmup/" + name + " cannot be read");
       bytes_left -= std::min<uint64_t>(bytes_left, data->size());
       model->warmup_samples[sample].inputs[i].data = *std::move(data);

@@ -57,6 +57,7 @@ void HubPuller::Want(const std::vector<std::string>& sources) {
     pull.is_wanted = true;
     if (std::exchange(pull.is_taken, false)) pull.folder = "";
     pull.next_try_ns = 0;
+    pull.is_asked_for = true;
   }
   std::erase_if(pulls_, [](const auto& entry) {
     return !entry.second.is_wanted && entry.second.folder.empty();
@@ -96,8 +97,11 @@ std::string HubPuller::TakeNext() {
     if (stopping_) return "";
     const int64_t now_ns = Clock::Real()->NowNs();
     int64_t first_ns = INT64_MAX;
-    for (const auto& [source, pull] : pulls_) {
-      if (pull.TurnNs() <= now_ns) return source;
+    for (auto& [source, pull] : pulls_) {
+      if (pull.TurnNs() <= now_ns) {
+        pull.is_asked_for = false;
+        return source;
+      }
       first_ns = std::min(first_ns, pull.TurnNs());
     }
     const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -150,7 +154,7 @@ void HubPuller::NoteFault(const std::string& source, const std::string& fault) {
   const auto found = pulls_.find(source);
   if (found == pulls_.end()) return;
   found->second.fault = fault;
-  found->second.next_try_ns = Clock::Real()->NowNs() + kRetryNs;
+  if (!found->second.is_asked_for) found->second.next_try_ns = Clock::Real()->NowNs() + kRetryNs;
 }
 
 std::string HubPuller::TakeLine(const std::string& source, std::string_view line) {

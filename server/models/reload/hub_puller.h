@@ -59,6 +59,7 @@ class HubPuller {
     int64_t next_try_ns = 0;
     bool is_wanted = true;
     bool is_taken = false;
+    bool is_asked_for = false;  // since its last try began
 
     // Never if nobody wants the model, or it is here.
     int64_t TurnNs() const { return is_wanted && folder.empty() ? next_try_ns : INT64_MAX; }

@@ -72,6 +72,8 @@ std::vector<std::string> KeysThatNeedARestart(const Config& before, const Config
   compare("trace.format", before.trace.otlp, after.trace.otlp);
   compare("trace.collector", before.trace.collector, after.trace.collector);
   compare("trace.rate", before.trace.rate, after.trace.rate);
+  compare("trace.metrics_interval", before.trace.metrics_interval_ns,
+          after.trace.metrics_interval_ns);
   return keys;
 }
 

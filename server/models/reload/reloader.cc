@@ -257,12 +257,16 @@ void Reloader::Reload(Done done) {
     absl::MutexLock lock(&mu_);
     if (std::exchange(reload_waits_, true)) return;
   }
-  // At most one reload waits, so there is room.
-  Enqueue({"", [this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 1);
+  // At most one waits, and one TakePulled(), so there is room.
+  Enqueue({"", [this] { return RunReload(); }, std::move(done)}, kMaxReloadJobs + 2);
 }
 
 void Reloader::TakePulled(Done done) {
-  Enqueue({"", [this] { return RunPulled(); }, std::move(done)}, kMaxReloadJobs + 1);
+  {
+    absl::MutexLock lock(&mu_);
+    if (std::exchange(pulled_waits_, true)) return;
+  }
+  Enqueue({"", [this] { return RunPulled(); }, std::move(done)}, kMaxReloadJobs + 2);
 }
 
 void Reloader::Load(const std::string& name, const std::string& config, Done done) {
@@ -332,6 +336,7 @@ absl::Status Reloader::RunReload() {
     reload_waits_ = false;
   }
   const absl::StatusOr<Config> config = parts_.read_config();
+  if (config.ok()) Adopt(*config);
   const absl::StatusOr<std::string> outcome =
       config.ok() ? CarryOut(*config) : absl::StatusOr<std::string>(config.status());
   Note(outcome);
@@ -340,6 +345,10 @@ absl::Status Reloader::RunReload() {
 
 // The config in force: the file may be half edited.
 absl::Status Reloader::RunPulled() {
+  {
+    absl::MutexLock lock(&mu_);
+    pulled_waits_ = false;
+  }
   Config config = config_;
   for (ModelConfig& model : config.models) {
     const std::string folder = model.awaits_hub() ? parts_.puller->TakeFolder(model.hub) : "";
@@ -348,16 +357,17 @@ absl::Status Reloader::RunPulled() {
   return CarryOut(config).status();
 }
 
-absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
+void Reloader::Adopt(const Config& config) {
   for (const std::string& key : KeysThatNeedARestart(started_with_, config)) {
     parts_.logger->Log(LogLevel::kWarn, "config_needs_restart", {{"key", key}});
   }
   parts_.apply(config);
+  absl::MutexLock lock(&mu_);
+  mode_ = config.model_control;
+}
+
+absl::StatusOr<std::string> Reloader::CarryOut(const Config& config) {
   const bool may_be_unloaded = config.model_control == ModelControlMode::kExplicit;
-  {
-    absl::MutexLock lock(&mu_);
-    mode_ = config.model_control;
-  }
   const Wanted wanted = WantedBy(config);
   {
     absl::MutexLock lock(&mu_);

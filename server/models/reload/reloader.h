@@ -60,7 +60,7 @@ class Reloader final : public ModelControl {
   // The supervisor runs. Called once.
   void Begin() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // A model at a hub is here: begins to serve it.
+  // Models at a hub are here: begins to serve them. As Reload(): one that waits takes them all.
   void TakePulled(Done done);
 
   // Tells the directory how far the pulls are. Called by any thread.
@@ -113,6 +113,8 @@ class Reloader final : public ModelControl {
   Wanted WantedBy(const Config& config) const;
   void TellIgnored(const std::string& model, const std::string& key) const;
   bool IsBegunWith(const ModelConfig& model) const;
+  // Takes the keys that are not about models. Without a new config a client's settings stay.
+  void Adopt(const Config& config);
   absl::StatusOr<std::string> CarryOut(const Config& config);
   absl::StatusOr<std::vector<ModelConfig>> SourcesOf(const std::string& name) const;
   absl::Status Swap(const ModelConfig& source, const ModelConfig& model);
@@ -140,6 +142,7 @@ class Reloader final : public ModelControl {
   std::vector<JobModel> running_ ABSL_GUARDED_BY(mu_);
   bool has_begun_ ABSL_GUARDED_BY(mu_) = false;
   bool reload_waits_ ABSL_GUARDED_BY(mu_) = false;
+  bool pulled_waits_ ABSL_GUARDED_BY(mu_) = false;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   ModelControlMode mode_ ABSL_GUARDED_BY(mu_);
   ReloadReport last_reload_ ABSL_GUARDED_BY(mu_);

@@ -57,9 +57,10 @@ std::string FindingsJson(const std::vector<Finding>& findings,
   return report.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string ReportText(const Examination& seen, const std::string& findings_text) {
+std::string ReportText(const std::string& build, const Examination& seen,
+                       const std::string& findings_text) {
   std::string text = absl::StrCat(
-      "mpsd ", MPSD_VERSION, "\n\n", findings_text,
+      build, "\n\n", findings_text,
       "\nmpsd-worker --devices: ", absl::Utf8SafeCEscape(seen.worker.devices_line),
       "\nmpsd-worker --sandbox: ", absl::Utf8SafeCEscape(seen.worker.sandbox_line), "\n");
   for (const std::string& variable : seen.environment) {

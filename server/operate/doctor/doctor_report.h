@@ -25,8 +25,9 @@ std::string FindingsText(const std::vector<Finding>& findings,
 std::string FindingsJson(const std::vector<Finding>& findings,
                          const std::vector<std::string>& not_tried);
 
-// `findings_text` between the version and details for developers: the worker's answers, and the
+// `findings_text` between BuildInfo() and details for developers: the worker's answers, and the
 // environment that libtorch reads. Holds no token and no request content. Pure.
-std::string ReportText(const Examination& seen, const std::string& findings_text);
+std::string ReportText(const std::string& build, const Examination& seen,
+                       const std::string& findings_text);
 
 }  // namespace mpsd

@@ -68,9 +68,9 @@ int RunDoctor(const DoctorOptions& options, std::ostream& out, std::ostream& err
                        : FindingsText(findings, NotTried(seen), options.colours));
   int exit_code = 0;
   if (!options.report.empty() || !options.mac_report.empty()) {
-    const absl::Status written =
-        WriteReport(options, ReportText(seen, FindingsText(findings, NotTried(seen))),
-                    options.json ? err : out);
+    const absl::Status written = WriteReport(
+        options, ReportText(options.build, seen, FindingsText(findings, NotTried(seen))),
+        options.json ? err : out);
     if (!written.ok()) {
       err << "mpsd: " << written.message() << "\n";
       exit_code = kExitNoReport;

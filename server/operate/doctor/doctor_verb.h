@@ -18,9 +18,10 @@ struct DoctorOptions {
   std::string report;      // empty: none
   std::string mac_report;  // for MacReportText(); empty: none
   bool json = false;
-  bool colours = false;        // stdout takes them
-  bool mac_checklist = false;  // only print the list of checks for a Mac
-  std::string worker;          // empty: WorkerProgram()
+  bool colours = false;                      // stdout takes them
+  bool mac_checklist = false;                // only print the list of checks for a Mac
+  std::string worker;                        // empty: WorkerProgram()
+  std::string build = "mpsd " MPSD_VERSION;  // BuildInfo(), which only the program has
 };
 
 // Returns the exit code: kExitUnfit if a finding is FAIL, else kExitNoReport, with the reason on

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "proto/base/clock.h"
-#include "server/supervise/policy/supervision_limits.h"
+#include "server/request/supervision_limits.h"
 
 namespace mpsd {
 

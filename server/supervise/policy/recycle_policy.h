@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "proto/base/backoff_policy.h"
-#include "server/supervise/policy/supervision_limits.h"
+#include "server/request/supervision_limits.h"
 
 namespace mpsd {
 

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <vector>
 
@@ -21,11 +20,13 @@
 #include "proto/base/backoff_policy.h"
 #include "proto/base/fd.h"
 #include "proto/base/platform.h"
+#include "proto/files/whole_file.h"
 #include "server/supervise/process/child_environment.h"
 
 namespace mpsd {
 namespace {
 
+constexpr uint64_t kMaxEnvironmentBytes = 8 << 20;
 constexpr absl::Duration kEndsWithin = absl::Seconds(5);
 constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
 
@@ -54,9 +55,8 @@ std::string PidFile(const std::string& folder) { return folder + "/pid"; }
 void EndWhatWasLeftBehind(const std::string& folder) {
   pid_t pid = 0;
   if (!(std::ifstream(PidFile(folder)) >> pid) || pid <= 1) return;
-  std::ifstream file(absl::StrCat("/proc/", pid, "/environ"));
-  const std::string environment((std::istreambuf_iterator<char>(file)),
-                                std::istreambuf_iterator<char>());
+  const std::string environment =
+      ReadWholeFile(absl::StrCat("/proc/", pid, "/environ"), kMaxEnvironmentBytes).value_or("");
   for (const absl::string_view variable : absl::StrSplit(environment, '\0')) {
     if (variable == PipeVariable(folder)) kill(-pid, SIGKILL);
   }

@@ -18,7 +18,7 @@ namespace mpsd {
 // a batch has only the first and the last time.
 struct EndedRequest {
   const RequestSpan* span = nullptr;  // null: not traced
-  std::string_view trace_id;          // empty: the caller gave none
+  std::string_view trace_id;          // empty: the caller gave none, and it is not traced
   std::string_view model;             // as the client wrote it; may not exist
   std::string_view version;
   std::string_view id;    // the client's own

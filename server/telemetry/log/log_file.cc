@@ -18,12 +18,18 @@ namespace {
 
 constexpr int kSlowReaderMs = 100;
 
+// A pipe without a reader is an error at once: a wait for one would heed no signal.
+int OpenFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
+  if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);
+  return fd;
+}
+
 absl::StatusOr<UniqueFd> OpenPath(const std::string& path) {
-  UniqueFd fd(path.empty() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
-                           : open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640));
+  UniqueFd fd(path.empty() ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3) : OpenFile(path));
   if (fd.valid()) return fd;
-  return absl::UnavailableError(absl::StrCat("cannot open the log ", path.empty() ? "stderr" : path,
-                                             ": ", std::strerror(errno)));
+  return absl::UnavailableError(
+      absl::StrCat("cannot open ", path.empty() ? "stderr" : path, ": ", std::strerror(errno)));
 }
 
 bool WaitWritable(int fd, int timeout_ms) {

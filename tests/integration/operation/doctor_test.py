@@ -50,7 +50,7 @@ class Doctor(unittest.TestCase):
         done = self.doctor("--report", str(file))
         self.assertEqual(done.returncode, 0, done.stderr)
         report = file.read_text()
-        self.assertRegex(report, r"\Ampsd [0-9.]+\n")
+        self.assertRegex(report, r"\Ampsd [0-9.]+\S*\ncommit \S+\nlibtorch \S+\nbuild ")
         self.assertIn("mpsd-worker --devices: {", report)
         self.assertRegex(report, r'mpsd-worker --sandbox: \{.*(strict|error)')
 
@@ -73,7 +73,7 @@ class Doctor(unittest.TestCase):
         done = self.doctor("--mac-report", str(file))
         self.assertEqual(done.returncode, 0, done.stderr)
         report = file.read_text()
-        self.assertRegex(report, r"\Ampsd [0-9.]+\n")
+        self.assertRegex(report, r"\Ampsd [0-9.]+\S*\ncommit \S+\nlibtorch \S+\nbuild ")
         self.assertRegex(report, r"(?m)^== \S+/mpsd ps --json$")
         self.assertIn("\n== build/lane-bars.json\n", report)
 

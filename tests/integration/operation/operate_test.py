@@ -3,6 +3,7 @@ import json
 import pathlib
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -112,6 +113,13 @@ class Token(Folder):
         listed = self.here("token", "list").stdout
         self.assertRegex(listed, r"^one  [0-9a-f]{12}…\ntwo  ")
         self.assertNotIn(made["token"], listed)
+
+    @unittest.skipUnless(sys.platform == "linux", "a Mac has no such names")
+    def test_a_path_of_any_bytes_loses_no_token(self):
+        done = subprocess.run([BIN / "mpsd", "token", "create", "one", "--json", "--file", b"t\xff"],
+                              cwd=self.folder, capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(json.loads(done.stdout)["token"]), 64)
 
     def test_a_rule_that_names_the_token_is_told_of(self):
         self.write(access={"tokens": "tokens", "rules": [{"token": "one", "roles": ["infer"]}]})

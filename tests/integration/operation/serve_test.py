@@ -5,6 +5,7 @@ import pathlib
 import re
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -142,6 +143,12 @@ class Serve(unittest.TestCase):
         done = self.refused(CONFIG, self.good, self.bad, "--device", "cpu", *ANY_PORTS)
         self.assertRegex(done, r"(^|\n)mpsd: model 'training': .*it was saved in training mode.*\n"
                          r"mpsd: --keep-going serves without it\n")
+
+    @unittest.skipUnless(sys.platform == "linux", "a Mac has an mps")
+    def test_so_does_one_with_several_workers(self):
+        """The first one has failed while the others still load."""
+        done = self.refused(CONFIG, self.good, "--device", "mps", *ANY_PORTS)
+        self.assertRegex(done, r"(^|\n)mpsd: model '\w+': .*built without mps\n")
 
     def test_a_model_whose_warm_up_can_never_end_well_ends_the_start(self):
         """The file says that its output has 256 numbers a row, and it gives what it gets."""

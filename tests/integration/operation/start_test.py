@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -73,6 +74,22 @@ class Start(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout, r"\nbad +1 +UNAVAILABLE +.*'soon'")
             self.assertRegex(done.stdout, r"\ngood +1 +READY +-\n")
+
+    @unittest.skipUnless(sys.platform == "linux", "/proc tells what a descriptor is")
+    def test_a_closed_output_is_no_other_file(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="mpsd-test-")))
+        (folder / "mpsd.json").write_text(json.dumps({
+            "listen": {"grpc": ["unix:sock"], "http": ""}, "state_dir": "state",
+            "log": {"file": "log"}, "models": [synthetic("m")]}))
+        with subprocess.Popen(["sh", "-c", 'exec "$0" serve --config "$1" <&- >&- 2>&-', BIN / "mpsd",
+                               folder / "mpsd.json"]) as process:
+            try:
+                wait_until(lambda: mpsd("ps", "--server", f"unix:{folder}/sock").returncode == 0,
+                           START_LIMIT_S, "the daemon")
+                self.assertEqual([os.readlink(f"/proc/{process.pid}/fd/{i}") for i in range(3)],
+                                 3 * ["/dev/null"])
+            finally:
+                process.terminate()
 
 
 class Colours(unittest.TestCase):

@@ -88,6 +88,11 @@ class Pull(unittest.TestCase):
         self.check_pulled(hub, self.pull(), needed)
         self.assertEqual(self.pull(HF_HUB_OFFLINE="1").returncode, 0)
 
+    def test_the_settings_of_a_sentence_encoder_come_by_each_name(self):
+        names = {f"sentence_{family}_config.json" for family in ("bert", "xlm-roberta")}
+        hub = self.hub(files() | {name: b"{}" for name in names} | {"x/sentence_bert_config.json": b"x"})
+        self.check_pulled(hub, self.pull(), NEEDED | names)
+
     def test_shards_of_torch(self):
         shards = [f"pytorch_model-0000{part}-of-00002.bin" for part in (1, 2)]
         contents = {"config.json": b"{}", "pytorch_model.bin.index.json": b"{}",
@@ -150,6 +155,8 @@ class Pull(unittest.TestCase):
         self.assertEqual((kept["model"], kept["commit"], kept["bytes"]),
                          ("ORG/NAME", COMMIT, sum(len(hub.files[path]) for path in NEEDED)))
         self.assertIn("ORG/NAME", self.run_verb("models").stdout)
+        self.assertEqual(self.run_verb("rm", "ORG/NAME@v1").returncode, 64)
+        self.assertTrue(self.folder.exists(), "no other revision goes with it")
         self.assertEqual(self.run_verb("rm", "ORG/NAME").stdout, "removed ORG/NAME\n")
         self.assertFalse(self.folder.exists())
         self.assertEqual(self.run_verb("rm", "ORG/NAME").returncode, 66)
@@ -167,6 +174,21 @@ class Pull(unittest.TestCase):
         (kept,) = json.loads(self.run_verb("models", "--json").stdout)
         self.assertEqual((kept["task"], kept["serves"]), ("embedding", told))
         self.assertIn(told, self.run_verb("inspect", "ORG/NAME", HF_HUB_OFFLINE="1").stdout)
+
+    @unittest.skipUnless(WITH_TORCH, "built without torch")
+    def test_weights_in_shards_tell_the_labels_too(self):
+        config = dict(family_folders.read("bert_mean")["files"]["config.json"])
+        config |= {"architectures": ["BertForSequenceClassification"]}
+        header = json.dumps({"classifier.weight": {"dtype": "F16", "shape": [1, 1],
+                                                   "data_offsets": [0, 2]}}).encode()
+        shard = "model-00001-of-00001.safetensors"
+        self.hub({"config.json": json.dumps(config).encode(), "tokenizer.json": b"{}",
+                  "model.safetensors.index.json":
+                      json.dumps({"weight_map": {"classifier.weight": shard}}).encode(),
+                  shard: len(header).to_bytes(8, "little") + header + bytes(2)})
+        self.assertEqual(self.pull().returncode, 0)
+        (kept,) = json.loads(self.run_verb("models", "--json").stdout)
+        self.assertEqual(kept["task"], "rerank", kept)
 
     @unittest.skipUnless(WITH_TORCH, "built without torch")
     def test_what_would_not_be_served_is_told_with_the_reason(self):
@@ -321,8 +343,10 @@ class Pull(unittest.TestCase):
             self.assertIn("minilm", daemon.get("/readyz")[1])
             self.assertEqual(self.infer(daemon, "m").code, calls.OK)
             self.assertEqual(self.infer(daemon, "minilm").code, grpc.StatusCode.UNAVAILABLE)
+            self.log_level(daemon, 3)
             hub.flows.set()
             wait_until(lambda: daemon.get("/readyz")[0] == 200, 60, "the model")
+            self.assertEqual(self.log_level(daemon), 3, "its arrival is no reload")
             done = mpsd("embed", "hello", "--server", f"http://{daemon.http}")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertFalse(arrived())
@@ -364,6 +388,14 @@ class Pull(unittest.TestCase):
     def daemon(self):
         models = [synthetic("m"), {"name": "minilm", "path": "hf:ORG/NAME"}]
         return Daemon(models, environment=self.environment)
+
+    @staticmethod
+    def log_level(daemon, level=None):
+        request = calls.service_pb2.LogSettingsRequest()
+        if level is not None:
+            request.settings["log_verbose_level"].uint32_param = level
+        with calls.stub(daemon.address) as stub:
+            return stub.LogSettings(request).settings["log_verbose_level"].uint32_param
 
     @staticmethod
     def infer(daemon, model):

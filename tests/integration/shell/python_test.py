@@ -1,8 +1,10 @@
 """The package `mpsd` for Python: a daemon in a `with` statement, and both clients of it."""
 import asyncio
+import hashlib
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -16,10 +18,24 @@ sys.path.insert(0, str(ROOT / "python"))
 os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
 import mpsd  # noqa: E402
 from mpsd import _programs  # noqa: E402
+from mpsd._server import _from  # noqa: E402
 
 REFERENCE = ROOT / "tests/compat/minilm/reference.json"
 DATATYPES = ("BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64",
              "FP16", "FP32", "FP64")
+
+
+INTERRUPTED = """
+import os, signal, mpsd
+with mpsd.serve({"models": []}) as server:
+    try:
+        os.killpg(0, signal.SIGINT)
+        signal.pause()
+    except KeyboardInterrupt:
+        print("interrupted")
+    signal.sigtimedwait([], 1)
+    print(server.client.ready())
+"""
 
 
 def running(pid):
@@ -47,6 +63,11 @@ class Tensors(unittest.TestCase):
         sent = np.array([["a", "", "sea \u00e9"]])
         got = self.client.infer("texts", {"x": sent})["OUTPUT0"]
         self.assertEqual(got.tolist(), [[b"a", b"", "sea \u00e9".encode()]])
+
+    def test_bytes_keep_the_zeros_at_their_end(self):
+        sent = [[b"a\0", b"\0\0", "c\0"]]
+        self.assertEqual(self.client.infer("texts", {"x": sent})["OUTPUT0"].tolist(),
+                         [[b"a\0", b"\0\0", b"c\0"]])
 
     def test_arrays_that_are_views_are_sent_as_they_look(self):
         sent = np.arange(12, dtype=">f4").reshape(4, 3)[::2]
@@ -124,6 +145,38 @@ class Starts(unittest.TestCase):
             self.assertTrue(server.client.ready("m"))
 
 
+    def test_all_paths_of_a_file_count_from_it(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nsea\n")
+        inputs = [tensor(name, [-1], "INT64") for name in ("input_ids", "attention_mask")]
+        model = synthetic("m", inputs, outputs=[tensor("embedding", [4])],
+                          text={"tokenizer": "vocab.txt"}, parameters={"encode": "true"})
+        (folder / "mpsd.json").write_text(json.dumps({"models": [model], "log": {"file": "log"}}))
+        with mpsd.serve(folder / "mpsd.json") as server:
+            self.assertEqual(server.client.embed("sea").shape, (1, 4))
+        self.assertIn("stopped", (folder / "log").read_text())
+
+    def test_rules_of_access_are_no_failed_start(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        digest = hashlib.sha256(b"secret").hexdigest()
+        (folder / "tokens").write_text(f"app {digest}\n")
+        (folder / "tokens").chmod(0o600)
+        access = {"tokens": str(folder / "tokens"), "rules": [{"token": "app", "roles": ["infer"]}]}
+        self.assertEqual(_from(str(folder), "access", {"rules": [{"certificate": "tokens"}]}),
+                         {"rules": [{"certificate": "tokens"}]}, "a name, and no file")
+        with mpsd.serve({"models": [synthetic("m")], "access": access}) as server:
+            self.assertFalse(server.client.ready())
+            with mpsd.Client(server.url, token="secret") as client:
+                self.assertTrue(client.ready("m"))
+
+    def test_an_interrupt_of_a_cell_leaves_the_daemon(self):
+        """As a notebook sends it: to the group of the process."""
+        done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True,
+                              timeout=120, start_new_session=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+        self.assertEqual((done.returncode, done.stdout), (0, "interrupted\nTrue\n"), done.stderr)
+
+
 class Choice(unittest.TestCase):
     """Which worker is started, without any torch: folders stand in for it."""
 
@@ -164,7 +217,7 @@ class Choice(unittest.TestCase):
 class Models(unittest.TestCase):
     def test_a_file_with_options(self):
         with mpsd.serve(MODELS / "identity.pt", input="x:FP32[-1,256]", name="same",
-                        device="cpu") as server:
+                        device="cpu", port=0) as server:
             row = np.arange(256, dtype=np.float32)[None]
             (output,) = server.client.infer("same", {"x": row}).values()
             np.testing.assert_array_equal(output, row)

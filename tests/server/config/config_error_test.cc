@@ -69,7 +69,7 @@ class MistakesTest : public testing::Test {
     EXPECT_EQ(is_whole ? error : error.substr(0, wanted.size()), wanted) << block;
   }
 
-  const ConfigFiles files_{"m.pt", "v.txt", "d/x", "server.pem", "ca.pem", "open"};
+  const ConfigFiles files_{"m.pt", "v.txt", "d/x", "e/config.json", "server.pem", "ca.pem", "open"};
 };
 
 TEST_F(MistakesTest, AreToldAsInTheTable) {

@@ -274,15 +274,7 @@ TEST(ConfigFolder, ReferenceHoldsTheDefaults) {
   EXPECT_EQ(config.models[0].queue.levels[0].requests, model.queue.levels[0].requests);
   EXPECT_EQ(config.models[0].queue_bytes, model.queue_bytes);
   EXPECT_EQ(config.models[0].queue.levels[0].timeout_ns, model.queue.levels[0].timeout_ns);
-  const SupervisionConfig& supervision = config.models[0].supervision;
-  EXPECT_EQ(supervision.load_timeout_ns, model.supervision.load_timeout_ns);
-  EXPECT_EQ(supervision.warmup_timeout_ns, model.supervision.warmup_timeout_ns);
-  EXPECT_EQ(supervision.run_timeout_ns, model.supervision.run_timeout_ns);
-  EXPECT_EQ(supervision.circuit_deaths, model.supervision.circuit_deaths);
-  EXPECT_EQ(supervision.circuit_period_ns, model.supervision.circuit_period_ns);
-  EXPECT_EQ(supervision.recycle_resident_bytes, model.supervision.recycle_resident_bytes);
-  EXPECT_EQ(supervision.recycle_requests, model.supervision.recycle_requests);
-  EXPECT_EQ(supervision.recycle_age_ns, model.supervision.recycle_age_ns);
+  EXPECT_EQ(config.models[0].supervision, model.supervision);
 }
 
 TEST(ConfigFolder, DemoIsAConfig) {

@@ -245,11 +245,11 @@ TEST(Config, ReadsEveryKeyOfAModel) {
   EXPECT_EQ(model.supervision.load_timeout_ns, 2'000'000'000);
   EXPECT_EQ(model.supervision.warmup_timeout_ns, 3'000'000'000);
   EXPECT_EQ(model.supervision.run_timeout_ns, 4'000'000'000);
-  EXPECT_EQ(model.supervision.circuit_deaths, 7U);
-  EXPECT_EQ(model.supervision.circuit_period_ns, 8'000'000'000);
-  EXPECT_EQ(model.supervision.recycle_resident_bytes, 9ULL << 20);
-  EXPECT_EQ(model.supervision.recycle_requests, 10U);
-  EXPECT_EQ(model.supervision.recycle_age_ns, 11'000'000'000);
+  EXPECT_EQ(model.supervision.circuit.deaths, 7U);
+  EXPECT_EQ(model.supervision.circuit.period_ns, 8'000'000'000);
+  EXPECT_EQ(model.supervision.recycle.resident_bytes, 9ULL << 20);
+  EXPECT_EQ(model.supervision.recycle.requests, 10U);
+  EXPECT_EQ(model.supervision.recycle.age_ns, 11'000'000'000);
   const TextPolicy text = {files.folder() + "/vocab.txt", 12, LongInput::kError, TextSide::kLeft};
   EXPECT_EQ(model.text, text);
   EXPECT_EQ(model.tokenizer_stamp, StampOfTokenizer(text.tokenizer));
@@ -323,7 +323,8 @@ TEST(Config, ReadsAModelOfSteps) {
 }
 
 TEST(Config, TellsTheFormatByThePath) {
-  const ConfigFiles files({"a.pt", "b.pt2", "encoder.pt/config.json"});
+  const ConfigFiles files(
+      {"a.pt", "b.pt2", "encoder.pt/config.json", "encoder.pt/model.safetensors"});
   const Config config = files.Read(
       R"({"models": [{"name": "a", "path": "a.pt"}, {"name": "b", "path": "b.pt2"},
                      {"name": "c", "format": "synthetic",

@@ -134,6 +134,20 @@ TEST_F(RequestEndingTest, IsASpanOnlyWhereItIsTraced) {
   EXPECT_THAT(spans, Not(HasSubstr("untraced")));
 }
 
+TEST_F(RequestEndingTest, ALineOfTheRequestLogLeadsToItsSpan) {
+  LogPipe spans;
+  LogPipe lines;
+  auto traces = std::make_unique<TraceLog>(TraceTarget{spans.TakeFile(), TraceFormat::kLines},
+                                           TraceSettings{}, 1, &clock_, &server_);
+  auto log = std::make_unique<RequestLog>(lines.TakeFile(), &server_);
+  const RequestObservers observers{traces.get(), log.get()};
+  request_.span = observers.BeginSpan("m", {});  // the caller gave no id
+  ASSERT_NE(request_.span, nullptr);
+  TellEnding(request_, {}, absl::StatusCode::kOk, {}, observers, &clock_);
+  log.reset();
+  EXPECT_THAT(lines.Text(), HasSubstr("\"trace_id\":\"" + request_.span->trace_id + "\""));
+}
+
 TEST(Awaited, ARequestIsLateFromItsDeadlineOn) {
   constexpr int64_t kNow = 1'000 * kNsPerSecond;
   Request request;

@@ -27,7 +27,10 @@ namespace {
 absl::Status LoadRuntime(c10::DeviceType type) {
   if (c10::impl::hasDeviceGuardImpl(type)) return absl::OkStatus();
   if (type == c10::DeviceType::CUDA) {
-    if (absl::Status status = LoadForGood("libtorch_cuda.so"); !status.ok()) return status;
+    if (absl::Status status = LoadForGood("libtorch_cuda.so"); !status.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("CUDA's libraries are not beside the libtorch in use: ", status.message()));
+    }
     if (c10::impl::hasDeviceGuardImpl(type)) return absl::OkStatus();
   }
   return absl::FailedPreconditionError(absl::StrCat(

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -91,6 +92,15 @@ TEST_F(ModelRepositoryTest, AModelThatIsFaultyKeepsNoOtherBack) {
   EXPECT_EQ(found.faults[1], (std::pair<std::string, std::string>("empty", "it has no version")));
   EXPECT_EQ(found.faults[2].second, "version 1 has no file model.pt");
   EXPECT_NE(found.faults[3].second.find("nmae"), std::string::npos) << found.faults[3].second;
+}
+
+TEST_F(ModelRepositoryTest, AConfigThatIsNoFileIsAFaultOfItsModel) {
+  Write("folder/1/model.pt");
+  Write("folder/config.pbtxt/x");
+  Write("pipe/1/model.pt");
+  ASSERT_EQ(mkfifo((root() / "pipe/config.pbtxt").c_str(), 0600), 0);
+  EXPECT_EQ(Fault("folder"), "config.pbtxt cannot be read");
+  EXPECT_EQ(Fault("pipe"), "config.pbtxt cannot be read");
 }
 
 // Row 18: no link leads out of the repository, whichever part of the path it is.

@@ -67,6 +67,20 @@ rmdir )" +
   EXPECT_EQ(metrics_.pull_failures, 1U);
 }
 
+TEST_F(HubPullerTest, AReloadDuringATryThatFailsTriesAgain) {
+  const std::string tried = folder_.PathOf("tried");
+  const std::string asked = folder_.PathOf("asked");
+  Start("if mkdir " + tried + R"(; then echo '{"event": "progress", "done": 1, "bytes": 2}'
+until [ -e )" +
+        asked + R"( ]; do sleep 0.01; done; exit 1
+fi; echo '{"event": "done", "path": "/there", "bytes": 1}')");
+  WaitForText("fetches ORG/NAME: 1 B of 2 B");
+  puller_.Want({"ORG/NAME"});
+  folder_.Write(asked, "");
+  EXPECT_TRUE(pulled_.WaitForNotificationWithTimeout(absl::Nanoseconds(HubPuller::kRetryNs / 2)));
+  EXPECT_EQ(metrics_.pull_failures, 1U);
+}
+
 TEST_F(HubPullerTest, LinesThatAreNoEventsDoNoHarm) {
   Start(R"(echo '[]'; echo '{"event": 7}'; echo '{"event": "progress", "done": -1, "bytes": "x"}'
 head -c 100000 /dev/zero; echo; echo 'no model')");

@@ -111,6 +111,7 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
   after.limits.connection_age_ns = 1;
   after.limits.client_cuda_memory_bytes = 1;
   after.log.file = "/log";
+  after.trace.metrics_interval_ns = 1;
   EXPECT_EQ(KeysThatNeedARestart(before, after), (Words{"listen.grpc",
                                                         "listen.http",
                                                         "listen.cors",
@@ -137,7 +138,8 @@ TEST(ReloadPlan, KeysThatNeedARestart) {
                                                         "limits.connection_idle",
                                                         "limits.connection_age",
                                                         "limits.client_cuda_memory",
-                                                        "log.file"}));
+                                                        "log.file",
+                                                        "trace.metrics_interval"}));
 }
 
 }  // namespace

@@ -433,5 +433,22 @@ TEST_F(ReloaderTest, AReloadThatWaitsIsTheOneForAllWhoAskMeanwhile) {
   EXPECT_EQ(applied_, 3);
 }
 
+TEST_F(ReloaderTest, ModelsThatWereFetchedAreTakenTogether) {
+  Begin(ModelControlMode::kExplicit);
+  next_->models = {With(AModel("a"), "hang", ""), AModel("b")};
+  const auto nobody_waits = [](const absl::Status&) {};
+  reloader_->Reload(nobody_waits);
+  maker_.WaitUntilOneHangs();
+  std::atomic<int> taken = 0;
+  for (size_t i = 0; i < kMaxReloadJobs; ++i) {
+    reloader_->TakePulled([&taken](const absl::Status&) { ++taken; });
+  }
+  maker_.Release();
+  EXPECT_TRUE(Unload("b").ok()) << "there is room for it";
+  reloader_->Stop();
+  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(applied_, 1) << "the config is the one in force";
+}
+
 }  // namespace
 }  // namespace mpsd

@@ -47,9 +47,8 @@ TEST(DoctorReport, HasTheWorkersAnswersOnALineEach) {
   seen.worker.devices_line = R"({"devices": ["cpu"]})";
   seen.worker.sandbox_line = "a\nb";
   seen.environment = {"PYTORCH_ENABLE_MPS_FALLBACK=1"};
-  const std::string text = ReportText(seen, "OK    host: Linux\n");
-  EXPECT_THAT(text, testing::StartsWith("mpsd "));
-  EXPECT_THAT(text, HasSubstr("\nOK    host: Linux\n"));
+  const std::string text = ReportText("mpsd 1.2.3~dev\ncommit abc", seen, "OK    host: Linux\n");
+  EXPECT_THAT(text, testing::StartsWith("mpsd 1.2.3~dev\ncommit abc\n\nOK    host: Linux\n"));
   EXPECT_THAT(text, HasSubstr("\nmpsd-worker --sandbox: a\\nb\n"));
   EXPECT_THAT(text, HasSubstr("\nenvironment: PYTORCH_ENABLE_MPS_FALLBACK=1\n"));
 }

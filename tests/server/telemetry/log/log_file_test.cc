@@ -1,6 +1,7 @@
 #include "server/telemetry/log/log_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -39,8 +40,19 @@ TEST_F(LogFileTest, ReopenFollowsARotation) {
 }
 
 TEST_F(LogFileTest, AMissingFolderIsAnError) {
-  EXPECT_EQ(LogFile::Open(work_.PathOf("none/mpsd.log")).status().code(),
-            absl::StatusCode::kUnavailable);
+  const std::string path = work_.PathOf("none/spans");
+  EXPECT_EQ(LogFile::Open(path).status(),
+            absl::UnavailableError("cannot open " + path + ": No such file or directory"));
+}
+
+TEST_F(LogFileTest, APipeWithoutAReaderIsAnErrorAndNoWait) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(LogFile::Open(path_).status().code(), absl::StatusCode::kUnavailable);
+  UniqueFd reader(open(path_.c_str(), O_RDONLY | O_NONBLOCK));
+  auto file = LogFile::Open(path_).value();
+  EXPECT_TRUE(file->Write("one"));
+  reader.Reset();
+  EXPECT_FALSE(file->Reopen().ok());
 }
 
 TEST_F(LogFileTest, AFullDiskLosesTheLine) {

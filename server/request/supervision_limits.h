@@ -11,6 +11,8 @@ namespace mpsd {
 struct CircuitLimits {
   uint32_t deaths = 5;  // 0: never
   int64_t period_ns = 60 * kNsPerSecond;
+
+  bool operator==(const CircuitLimits&) const = default;
 };
 
 // When a fresh worker replaces one that serves; 0: never. One worker of a model at a time, while
@@ -19,10 +21,12 @@ struct RecycleLimits {
   uint64_t resident_bytes = 0;
   uint64_t requests = 0;  // by this incarnation
   int64_t age_ns = 0;     // since it began to serve
+
+  bool operator==(const RecycleLimits&) const = default;
 };
 
-// A generation's limits, made by ModelFactory (server/models) of the config's SupervisionConfig;
-// model_config_reader.cc bounds them. Part of SupervisedModel. A value.
+// A generation's limits; model_config_reader.cc bounds them. Part of ModelConfig and of
+// SupervisedModel. A value.
 //
 //   spawn ─▶ LoadReport ─▶ AttachOrder ─▶ lanes are warm ─▶ a batch ─▶ a batch ─▶ … ─▶ replaced
 //   │ load_timeout │       │   warmup_timeout   │           │ run_timeout │           recycle
@@ -36,6 +40,8 @@ struct SupervisionLimits {
   int64_t run_timeout_ns = 0;                      // 0: derived from earlier batches
   CircuitLimits circuit;
   RecycleLimits recycle;
+
+  bool operator==(const SupervisionLimits&) const = default;
 };
 
 }  // namespace mpsd

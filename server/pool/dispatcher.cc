@@ -54,7 +54,7 @@ void Dispatcher::CarryOutDecisions(int64_t now_ns, DeferredWork* work) {
         Drop(decision, now_ns, work);
         break;
       case SchedulerDecision::Step::kRun:
-        if (!RunOrPass(decision, now_ns, work)) return;
+        Run(decision, now_ns, work);
         break;
     }
   }
@@ -69,13 +69,6 @@ SchedulerSnapshot Dispatcher::Snapshot(int64_t now_ns) const {
           .max_batch_rows = batcher.max_rows(),
           .usual_batch_rows = static_cast<uint32_t>(usual_rows_ + 0.5),
           .returns = forecasts_->returns.Expect(now_ns)};
-}
-
-// False if a batch found no output room and others wait for room too. Suspects wait only for their
-// worker, and pinned requests for their lane, so these are passed over.
-bool Dispatcher::RunOrPass(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
-  const bool may_pass = decision.line == SchedulerDecision::kSuspects || IsPinned(decision);
-  return Run(decision, now_ns, work) || may_pass;
 }
 
 bool Dispatcher::IsPinned(const SchedulerDecision& decision) const {
@@ -103,16 +96,16 @@ void Dispatcher::Drop(const SchedulerDecision& decision, int64_t now_ns, Deferre
   work->EndAll(&dropped_, absl::DeadlineExceededError("Request timeout expired"));
 }
 
-// False if the worker's output area has no room: the requests are back in their line. Without
-// resources nothing is done, and the views say so.
-bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
+// If the worker's output area has no room, the requests are back in their line. Without resources
+// nothing is done. The views say so.
+void Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work) {
   const uint32_t worker = inflight_->lanes()[decision.lane].worker;
   const bool suspects = decision.line == SchedulerDecision::kSuspects;
   const WorkerView view = inflight_->workers()[worker];
-  MPSD_CHECK(view.may_run());
-  MPSD_CHECK(!suspects || (view.kept && view.batches == 0 && view.has_output_room));
+  MPSD_CHECK(view.may_run() && view.has_output_room);
+  MPSD_CHECK(!suspects || (view.kept && view.batches == 0));
   ResourceClaim* claim = nullptr;
-  if (!claims_->Take(worker, &claim, work)) return true;
+  if (!claims_->Take(worker, &claim, work)) return;
   WorkerLink* link = inflight_->worker(worker).link.get();
   std::unique_ptr<InflightBatch> batch = NewBatch();
   batch->curve = facts_->model->spec.decoupled ? nullptr : queue_->batcher().curve(decision.line);
@@ -125,7 +118,7 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
     spare_batches_.push_back(std::move(batch));
     inflight_->view(worker)->has_output_room = false;
     room_missed_ = true;
-    return false;
+    return;
   }
   batch->life.Go(SlotState::kLeased);
   for (const BatchEntry& entry : batch->formed.entries) entry.request->EndWait();
@@ -136,7 +129,6 @@ bool Dispatcher::Run(const SchedulerDecision& decision, int64_t now_ns, Deferred
   // A decoupled model takes one request at a time.
   batch->completed.answer_index = batch->formed.entries.front().request->answers;
   Submit(std::move(batch), decision.lane, work);
-  return true;
 }
 
 void Dispatcher::Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work) {

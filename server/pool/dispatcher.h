@@ -35,9 +35,8 @@ class Dispatcher {
         forecasts_(forecasts),
         held_requests_(facts->options.held_requests) {}
 
-  // Gives batches to lanes until the scheduler waits, or a line's batch finds no room for its
-  // outputs: the next drain or tick then tries again. Dispatch() reads the clock only if a request
-  // waits.
+  // Gives batches to lanes until the scheduler waits. The next drain or tick tries again where a
+  // batch found no room for its outputs. Dispatch() reads the clock only if a request waits.
   void Dispatch(DeferredWork* work);
   void DispatchAt(int64_t now_ns, DeferredWork* work);
 
@@ -54,8 +53,7 @@ class Dispatcher {
   void CarryOutDecisions(int64_t now_ns, DeferredWork* work);
   void ClearOutputRoom();
   void Drop(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
-  bool RunOrPass(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
-  bool Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
+  void Run(const SchedulerDecision& decision, int64_t now_ns, DeferredWork* work);
   void Submit(std::unique_ptr<InflightBatch> batch, uint32_t lane, DeferredWork* work);
   bool IsPinned(const SchedulerDecision& decision) const;
   uint32_t MostRows(const SchedulerDecision& decision, const WorkerLink& link) const;

@@ -74,7 +74,7 @@ LaneChoice ChooseLane(const SchedulerSnapshot& snapshot, uint32_t lane_depth, in
   LoadedLane slow;
   for (size_t worker = 0; worker < snapshot.workers.size(); ++worker) {
     const WorkerView& view = snapshot.workers[worker];
-    if (!view.may_run() || IsKept(view, suspects_wait)) continue;
+    if (!view.may_run() || !view.has_output_room || IsKept(view, suspects_wait)) continue;
     const LoadedLane least = LeastLoaded(snapshot, worker, lane_depth, now_ns);
     if (!least.lane.has_value()) continue;
     if (view.batches == 0 && view.passed_over >= kProbeEvery) return {.lane = least.lane};

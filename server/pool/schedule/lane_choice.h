@@ -22,7 +22,7 @@ struct LaneChoice {
 
 // An idle worker that is due for a probe goes first. Then the lane with the fewest batches, then
 // the one free first (ExpectedFreeNs), then the one whose worker has the least left to do. A lane
-// that may hang (MayHang) has no room. Pure.
+// that may hang (MayHang) has no room, nor has one whose worker has none for outputs. Pure.
 LaneChoice ChooseLane(const SchedulerSnapshot& snapshot, uint32_t lane_depth, int64_t now_ns);
 
 // When the line's head should run on that idle lane of a slow worker. Now, if the usual lanes would

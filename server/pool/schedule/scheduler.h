@@ -124,8 +124,7 @@ struct SchedulerDecision {
 
 // A pure function: Decide() takes no lock, allocates and remembers nothing. A pool calls it under
 // its mutex whenever a request was queued, a batch came back, a worker came or went, or a kWait's
-// time has come. The pool carries the decision out and asks again, until kWait or until a batch
-// found no room for its outputs. Thread-safe.
+// time has come. The pool carries the decision out and asks again, until kWait. Thread-safe.
 //
 // The pool CHECKs that each decision can be carried out and changes something.
 //  1. A kKeepWorker names a worker that takes batches and is not kept. Any worker that was kept
@@ -133,10 +132,9 @@ struct SchedulerDecision {
 //  2. A kDrop names a rank of a line whose first request's deadline is at `at_ns` or earlier.
 //  3. A kRun names a line that is not empty, and a lane with fewer than kMaxLaneDepth batches whose
 //     worker takes batches. `max_rows` is at least the head's rows.
-//  4. A batch of suspects goes to a kept worker that has no batch and has output room. If the room
-//     is missing after all, the pool goes on.
-//  5. A kRun names no worker without resources. If they turn out to be missing, the pool shows that
-//     in the views and asks again.
+//  4. A batch of suspects goes to a kept worker that has no batch.
+//  5. A kRun names no worker without output room or resources. If they turn out to be missing, the
+//     pool shows that in the views and asks again.
 // A kRun of another line to a kept worker ends the keeping. No request is bound to a lane before
 // its batch runs (decision 0015).
 class Scheduler {

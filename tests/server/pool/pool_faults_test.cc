@@ -196,6 +196,20 @@ TEST_P(PoolLies, CondemnsTheWorkerAndServesTheRequestElsewhere) {
   EXPECT_EQ(call->Answer(), Rows(1));
 }
 
+TEST_F(PoolFaults, AWorkerWithoutOutputRoomHoldsUpNobody) {
+  AddWorker(0);
+  FakeWorker* other = AddWorker(1);
+  const std::shared_ptr<WorkerLink> link = workers_[0].link;
+  OutputLease* all = link->LeaseOutput(link->outputs().bytes / 64 * 64);
+  ASSERT_NE(all, nullptr);
+  FakeCall* call = Submit(1);
+  EXPECT_TRUE(other->Take().has_value());
+  all->Unref();
+  Kill(1, WorkerEnd::kKilled);
+  Serve(workers_[0].side.get());
+  EXPECT_EQ(call->Answer(), Rows(1));
+}
+
 // The worker that is kept for suspects has no room for outputs; the other serves.
 TEST_F(PoolFaults, SuspectsWithoutOutputRoomHinderNobodyElse) {
   MakePool();

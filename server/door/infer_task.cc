@@ -41,6 +41,14 @@ HttpReply ReplyOf(InferReply written, std::shared_ptr<void> pin) {
   return reply;
 }
 
+// A gateway in front of this server might have read the other of two headers.
+absl::StatusOr<size_t> JsonBytesOf(const HttpRequest& request, size_t body_bytes) {
+  if (request.CountOf(kHeaderLength) <= 1) {
+    return JsonBytes(request.Header(kHeaderLength), body_bytes);
+  }
+  return absl::InvalidArgumentError(absl::StrCat("the request has more than one ", kHeaderLength));
+}
+
 }  // namespace
 
 InferTask::InferTask(const DoorContext* context, Back back, InferExchange::Answers answers)
@@ -137,7 +145,7 @@ absl::Span<char> InferTask::TakeBeginning(absl::string_view first, size_t bytes)
 bool InferTask::ReadBeginning(const RequestBeginning& beginning, InferMessage* message,
                               TensorForms* forms) {
   const absl::string_view header = call_->request().Header(kHeaderLength);
-  const size_t json_bytes = JsonBytes(header, beginning.bytes.size()).value_or(0);
+  const size_t json_bytes = JsonBytesOf(call_->request(), beginning.bytes.size()).value_or(0);
   if (header.empty() || json_bytes == 0 || json_bytes > context_->json_bytes) return false;
   message->model = route_.model;
   message->version = route_.version;
@@ -215,7 +223,7 @@ absl::Status InferTask::Read(InferMessage* message, TensorForms* forms) {
 
 absl::Status InferTask::ReadBody(std::string bytes, InferMessage* message, InferBody* body) {
   const absl::string_view header = call_->request().Header(kHeaderLength);
-  const absl::StatusOr<size_t> json_bytes = JsonBytes(header, bytes.size());
+  const absl::StatusOr<size_t> json_bytes = JsonBytesOf(call_->request(), bytes.size());
   if (!json_bytes.ok()) return json_bytes.status();
   if (*json_bytes == 0 && !header.empty()) {
     const absl::StatusOr<ModelSpec> spec = ToldSpec(*message);

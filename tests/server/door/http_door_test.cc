@@ -56,6 +56,14 @@ TEST_F(HttpDoorTest, BinaryTensorsFollowTheJson) {
   task->Over();
 }
 
+TEST_F(HttpDoorTest, TwoLengthsOfTheJsonAreRefused) {
+  const std::string length =
+      absl::StrCat("Inference-Header-Content-Length: ", absl::string_view(kBody).size(), "\r\n");
+  EXPECT_EQ(CodeOf("POST /v2/models/m/infer", length + length, kBody), 400);
+  EXPECT_TRUE(absl::StrContains(body(), "more than one Inference-Header-Content-Length")) << body();
+  EXPECT_EQ(handler_.count(), 0u);
+}
+
 TEST_F(HttpDoorTest, JsonHasABoundOfItsOwnAndBinaryTensorsHaveNot) {
   const std::string blanks(kJsonBytes - sizeof(kBody) + 1, ' ');
   HttpTask* task = Bring("POST /v2/models/m/infer", "", kBody + blanks);

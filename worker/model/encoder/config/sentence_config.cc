@@ -153,6 +153,14 @@ absl::StatusOr<DenseConfig> ParseDense(absl::string_view json) {
   const absl::StatusOr<Json> parsed = ParseSettings(json);
   if (!parsed.ok()) return parsed.status();
   const Json& config = *parsed;
+  if (config.value("use_residual", Json()) == true) {
+    return Wrong("'use_residual' is true: mpsd does not add what went in");
+  }
+  for (const char* key : {"module_input_name", "module_output_name"}) {
+    const Json feature = config.value(key, Json());
+    if (feature.is_null() || feature == "sentence_embedding") continue;
+    return Wrong(absl::StrCat("'", key, "' must be \"sentence_embedding\""));
+  }
   DenseConfig dense;
   for (const auto& [key, number] :
        {std::pair("in_features", &dense.from), std::pair("out_features", &dense.to)}) {

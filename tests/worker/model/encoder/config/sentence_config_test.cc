@@ -125,6 +125,16 @@ TEST(SentenceConfig, ReadsADenseMap) {
               HasSubstr("'a.Mish'"));
 }
 
+TEST(SentenceConfig, ADenseMapTakesTheVectorAndReplacesIt) {
+  const auto error = [](const std::string& key) {
+    return ErrorOf(ParseDense(R"({"in_features": 4, "out_features": 4, )" + key + "}"));
+  };
+  EXPECT_EQ(error(R"("use_residual": false, "module_input_name": "sentence_embedding")"),
+            "it parsed");
+  EXPECT_THAT(error(R"("use_residual": true)"), HasSubstr("'use_residual'"));
+  EXPECT_THAT(error(R"("module_output_name": "scores")"), HasSubstr("'module_output_name'"));
+}
+
 TEST(SentenceConfig, ReadsTheLongestRow) {
   EXPECT_EQ(ParseMaxTokens(R"({"max_seq_length": 256})").value(), 256);
   EXPECT_EQ(ParseMaxTokens(R"({"max_seq_length": null})").value(), 0);

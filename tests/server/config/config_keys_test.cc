@@ -37,10 +37,11 @@ Json ReadJson(const std::string& name) {
 
 // A config as one finds it: in a folder `config`, beside the files that it names.
 absl::StatusOr<Config> ParseHere(std::string_view text) {
-  const ConfigFiles files({"config/models/encoder.pt", "config/models/vocab.txt",
-                           ".deps/models/minilm/tokenizer.json", ".deps/models/mlp_1024x6.pt",
-                           "config/tls/server.pem", "config/tls/server.key",
-                           "config/tls/clients.pem"});
+  const ConfigFiles files(
+      {"config/models/encoder.pt", "config/models/vocab.txt", ".deps/models/minilm/config.json",
+       ".deps/models/minilm/model.safetensors", ".deps/models/minilm/tokenizer.json",
+       ".deps/models/mlp_1024x6.pt", "config/tls/server.pem", "config/tls/server.key",
+       "config/tls/clients.pem"});
   files.WriteSecret("config/tls/tokens", "embedder " + std::string(64, 'a'));
   files.WriteSecret("config/tls/server.key", "");
   return ParseConfig(text, files.folder() + "/config/c.json");

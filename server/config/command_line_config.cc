@@ -174,10 +174,8 @@ absl::StatusOr<Config> ConfigFromModelFiles(const std::vector<std::string>& file
 }
 
 absl::StatusOr<Config> ConfigFromRepository(const std::string& folder, bool explicit_control) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(folder, error)) {
-    return absl::NotFoundError(absl::StrCat("there is no folder '", folder, "'"));
-  }
+  const std::string fault = RepositoryFault(folder);
+  if (!fault.empty()) return absl::NotFoundError(fault);
   absl::StatusOr<std::string> path = AbsolutePath(folder);
   if (!path.ok()) return path.status();
   Config config = ConfigWhereNothingIsSaid();

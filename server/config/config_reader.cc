@@ -132,10 +132,8 @@ void ReadRepository(const JsonObject& object, const std::string& folder, Config*
   if (config->model_repository.empty())
     return object.Fail("model_repository", "must name a folder");
   config->model_repository = ResolvePath(folder, config->model_repository);
-  std::error_code error;
-  if (std::filesystem::is_directory(config->model_repository, error)) return;
-  object.Fail("model_repository",
-              absl::StrCat("there is no folder '", config->model_repository, "'"));
+  const std::string fault = RepositoryFault(config->model_repository);
+  if (!fault.empty()) object.Fail("model_repository", fault);
 }
 
 void ReadStateDir(const JsonObject& object, const std::string& folder, std::string* state_dir) {

@@ -143,6 +143,15 @@ std::string FileFault(const std::string& path) {
   return absl::StrCat("'", path, "' cannot be looked at: ", error.message());
 }
 
+std::string RepositoryFault(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    return absl::StrCat("there is no folder '", path, "'");
+  }
+  const std::filesystem::directory_iterator first(path, error);
+  return error ? absl::StrCat("'", path, "' cannot be read: ", error.message()) : "";
+}
+
 std::string ModelPathFault(const std::string& path, ModelFormat format) {
   if (format != ModelFormat::kHuggingFace) return FileFault(path);
   std::error_code error;

@@ -39,6 +39,9 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path);
 // Why it is not a regular file or a link to one. A whole sentence.
 std::string FileFault(const std::string& path);
 
+// Why it is no folder that can be read. A whole sentence.
+std::string RepositoryFault(const std::string& path);
+
 // The end of a fault of ModelPathFault().
 inline constexpr absl::string_view kNoConfigInFolder = "there is no config.json in it";
 

@@ -46,11 +46,13 @@ int64_t UnitNs(char unit) {
   }
 }
 
-// Bytes that a header cannot hold, and the escape itself, become "%41".
+// Bytes that a header cannot hold, blanks at its ends, and the escape itself become "%41".
 std::string PercentEncoded(absl::string_view text) {
   std::string encoded;
-  for (const char c : text) {
-    if (c >= ' ' && c <= '~' && c != '%') {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_end = i == 0 || i + 1 == text.size();
+    if (c >= ' ' && c <= '~' && c != '%' && !(c == ' ' && is_end)) {
       encoded.push_back(c);
     } else {
       absl::StrAppendFormat(&encoded, "%%%02X", static_cast<unsigned char>(c));

@@ -3,9 +3,13 @@
 #include <deque>
 #include <string>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
+#include "server/bodies/grpc/status_map.h"
 #include "server/bodies/grpc/tensor_forms.h"
 #include "server/exchange/row_spread.h"
+#include "server/request/retry_info.h"
 #include "server/request/served_model.h"
 
 namespace mpsd {
@@ -25,6 +29,15 @@ absl::Status ApplyOutputForms(const TensorForms& forms, const Request& request,
     status = Classify(forms.classes, model.labels, model.spec.batches(), answer, storage);
   }
   return status.ok() ? regions->Store(answer) : status;
+}
+
+// Admission names the requests that it refuses. A queue may refuse one that has waited, or a part.
+absl::Status NamedIfRefused(const absl::Status& status, absl::string_view id) {
+  constexpr absl::string_view kBegin = "[request id: ";
+  if (id.empty() || !IsQueueFull(status) || absl::StrContains(status.message(), kBegin)) {
+    return status;
+  }
+  return WithText(status, absl::StrCat(kBegin, id, "] ", status.message()));
 }
 
 }  // namespace
@@ -256,7 +269,7 @@ void InferExchange::End() {
 }
 
 void InferExchange::Fail(const absl::Status& ending) {
-  const absl::Status& status = refusal_.ok() ? ending : refusal_;
+  const absl::Status status = NamedIfRefused(refusal_.ok() ? ending : refusal_, message_.id);
   MPSD_CHECK(!status.ok());
   const bool cancelled = absl::IsCancelled(status);
   counter_.Add(request_, cancelled ? AnswerOutcome::kCancelled : AnswerOutcome::kFailed);

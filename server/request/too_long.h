@@ -1,4 +1,4 @@
-// TooLong: a text with too many tokens.
+// TooLong: a text with too many tokens, or what else is too large for its route.
 #pragma once
 
 #include "absl/status/status.h"

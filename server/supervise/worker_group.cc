@@ -372,13 +372,16 @@ void WorkerGroup::PublishCircuit() {
 void WorkerGroup::ExpectWorker() {
   const int64_t now_ns = services_->clock->NowNs();
   int64_t expected_ns = INT64_MAX;
+  bool stays = false;
   for (const auto& worker : workers_) {
-    if (worker->life().leaving() || worker->life().failed()) continue;
+    if (worker->life().leaving()) continue;
+    stays = true;
+    if (worker->life().failed()) continue;
     const int64_t start_ns = EarliestStartNs(*worker);
     const bool waits = worker->state() == WorkerState::kWaiting && start_ns > now_ns;
     expected_ns = std::min(expected_ns, waits ? start_ns + last_start_ns_ : INT64_MIN);
   }
-  if (expected_ns != INT64_MAX) pool()->workers()->ExpectAt(expected_ns);
+  if (stays) pool()->workers()->ExpectAt(expected_ns);
 }
 
 // ---- time ----

@@ -23,11 +23,6 @@ void PutDetail(absl::string_view url, absl::string_view value, std::string* deta
   PutText(3, any, details);
 }
 
-bool IsQueueFull(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) &&
-         absl::StrContains(status.message(), "Exceeds maximum queue size");
-}
-
 std::string Details(const absl::Status& status) {
   std::string details;
   status.ForEachPayload([&](absl::string_view url, const absl::Cord& value) {
@@ -37,6 +32,11 @@ std::string Details(const absl::Status& status) {
 }
 
 }  // namespace
+
+bool IsQueueFull(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) &&
+         absl::StrContains(status.message(), "Exceeds maximum queue size");
+}
 
 std::string CutToHeaderLimit(absl::string_view text) {
   if (text.size() <= kMaxTextBytes) return std::string(text);

@@ -16,6 +16,9 @@ enum class StatusStyle {
 };
 
 // Pure.
+bool IsQueueFull(const absl::Status& status);
+
+// Pure.
 absl::StatusCode ToldCode(const absl::Status& status, StatusStyle style);
 
 // Cuts an error's text to 2 KiB, at the end of a character, and appends "...". A text may quote a

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -70,20 +69,27 @@ template <typename Element, typename Widest>
 void PutClasses(absl::string_view row, const Labels& labels, size_t count, std::string* bytes) {
   std::vector<Element> elements(row.size() / sizeof(Element));
   std::memcpy(elements.data(), row.data(), elements.size() * sizeof(Element));
-  std::vector<size_t> order(elements.size());
-  std::iota(order.begin(), order.end(), size_t{0});
   // A NaN is below every number, so that any output has an order.
   const auto is_nan = [&elements](size_t i) { return elements[i] != elements[i]; };
   const auto before = [&elements, &is_nan](size_t a, size_t b) {
     if (is_nan(a) != is_nan(b)) return is_nan(b);
     return elements[a] > elements[b] || (!(elements[b] > elements[a]) && a < b);
   };
-  std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(count), order.end(),
-                    before);
-  for (size_t i = 0; i < count; ++i) {
-    PutElement(absl::StrCat(ValueText(static_cast<Widest>(elements[order[i]])), ":", order[i],
-                            LabelText(labels, order[i])),
-               bytes);
+  std::vector<size_t> best;  // a heap: the least of them is in front
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (best.size() == count) {
+      if (count == 0 || !before(i, best.front())) continue;
+      std::pop_heap(best.begin(), best.end(), before);
+      best.pop_back();
+    }
+    best.push_back(i);
+    std::push_heap(best.begin(), best.end(), before);
+  }
+  std::sort_heap(best.begin(), best.end(), before);
+  for (const size_t i : best) {
+    PutElement(
+        absl::StrCat(ValueText(static_cast<Widest>(elements[i])), ":", i, LabelText(labels, i)),
+        bytes);
   }
 }
 
@@ -117,8 +123,9 @@ PutRow PutterOf(DataType datatype) {
   }
 }
 
-absl::Status ClassifyOne(int64_t wanted, const Labels& labels, bool batches, AnswerOutput* output,
-                         std::string* bytes) {
+// Takes its classes out of `room`.
+absl::Status ClassifyOne(int64_t wanted, const Labels& labels, bool batches, size_t* room,
+                         AnswerOutput* output, std::string* bytes) {
   const PutRow put = PutterOf(output->datatype);
   if (put == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat("class result not available for output '",
@@ -129,6 +136,12 @@ absl::Status ClassifyOne(int64_t wanted, const Labels& labels, bool batches, Ans
   const size_t row_bytes = rows == 0 ? 0 : output->bytes.size() / rows;
   const size_t elements = row_bytes / ElementBytes(output->datatype);
   const size_t count = static_cast<size_t>(std::min<int64_t>(wanted, elements));
+  if (rows * count > *room) {
+    return absl::InvalidArgumentError(absl::StrCat("an answer has at most ", kMaxClasses,
+                                                   " classes, and output '", output->name,
+                                                   "' wants ", rows * count));
+  }
+  *room -= rows * count;
   for (size_t row = 0; row < rows; ++row) {
     put(output->bytes.substr(row * row_bytes, row_bytes), labels, count, bytes);
   }
@@ -166,11 +179,12 @@ std::string ReadRegionUse(const ParameterMap& parameters, absl::string_view tens
 absl::Status Classify(absl::Span<const ClassRequest> wanted, const ClassLabels& labels,
                       bool batches, Answer* answer, std::deque<std::string>* storage) {
   answer->memory = nullptr;
+  size_t room = kMaxClasses;
   for (const ClassRequest& one : wanted) {
     for (AnswerOutput& output : answer->outputs) {
       if (output.name != one.output) continue;
       const absl::Status status = ClassifyOne(one.count, LabelsOf(labels, one.output), batches,
-                                              &output, &storage->emplace_back());
+                                              &room, &output, &storage->emplace_back());
       if (!status.ok()) return status;
     }
   }

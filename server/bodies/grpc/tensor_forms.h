@@ -54,6 +54,9 @@ using ParameterMap = google::protobuf::Map<std::string, inference::InferParamete
 // (INVALID_ARGUMENT), in words that clients match on, or an empty text. Pure.
 std::string ReadRegionUse(const ParameterMap& parameters, absl::string_view tensor, RegionUse* use);
 
+// Classes of all outputs and rows of an answer. They are sorted on a thread of many clients.
+inline constexpr size_t kMaxClasses = 1 << 18;
+
 // Per output, the label of each element of a row.
 using ClassLabels = std::map<std::string, std::vector<std::string>>;
 
@@ -63,11 +66,11 @@ using ClassLabels = std::map<std::string, std::vector<std::string>>;
 //   FP32 [2,3]  0.1 0.7 0.2 | 0.5 0.2 0.3   with a count of 2 becomes
 //   BYTES [2,2]  "0.700000:1" "0.200000:2" | "0.500000:0" "0.300000:2"
 //
-// Equal elements keep their order, and a NaN is below every number. Takes time and memory in
-// proportion to the output. `storage` keeps the bytes and must live until the answer was written; a
+// Equal elements keep their order, and a NaN is below every number. Takes time in proportion to the
+// output and its classes. `storage` keeps the bytes and must live until the answer was written; a
 // deque never moves them. Sets the answer's memory to null, so that all outputs are copied. Skips
 // an output that is not there. INVALID_ARGUMENT, with the answer partly changed, for BOOL, FP16,
-// BF16 and BYTES. Pure.
+// BF16 and BYTES, and beyond kMaxClasses. Pure.
 absl::Status Classify(absl::Span<const ClassRequest> wanted, const ClassLabels& labels,
                       bool batches, Answer* answer, std::deque<std::string>* storage);
 

@@ -30,6 +30,12 @@ void PutLabels(const TextModel& model, std::string* json) {
   absl::StrAppend(json, "}}");
 }
 
+// As TEI writes it. Weights of 8 bits compute in float.
+absl::string_view DtypeOf(Precision precision) {
+  if (precision == Precision::kBf16) return "bfloat16";
+  return precision == Precision::kFp16 ? "float16" : "float32";
+}
+
 void PutType(const TextModel& model, std::string* json) {
   absl::StrAppend(json, R"(,"model_type":{)");
   if (model.task == ModelTask::kEmbedding) {
@@ -64,7 +70,8 @@ std::string InfoJson(const TextModel& model, size_t most_rows, absl::string_view
                      const std::vector<UsualModel>& usual) {
   std::string json = R"({"model_id":)";
   PutJsonText(model.name(), &json);
-  absl::StrAppend(&json, R"(,"model_sha":null,"model_dtype":"float32")");
+  absl::StrAppend(&json, R"(,"model_sha":null,"model_dtype":")", DtypeOf(model.served->precision),
+                  "\"");
   PutType(model, &json);
   absl::StrAppend(&json, R"(,"max_input_length":)", MostTokens(model),
                   R"(,"max_client_batch_size":)", most_rows, R"(,"auto_truncate":)",

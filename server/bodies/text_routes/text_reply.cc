@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "server/bodies/json/json_text.h"
+#include "server/request/too_long.h"
 
 namespace mpsd {
 namespace {
@@ -62,8 +63,7 @@ void Normalize(std::vector<float>* vector) {
 
 absl::Status CheckRoom(const std::string& json, size_t most_bytes) {
   if (json.size() <= most_bytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the answer has more than ", most_bytes, " bytes (limits.message)"));
+  return TooLong(absl::StrCat("the answer has more than ", most_bytes, " bytes (limits.message)"));
 }
 
 template <typename Put>

@@ -63,7 +63,7 @@ struct TextUsage {
 //
 // An embedding is cut to the wanted dimensions, and then normalized on request; an all-zero one
 // stays so. Base64 encodes FP32, little endian. Numbers have the fewest digits that read back the
-// same. RESOURCE_EXHAUSTED beyond about `most_bytes`; INVALID_ARGUMENT if the vectors are shorter
+// same. TooLong() beyond about `most_bytes`; INVALID_ARGUMENT if the vectors are shorter
 // than wanted. Thread-safe.
 absl::Status WriteTextReply(TextRoute route, const TextRequest& request, const TextModel& model,
                             const TextUsage& usage, size_t most_bytes, TextValues* values,

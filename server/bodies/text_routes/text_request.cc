@@ -223,7 +223,8 @@ class TextReader {
   absl::Status EndRerank() {
     if (!query_.has_value()) return NoField("query");
     if (!has_rows_) return NoField("documents");
-    if (request_->pairs.empty()) return Unparsable("documents", "it is empty");
+    if (request_->pairs.empty())
+      return Unparsable(request_->is_tei ? "texts" : "documents", "it is empty");
     request_->texts.push_back(*std::move(query_));
     return absl::OkStatus();
   }

@@ -644,9 +644,9 @@ absl::Status ApplyTritonJson(const std::string& json, ModelConfig* model, Triton
     return Readable(absl::InvalidArgumentError(
         absl::StrCat("the config is no model configuration: ", std::string(parsed.message()))));
   }
+  if (triton.max_batch_size() == 0 && SaysMaxBatchSize(json)) model->spec.max_batch_size = 0;
   if (absl::Status status = Apply(triton, model, notes); !status.ok()) return Readable(status);
   if (NamesDataFiles(*notes)) return NotSupported("model_warmup.inputs.input_data_file");
-  if (triton.max_batch_size() == 0 && SaysMaxBatchSize(json)) model->spec.max_batch_size = 0;
   // A load says how versions run, the folder which ones there are. Files of labels were read with
   // config.pbtxt.
   const size_t unread = std::erase_if(model->label_files, [model](const auto& file) {

@@ -124,6 +124,21 @@ class Names(BadModels):
             wait_until(lambda: "model.safetensors: tensor 'xxx" in state(), 60, "the reason")
 
 
+class BadWarmUps(BadModels):
+    """The model loads, and its first run fails."""
+
+    def test_requests_do_not_wait_for_it(self):
+        outputs = [tensor(name, [4]) for name in ("y", "z")]
+        bad = self.file("throws_for_a_row", inputs=[tensor("x", [4])], outputs=outputs,
+                        max_batch_size=8)
+        with self.serving(bad) as (daemon, stub):
+            wait_until(lambda: daemon.ps()[bad["name"]]["state"].startswith("unavailable"), 60,
+                       "the failure")
+            outcome = self.infer(stub, bad["name"], rows_of(1))
+            self.assertEqual(outcome.code, grpc.StatusCode.UNAVAILABLE, outcome.text)
+            self.assertIn("is not at ready state", outcome.text)
+
+
 class BadFiles(BadModels):
     """Each takes the place of a file that is served; the old contents go on serving."""
 

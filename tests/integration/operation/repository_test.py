@@ -300,6 +300,21 @@ class Repository(Checks):
             self.assertFalse(daemon.reload()["ok"])
             self.assertEqual(states(client), {("m", "2"): "READY"}, "it serves as it did")
 
+    def test_a_folder_that_cannot_be_read_changes_nothing(self):
+        self.folder.chmod(0o755)
+        self.folder = self.folder / "models"
+        self.write("m", "1")
+        user = 65534 if os.geteuid() == 0 else os.geteuid()
+        with self.serve(user=user) as daemon:
+            self.folder.chmod(0)
+            try:
+                report = daemon.reload()
+            finally:
+                self.folder.chmod(0o755)
+            self.assertFalse(report["ok"])
+            self.assertIn("cannot be read", report["text"])
+            self.assertEqual(states(client_of(daemon)), {("m", "1"): "READY"})
+
     def test_models_are_loaded_when_a_client_says_so(self):
         self.write("m", "1", "3", config=IDENTITY + "version_policy { latest { num_versions: 2 } }")
         with self.serve(synthetic("configured"), **EXPLICIT) as daemon:

@@ -143,6 +143,11 @@ TEST(GrpcForm, AnErrorIsInTheHeaders) {
   EXPECT_EQ(reply.headers, "grpc-status: 5\r\ngrpc-message: 100 %25 no%0Am%C3%BC\r\n");
 }
 
+TEST(GrpcForm, BlanksAtTheEndsOfATextStay) {
+  const HttpReply reply = GrpcError(absl::NotFoundError(" a b "), StatusStyle::kOwn);
+  EXPECT_EQ(reply.headers, "grpc-status: 5\r\ngrpc-message: %20a b%20\r\n");
+}
+
 TEST(GrpcForm, AnErrorHasItsDetails) {
   const absl::Status busy = WithRetryAfter(absl::ResourceExhaustedError("busy"), kNsPerSecond);
   const std::string headers = GrpcError(busy, StatusStyle::kOwn).headers;

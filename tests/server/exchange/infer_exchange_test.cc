@@ -20,6 +20,7 @@
 namespace mpsd {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -281,6 +282,19 @@ TEST_F(InferExchangeTest, AnAnswerThatCannotBeWrittenIsAnError) {
   EXPECT_THAT(call_.TakeNotes(),
               ElementsAre("write last", "send error RESOURCE_EXHAUSTED: too much is unread"));
   EXPECT_EQ(CountOf("m", kOk), 0u);
+}
+
+TEST_F(InferExchangeTest, AFullQueueNamesItsRequest) {
+  call_.id = "7";
+  for (const char* text :
+       {"Exceeds maximum queue size", "[request id: 7] Exceeds maximum queue size"}) {
+    Serve(&call_);
+    call_.TakeNotes();
+    handler_.last()->reply.Fail(absl::ResourceExhaustedError(text));
+    EXPECT_THAT(call_.TakeNotes(), Contains("send error RESOURCE_EXHAUSTED: [request id: 7] "
+                                            "Exceeds maximum queue size"));
+    call_.exchange.Clear();
+  }
 }
 
 TEST_F(InferExchangeTest, OutputsGetTheFormThatTheClientWants) {

@@ -403,6 +403,15 @@ TEST_F(WorkerGroupTest, AFailureThatLastsIsNoReasonForARestOrAnotherStart) {
   EXPECT_EQ(board_.Circuit(*served_), "closed");
 }
 
+TEST_F(WorkerGroupTest, RequestsDoNotWaitForAModelThatFailsForGood) {
+  MakeGroup(1);
+  Say(host_.process(1), Report());
+  EXPECT_TRUE(served_->loaded);
+  Say(host_.process(1), Failure{"its warm-up throws", true});
+  EXPECT_TRUE(group_->Find(0)->life().failed());
+  EXPECT_TRUE(absl::IsUnavailable(Submit(pool_, 1)->status()));
+}
+
 TEST_F(WorkerGroupTest, AModelThatAnotherWorkerLoadsHadNoFailureThatLasts) {
   MakeGroup(2);
   Say(host_.process(1), Failure{"it is no model", true});

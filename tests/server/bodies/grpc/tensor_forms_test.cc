@@ -68,6 +68,14 @@ TEST_F(ClassificationTest, MoreThanThereAre) {
   EXPECT_THAT(Texts(), ElementsAre("7:1", "7:2", "-5:0"));
 }
 
+TEST_F(ClassificationTest, AnAnswerHasABoundOfClasses) {
+  Output<uint8_t>(DataType::kUint8, {2, kMaxClasses}, std::vector<uint8_t>(2 * kMaxClasses, 7));
+  EXPECT_TRUE(absl::IsInvalidArgument(Run(kMaxClasses / 2 + 1, /*batches=*/true)));
+  ASSERT_TRUE(Run(kMaxClasses / 2, /*batches=*/true).ok());
+  EXPECT_EQ(answer_.outputs[0].dims[1], int64_t{kMaxClasses / 2});
+  EXPECT_EQ(Texts()[1], "7:1") << "equal elements keep their order";
+}
+
 TEST_F(ClassificationTest, NaNsAreBelowEverything) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();

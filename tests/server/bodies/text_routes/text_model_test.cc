@@ -101,6 +101,9 @@ TEST(TextListing, InfoHasTheBoundsOfAModel) {
                 .find(R"("default_for":{"embedding":"a","rerank":"b"}})"),
             std::string::npos);
   const auto served = ServedScorer("b", 2);
+  served->precision = Precision::kBf16;
+  EXPECT_NE(InfoJson(*TextModelOf(served), 9, "1", {}).find(R"("model_dtype":"bfloat16")"),
+            std::string::npos);
   served->labels["scores"] = {"bad", "good"};
   EXPECT_NE(InfoJson(*TextModelOf(served), 9, "1", {})
                 .find(R"("classifier":{"id2label":{"0":"bad","1":"good"},)"

@@ -158,7 +158,8 @@ TEST_F(TextRequestTest, RefusesWhatIsNoRerank) {
   };
   refused(R"({"documents":["a"]})", "'query'");
   refused(R"({"query":"q"})", "'documents'");
-  refused(R"({"query":"q","documents":[]})", "it is empty");
+  refused(R"({"query":"q","documents":[]})", "'documents': it is empty");
+  refused(R"({"query":"q","texts":[]})", "'texts': it is empty");
   refused(R"({"query":"q","documents":["a"],"texts":["a"]})", "both there");
   refused(R"({"query":"q","documents":[{"title":"a"}]})", "'text'");
   refused(R"({"query":"q","documents":["a"],"top_n":0})", "at least 1");

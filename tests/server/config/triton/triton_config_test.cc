@@ -69,6 +69,8 @@ TEST_F(TritonConfigTest, AnOverrideMayTakeBatchesAway) {
     EXPECT_EQ(Json(absl::StrCat("{\"", key, "\": 0}")), "");
     EXPECT_EQ(model_.spec.max_batch_size, 0u) << key;
   }
+  model_.spec.max_batch_size = 8;
+  EXPECT_EQ(Json(R"({"max_batch_size": 0, "model_transaction_policy": {"decoupled": true}})"), "");
 }
 
 TEST_F(TritonConfigTest, AnOverrideDoesNotChooseVersions) {

@@ -327,6 +327,8 @@ class Pull(unittest.TestCase):
         self.check_served()
         fetched = len(hub.fetched())
         self.check_served()
+        hub.is_busy = True
+        self.check_served()
         self.assertEqual(len(hub.fetched()), fetched)
 
         self.environment["HF_ENDPOINT"] = "http://127.0.0.1:1"

@@ -25,6 +25,7 @@ traffic::LoadPlan PlanOf(const MeterOptions& options, absl::Duration duration) {
   plan.duration_ns = absl::ToInt64Nanoseconds(duration);
   plan.warmup_ns = plan.duration_ns / 5;
   plan.drain_ns = kDrainNs;
+  plan.deadline_ns = absl::ToInt64Nanoseconds(options.deadline);
   plan.seed = options.requests.seed;
   return plan;
 }

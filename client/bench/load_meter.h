@@ -28,7 +28,8 @@ struct MeterOptions {
   client::ConnectOptions connection;
   std::string model;
   RequestWishes requests;
-  absl::Duration timeout = absl::Seconds(30);  // for metadata, and each call for counts
+  absl::Duration timeout = absl::Seconds(30);      // for metadata, and each call for counts
+  absl::Duration deadline = absl::ZeroDuration();  // a request's own; 0: none
 };
 
 // `duration`, or the time in which 20 requests are due if that is longer, at most ten seconds or

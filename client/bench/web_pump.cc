@@ -1,5 +1,6 @@
 #include "client/bench/web_pump.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -99,7 +100,8 @@ void WebPump::Run(const traffic::Window& window) {
 
 void WebPump::Call(const traffic::Window& window, int64_t intended_ns) {
   const uint32_t request = picker_.Next();
-  const int64_t patience_ns = window.end_ns + plan_.drain_ns - traffic::NowNs();
+  int64_t patience_ns = window.end_ns + plan_.drain_ns - traffic::NowNs();
+  if (plan_.deadline_ns > 0) patience_ns = std::min(patience_ns, plan_.deadline_ns);
   const auto reply = http_->Call(requests_[request], absl::Now() + absl::Nanoseconds(patience_ns));
   const int64_t now_ns = traffic::NowNs();
   const auto code = static_cast<grpc::StatusCode>(reply.status().code());

@@ -182,11 +182,14 @@ int RunBench(const BenchOptions& options, std::ostream& out, std::ostream& err) 
   }
   const auto connection = ReadConnectOptions(options.server);
   if (!connection.ok()) return Fail(err, kExitNoInput, connection.status());
+  // A server queues requests without a deadline in another way, so only a wish gives them one.
+  const bool has_wish = options.server.timeout != ServerOptions().timeout;
   auto meter = bench::LoadMeter::Connect({.address = options.server.address,
                                           .connection = *connection,
                                           .model = options.model,
                                           .requests = *wishes,
-                                          .timeout = *timeout});
+                                          .timeout = *timeout,
+                                          .deadline = has_wish ? *timeout : absl::ZeroDuration()});
   if (!meter.ok()) return Fail(err, ConnectCode(meter.status()), meter.status());
   BenchRun run(options, *std::move(meter), slo, out);
   const absl::Status measured = run.Measure(LoadsOf(options));

@@ -196,7 +196,9 @@ absl::StatusOr<std::string> PullToServe(const std::string& model, std::ostream& 
   using Form = PullProgressLine::Form;
   const Form form = is_terminal ? Form::kTerminal : Form::kLines;
   absl::StatusOr<hub::PulledModel> pulled = PullWith(*settings, *name, form, err);
-  if (!pulled.ok() && absl::IsUnavailable(pulled.status())) {
+  const bool may_pass =
+      absl::IsUnavailable(pulled.status()) || absl::IsResourceExhausted(pulled.status());
+  if (may_pass) {
     settings->offline = true;
     const auto kept = PullWith(*settings, *name, form, err);
     if (kept.ok()) {

@@ -43,7 +43,8 @@ int RunRemove(const HubOptions& options, std::ostream& out, std::ostream& err);
 // The folder of a whole model in the cache; empty otherwise. Does not ask the hub.
 std::string KeptFolder(const std::string& model);
 
-// Fetched if it is missing; the cached one if the hub cannot be reached. Progress as above.
+// Fetched if it is missing; the cached one if the hub cannot be reached, or has too many requests.
+// Progress as above.
 absl::StatusOr<std::string> PullToServe(const std::string& model, std::ostream& err,
                                         bool is_terminal);
 

@@ -25,6 +25,13 @@ absl::StatusOr<HubSettings> ReadHubSettings(
     const char* const text = variable(name);
     return std::string(absl::StripAsciiWhitespace(text == nullptr ? "" : text));
   };
+  // A shell has not seen what stands in a file of variables.
+  const auto path_in = [&value](const char* name) {
+    const std::string path = value(name);
+    const std::string home = value("HOME");
+    const bool is_in_home = path == "~" || absl::StartsWith(path, "~/");
+    return is_in_home && !home.empty() ? home + path.substr(1) : path;
+  };
   HubSettings settings;
   settings.endpoint = value("HF_ENDPOINT");
   if (settings.endpoint.empty()) settings.endpoint = kDefaultEndpoint;
@@ -33,11 +40,11 @@ absl::StatusOr<HubSettings> ReadHubSettings(
       !absl::StartsWith(settings.endpoint, "http://")) {
     return absl::InvalidArgumentError("HF_ENDPOINT is no http:// or https:// address");
   }
-  std::string home = value("HF_HOME");
+  std::string home = path_in("HF_HOME");
   const std::string cache_home = value("XDG_CACHE_HOME");
   if (home.empty() && !cache_home.empty()) home = cache_home + "/huggingface";
   if (home.empty() && !value("HOME").empty()) home = value("HOME") + "/.cache/huggingface";
-  settings.cache = value("HF_HUB_CACHE");
+  settings.cache = path_in("HF_HUB_CACHE");
   if (settings.cache.empty() && !home.empty()) settings.cache = home + "/hub";
   if (settings.cache.empty()) {
     return absl::InvalidArgumentError(
@@ -49,7 +56,7 @@ absl::StatusOr<HubSettings> ReadHubSettings(
   settings.offline = IsOn(value("HF_HUB_OFFLINE"));
   settings.token = value("HF_TOKEN");
   if (settings.token.empty()) {
-    std::string path = value("HF_TOKEN_PATH");
+    std::string path = path_in("HF_TOKEN_PATH");
     if (path.empty()) path = home + "/token";
     const absl::StatusOr<std::string> token = ReadWholeFile(path, kMostTokenBytes);
     if (token.ok()) settings.token = std::string(absl::StripAsciiWhitespace(*token));

@@ -26,8 +26,8 @@ struct HubSettings {
 //   authorities   REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE
 //   offline       HF_HUB_OFFLINE
 //
-// `variable` may return null. Reads the token's file. INVALID_ARGUMENT: no variable tells a cache,
-// or the endpoint is no http(s) address.
+// With HOME a path may begin with "~/". `variable` may return null. Reads the token's file.
+// INVALID_ARGUMENT: no variable tells a cache, or the endpoint is no http(s) address.
 absl::StatusOr<HubSettings> ReadHubSettings(
     const std::function<const char*(const char*)>& variable);
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "client/tune/json_edit.h"
@@ -17,7 +18,8 @@ namespace {
 using nlohmann::ordered_json;
 
 // Outside of a model's stanza.
-constexpr const char* kSpeedKeys[] = {"limits", "sandbox", "cuda_mps", "mps_fallback"};
+constexpr const char* kSpeedKeys[] = {"limits",       "sandbox",   "cuda_mps",
+                                      "mps_fallback", "resources", "device_share"};
 
 // Outside of models, as JSON pointers.
 constexpr const char* kPaths[] = {
@@ -59,12 +61,14 @@ std::string UnknownModel(const ordered_json& document, const std::string& model)
   return text;
 }
 
+// A model at a hub has no path.
 void MakeAbsolute(const std::string& folder, const char* pointer, ordered_json* json) {
   const ordered_json::json_pointer place(pointer);
   if (!json->contains(place)) return;
   ordered_json& value = (*json)[place];
-  if (!value.is_string() || value.get<std::string>().empty()) return;
-  const std::filesystem::path path = value.get<std::string>();
+  const std::string text = value.is_string() ? value.get<std::string>() : "";
+  if (text.empty() || absl::StartsWith(text, "hf:")) return;
+  const std::filesystem::path path = text;
   if (path.is_relative()) value = (folder / path).lexically_normal().string();
 }
 

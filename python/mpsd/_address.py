@@ -1,9 +1,10 @@
 """Where a server is, and what goes with each request there."""
 from __future__ import annotations
 
+import select
 import ssl
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 from urllib.parse import urlsplit
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -30,3 +31,12 @@ class Address:
             headers["Authorization"] = f"Bearer {token}"
         return Address(parts.hostname, parts.port or (443 if tls else 80),
                        context if tls else None, headers)
+
+
+def has_ended(socket: Any) -> bool:
+    """Whether an idle connection's socket has an end or bytes to read: nothing was asked there."""
+    if socket is None or socket.fileno() < 0:
+        return True
+    poll = select.poll()
+    poll.register(socket, select.POLLIN)
+    return bool(poll.poll(0))

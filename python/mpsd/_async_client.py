@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Optional, Union
 
 from . import _wire
-from ._address import DEFAULT_URL, Address
+from ._address import DEFAULT_URL, Address, has_ended
 from ._wire import Array, Model
 
 _Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -72,29 +72,44 @@ class AsyncClient:
 
     async def _call(self, request: _wire.Request) -> _wire.Reply:
         try:
-            return await asyncio.wait_for(self._exchange_once_or_twice(request), self._timeout)
+            return await asyncio.wait_for(self._exchange_on_a_connection(request), self._timeout)
         except asyncio.TimeoutError:  # before Python 3.11 no OSError
             raise TimeoutError(f"no answer within {self._timeout:g} s") from None
 
-    async def _exchange_once_or_twice(self, request: _wire.Request) -> _wire.Reply:
-        if self._idle:
+    async def _exchange_on_a_connection(self, request: _wire.Request) -> _wire.Reply:
+        connection = self._take_idle()
+        if connection is not None:
             try:
-                return await self._exchange(self._idle.pop(), request)
-            except (asyncio.IncompleteReadError, ConnectionResetError, BrokenPipeError):
-                pass  # the server had closed the idle connection
+                return await self._exchange(connection, request)
+            except (ConnectionResetError, BrokenPipeError):
+                if request.method != "GET":
+                    raise
         where = self._address
-        try:
-            return await self._exchange(
-                await asyncio.open_connection(where.host, where.port, ssl=where.tls), request)
-        except asyncio.IncompleteReadError:
-            raise ConnectionResetError("the server ended the connection before its answer") from None
+        return await self._exchange(
+            await asyncio.open_connection(where.host, where.port, ssl=where.tls), request)
+
+    def _take_idle(self) -> Optional[_Connection]:
+        while self._idle:
+            connection = self._idle.pop()
+            _, writer = connection
+            if not writer.is_closing() and not has_ended(writer.get_extra_info("socket")):
+                return connection
+            writer.close()
+        return None
 
     async def _exchange(self, connection: _Connection, request: _wire.Request) -> _wire.Reply:
         reader, writer = connection
+        message = self._head(request) + request.body
         try:
-            writer.write(self._head(request) + request.body)
+            writer.write(message)
             await writer.drain()
             reply = await _read_reply(reader)
+        except asyncio.IncompleteReadError:
+            writer.close()
+            raise ConnectionResetError("the server ended the connection before its answer") from None
+        except (asyncio.LimitOverrunError, ValueError, IndexError) as error:
+            writer.close()
+            raise ConnectionError(f"the answer is broken: {error!r}") from None
         except BaseException:
             writer.close()
             raise
@@ -119,5 +134,18 @@ async def _read_reply(reader: asyncio.StreamReader) -> _wire.Reply:
     for line in head[1:]:
         name, _, value = line.partition(":")
         headers[name.lower()] = value.strip()
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    body = await _read_body(reader, headers)
     return _wire.Reply(int(head[0].split()[1]), headers, body)
+
+
+async def _read_body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
+    if headers.get("transfer-encoding", "").lower() == "chunked":  # a proxy's
+        parts = []
+        while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
+            parts.append((await reader.readexactly(size + 2))[:size])
+        while await reader.readuntil(b"\r\n") != b"\r\n":
+            pass
+        return b"".join(parts)
+    if "content-length" in headers:
+        return await reader.readexactly(int(headers["content-length"]))
+    return await reader.read()

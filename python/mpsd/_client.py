@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Optional, Union
 
 from . import _wire
-from ._address import DEFAULT_URL, Address
+from ._address import DEFAULT_URL, Address, has_ended
 from ._wire import Array, Model
 
 
@@ -19,6 +19,9 @@ class Client:
     Threads may share a client: each call takes a free connection or opens one. A call ends after
     `timeout` seconds, on the server too. Errors of the server are CallError, those of the network
     OSError.
+
+    An inference is sent once: a connection that fails may have brought it to the server. A
+    connection that the server has closed is not used again, and only a GET has a second try.
     """
 
     def __init__(self, url: str = DEFAULT_URL, *, token: Optional[str] = None,
@@ -72,14 +75,24 @@ class Client:
         self.close()
 
     def _call(self, request: _wire.Request) -> _wire.Reply:
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
+        connection = self._take_idle()
         if connection is not None:
             try:
                 return self._exchange(connection, request)
-            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                pass  # the server had closed the idle connection
+            except (ConnectionResetError, BrokenPipeError):
+                if request.method != "GET":
+                    raise
         return self._exchange(self._connect(), request)
+
+    def _take_idle(self) -> Optional[http.client.HTTPConnection]:
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()
+            if not has_ended(connection.sock):
+                return connection
+            connection.close()
 
     def _connect(self) -> http.client.HTTPConnection:
         where = self._address
@@ -95,6 +108,11 @@ class Client:
                                {**self._address.headers, **request.headers})
             answer = connection.getresponse()
             body = answer.read()
+        except (http.client.BadStatusLine, http.client.IncompleteRead) as error:
+            connection.close()
+            if isinstance(error, OSError):
+                raise
+            raise ConnectionError(f"the answer is broken: {error!r}") from None
         except BaseException:
             connection.close()
             raise

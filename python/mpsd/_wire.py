@@ -107,7 +107,8 @@ def _bytes_of(array: Array, datatype: str) -> bytes:
         return np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
     parts = []
     for element in array.ravel():
-        text = element if isinstance(element, bytes) else str(element).encode()
+        is_bytes = isinstance(element, (bytes, bytearray, memoryview))
+        text = bytes(element) if is_bytes else str(element).encode()
         parts += [len(text).to_bytes(4, "little"), text]
     return b"".join(parts)
 

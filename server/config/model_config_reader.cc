@@ -339,7 +339,7 @@ void ReadText(const JsonObject& model, const std::string& folder, ModelConfig* c
     ReadTokenizer(object, folder, &text.tokenizer);
     object.Get("max_tokens", 1, kMostConfiguredTokens, &text.max_tokens);
     object.GetChoice("long_input", &text.long_input);
-    object.GetChoice("side", &text.cut_side);
+    if (object.Find("side") != nullptr) object.GetChoice("side", &text.cut_side.emplace());
     if (text.tokenizer.empty() && config->hub.empty()) object.Require("tokenizer");
   }
   if (!text.tokenizer.empty()) config->tokenizer_stamp = StampOfTokenizer(text.tokenizer);

@@ -35,13 +35,13 @@ inline constexpr uint32_t kMostConfiguredTokens = 65536;
 //   tokenizer    a path                          the tokenizer in the folder of the model, if any
 //   max_tokens   1 to kMostConfiguredTokens      as many as the model takes
 //   long_input   the names of LongInput          "truncate"
-//   side         the names of TextSide           "right"
+//   side         the names of TextSide           as the tokenizer's folder says
 struct TextPolicy {
   std::string tokenizer;  // a tokenizer.json or a vocab.txt; empty: no texts
   // With special tokens; 0: the model's. If these alone exceed it, every text is refused.
   uint32_t max_tokens = 0;
   LongInput long_input = LongInput::kTruncate;
-  TextSide cut_side = TextSide::kRight;
+  std::optional<TextSide> cut_side;
 
   bool operator==(const TextPolicy&) const = default;
 };

@@ -96,12 +96,15 @@ absl::StatusOr<bool> StripsOuterSpaces(const std::string& path) {
 }
 
 // transformers gives a model the inputs that its tokenizer names. BERT takes missing types as 0.
-absl::StatusOr<bool> NamesTypes(const std::string& path) {
-  const absl::StatusOr<text::Json> config = ParseBeside(path, kTokenizerSettingsFile);
-  if (!config.ok()) return config.status();
-  const auto names = config->find("model_input_names");
-  return names == config->end() || !names->is_array() ||
+bool NamesTypes(const text::Json& config) {
+  const auto names = config.find("model_input_names");
+  return names == config.end() || !names->is_array() ||
          std::find(names->begin(), names->end(), "token_type_ids") != names->end();
+}
+
+TextSide CutSideOf(const text::Json& config) {
+  const auto side = config.find("truncation_side");
+  return side != config.end() && *side == "left" ? TextSide::kLeft : TextSide::kRight;
 }
 
 }  // namespace
@@ -119,14 +122,16 @@ absl::StatusOr<std::shared_ptr<const TextEncoder>> TextEncoder::Load(const TextP
   if (!prompts.ok()) return prompts.status();
   const absl::StatusOr<bool> strips = StripsOuterSpaces(path);
   if (!strips.ok()) return strips.status();
-  const absl::StatusOr<bool> names_types = NamesTypes(path);
-  if (!names_types.ok()) return names_types.status();
+  const absl::StatusOr<text::Json> config = ParseBeside(path, kTokenizerSettingsFile);
+  if (!config.ok()) return config.status();
+  TextPolicy whole = policy;
+  if (!whole.cut_side.has_value()) whole.cut_side = CutSideOf(*config);
   auto chat_pairs =
       ChatPairs::ReadBeside(path, *tokenizer, prompts->Find(std::nullopt).value_or(""));
   if (!chat_pairs.ok()) return chat_pairs.status();
-  return std::make_shared<const TextEncoder>(*std::move(tokenizer), policy, *strips,
+  return std::make_shared<const TextEncoder>(*std::move(tokenizer), std::move(whole), *strips,
                                              *std::move(prompts), *std::move(chat_pairs),
-                                             *names_types);
+                                             NamesTypes(*config));
 }
 
 absl::StatusOr<text::Encoding> TextEncoder::Encode(absl::string_view text,
@@ -137,7 +142,7 @@ absl::StatusOr<text::Encoding> TextEncoder::Encode(absl::string_view text,
   const size_t most = own_most == 0 ? most_tokens : std::min(own_most, most_tokens);
   text::EncodeOptions options;
   options.max_tokens = most;
-  options.cut_side = wishes.cut_side.value_or(policy_.cut_side) == TextSide::kLeft
+  options.cut_side = wishes.cut_side.value_or(cut_side()) == TextSide::kLeft
                          ? text::EncodeOptions::Side::kLeft
                          : text::EncodeOptions::Side::kRight;
   absl::StatusOr<text::Encoding> row = RowOf(text, pair, options);

@@ -30,7 +30,8 @@ class TextEncoder {
   // the prompts beside it. INVALID_ARGUMENT if a vocab.txt's folder names another class or adds
   // tokens. As in sentence-transformers before 5.4, a modules.json of that age has texts lose the
   // whitespace at their ends. As in transformers, all types are 0 if `model_input_names` in
-  // tokenizer_config.json lacks `token_type_ids`. Errors of ReadRegularFile(), letter_case,
+  // tokenizer_config.json lacks `token_type_ids`, and its `truncation_side` is the end that is cut
+  // unless the policy says one. Errors of ReadRegularFile(), letter_case,
   // Tokenizer, ReadFileBeside() and ReadPromptsBeside() name the path and are for operators.
   // Blocks for the reading. REQUIRES: the policy names a path.
   static absl::StatusOr<std::shared_ptr<const TextEncoder>> Load(const TextPolicy& policy);
@@ -69,6 +70,7 @@ class TextEncoder {
 
   int32_t id_bound() const { return tokenizer_.id_bound(); }
   const TextPolicy& policy() const { return policy_; }
+  TextSide cut_side() const { return policy_.cut_side.value_or(TextSide::kRight); }
   const text::Frame& frame() const { return tokenizer_.frame(); }
 
  private:

@@ -105,7 +105,7 @@ ordered_json TokenizerFacts(const std::string& path) {
   facts["text_row"] = RowText(encoder.frame().single, encoder);
   facts["pair_row"] = RowText(encoder.frame().pair, encoder);
   facts["long_input"] = NameOf(policy.long_input);
-  facts["cut_side"] = NameOf(policy.cut_side);
+  facts["cut_side"] = NameOf(encoder.cut_side());
   facts["unheeded_length"] = MemberOf(*file, "truncation", "max_length");
   facts["prompts"] = ordered_json::object();
   for (const auto& [name, text] : encoder.prompts().texts()) facts["prompts"][name] = text;

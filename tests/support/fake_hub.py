@@ -27,6 +27,7 @@ class FakeHub:
       flows     an event; while it is not set, answers for large files end in their middle and wait
       cut_at    bytes after which an answer for a file ends without a word; None: never
       cut_lists number of the next answers for the list that end in their middle
+      is_busy   whether lists are refused with 429 for ten minutes
       ranges    whether it knows ranges
       token     what it wants to be shown; None: nothing
       listed    what its list says instead of the truth, by path: {"id": ..., "path": ..., "size": ...}
@@ -36,7 +37,7 @@ class FakeHub:
     def __init__(self, files, large=1024, name="ORG/NAME"):
         self.files, self.large, self.name = files, large, name
         self.fails, self.cut_at, self.ranges, self.token, self.listed = [], None, True, None, {}
-        self.cut_lists = 0
+        self.cut_lists, self.is_busy = 0, False
         self.flows = threading.Event()
         self.flows.set()
         self.requests = []
@@ -103,6 +104,8 @@ class FakeHub:
             return self.refuse(request, 401, "RepoNotFound")
         listing = re.fullmatch(rf"/api/models/{self.name}/revision/([\w%]+)", path)
         if listing:
+            if self.is_busy:
+                return self.refuse(request, 429, "", wait=600)
             if listing[1] not in ("main", COMMIT, "a%2Fb"):
                 return self.refuse(request, 404, "RevisionNotFound")
             body = json.dumps({"id": self.name, "sha": COMMIT,
@@ -182,10 +185,10 @@ class FakeHub:
         request.wfile.write(body[half:])
         return None
 
-    def refuse(self, request, status, code):
+    def refuse(self, request, status, code, wait=1):
         request.send_response(status)
         request.send_header("X-Error-Code", code)
         if status == 429:
-            request.send_header("Retry-After", "1")
+            request.send_header("Retry-After", str(wait))
         request.send_header("Content-Length", "0")
         request.end_headers()

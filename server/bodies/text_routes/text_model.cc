@@ -93,6 +93,10 @@ bool CutsByDefault(const TextModel& model) {
          (*model.served->texts)->policy().long_input == LongInput::kTruncate;
 }
 
+TextSide CutSideByDefault(const TextModel& model) {
+  return model.served->texts.ok() ? (*model.served->texts)->cut_side() : TextSide::kRight;
+}
+
 std::vector<TextModel> AllTextModels(const ModelDirectory& models) {
   std::vector<TextModel> found;
   for (const std::shared_ptr<ServedModel>& served : models.models()) {

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "proto/link/model_task.h"
 #include "server/request/served_model.h"
+#include "server/request/text_policy.h"
 
 namespace mpsd {
 
@@ -42,9 +43,11 @@ struct TextModel {
 // Pure.
 std::optional<TextModel> TextModelOf(std::shared_ptr<ServedModel> served);
 
-// The most tokens in a row, with special ones; and whether a longer text is cut by default. Pure.
+// The most tokens in a row, with special ones; whether a longer text is cut by default, and at
+// which end. Pure.
 size_t MostTokens(const TextModel& model);
 bool CutsByDefault(const TextModel& model);
+TextSide CutSideByDefault(const TextModel& model);
 
 // Loaded models with a task, each name once, in the directory's order. Thread-safe.
 std::vector<TextModel> AllTextModels(const ModelDirectory& models);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "server/request/too_long.h"
+#include "server/texts/text_encoder.h"
 #include "server/texts/token_tensors.h"
 
 namespace mpsd {
@@ -130,7 +131,8 @@ absl::Status TextRows::TakeTokens(const TextRequest& request, const TextModel& m
   const size_t most = MostTokens(model);
   const LongInput usual = CutsByDefault(model) ? LongInput::kTruncate : LongInput::kError;
   const bool cuts = request.wishes.long_input.value_or(usual) == LongInput::kTruncate;
-  const bool cuts_left = request.wishes.cut_side == TextSide::kLeft;
+  const TextSide side = request.wishes.cut_side.value_or(CutSideByDefault(model));
+  const bool cuts_left = side == TextSide::kLeft;
   std::vector<text::Encoding> rows(count);
   for (size_t i = 0; i < count; ++i) {
     const std::vector<int32_t>& ids = request.tokens[first + i];

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "tests/fakes/fake_inference_server.h"
 #include "tests/fakes/fake_web_server.h"
 
@@ -72,6 +75,23 @@ TEST_F(LoadMeterTest, CountsTheErrorsOfARate) {
   ASSERT_EQ(point->errors.count("RESOURCE_EXHAUSTED"), 1u);
   EXPECT_GT(point->errors.at("RESOURCE_EXHAUSTED"), 0u);
   EXPECT_FALSE(point->meets_slo);
+}
+
+TEST_F(LoadMeterTest, ADeadlineEndsEachRequest) {
+  server_.infer = [this](grpc::ServerContext& context, const inference::ModelInferRequest&,
+                         inference::ModelInferResponse*) {
+    if (context.deadline() < std::chrono::system_clock::now() + std::chrono::minutes(1)) ++calls_;
+    while (!context.IsCancelled()) absl::SleepFor(absl::Milliseconds(1));
+    return grpc::Status::CANCELLED;
+  };
+  auto meter = LoadMeter::Connect(
+      {.address = server_.address(), .model = "m", .deadline = absl::Milliseconds(20)});
+  ASSERT_TRUE(meter.ok()) << meter.status();
+  const auto point = (*meter)->Measure({.clients = 2}, kWindow, nullptr);
+  ASSERT_TRUE(point.ok()) << point.status();
+  EXPECT_EQ(point->answered, 0);
+  EXPECT_GT(point->errors.at("DEADLINE_EXCEEDED"), 2U);
+  EXPECT_GT(calls_, 2U);
 }
 
 TEST_F(LoadMeterTest, TheKneeIsTheLastLoadThatWasMet) {

@@ -12,12 +12,15 @@ constexpr char kText[] = R"({
   "listen": {"grpc": ["unix:a.sock", "127.0.0.1:9001"], "http": ""},
   "state_dir": "state",
   "limits": {"calls": 7, "drain_timeout": "9s"},
+  "resources": {"r": 4},
+  "device_share": {"cpu": 2},
   "access": {"tokens": "/etc/tokens"},
   "models": [
     {"name": "mlp", "path": "m/mlp.pt", "max_batch_size": 32,
      "placement": {"processes": 1, "lanes": "auto"}, "response_cache": "shared"},
     {"name": "bert", "version": 3, "path": "/models/bert", "text": {"tokenizer": "t.json"}},
-    {"name": "bert", "version": 2, "path": "old"}
+    {"name": "bert", "version": 2, "path": "old"},
+    {"name": "mini", "path": "hf:ORG/NAME"}
   ]
 })";
 
@@ -31,7 +34,7 @@ TEST(TuneConfig, ReadsWhatTheStanzaSays) {
   const TuneConfig config = Parsed("mlp");
   EXPECT_EQ(config.placement(), (Placement{1, 0, 0}));
   EXPECT_EQ(config.max_batch_size(), 32u);
-  EXPECT_EQ(config.others(), 2u);
+  EXPECT_EQ(config.others(), 3u);
 }
 
 TEST(TuneConfig, NamesTheNearestModel) {
@@ -65,6 +68,8 @@ TEST(TuneConfig, APrivateDaemonKeepsLimitsButNoAnswers) {
   const auto json = ordered_json::parse(Parsed("mlp").PrivateText({}, "/tmp/f"));
   EXPECT_EQ(json["limits"]["calls"], 7);
   EXPECT_EQ(json["limits"]["drain_timeout"], "1s");
+  EXPECT_EQ(json["resources"]["r"], 4);
+  EXPECT_EQ(json["device_share"]["cpu"], 2);
   EXPECT_FALSE(json["models"][0].contains("response_cache"));
 }
 
@@ -73,6 +78,11 @@ TEST(TuneConfig, TheHighestVersionIsTuned) {
   EXPECT_EQ(json["models"][0]["version"], 3);
   EXPECT_EQ(json["models"][0]["path"], "/models/bert");
   EXPECT_EQ(json["models"][0]["text"]["tokenizer"], "/etc/mpsd/t.json");
+}
+
+TEST(TuneConfig, AModelAtAHubKeepsItsName) {
+  const auto json = ordered_json::parse(Parsed("mini").PrivateText({}, "/tmp/f"));
+  EXPECT_EQ(json["models"][0]["path"], "hf:ORG/NAME");
 }
 
 TEST(TuneConfig, ChangesOnlyWhatDiffers) {
@@ -96,6 +106,7 @@ TEST(TuneConfig, PathsStayRightInAnotherFolder) {
   const auto json = ordered_json::parse(text, nullptr, true, /*ignore_comments=*/true);
   EXPECT_EQ(json["models"][0]["path"], "/etc/mpsd/m/mlp.pt");
   EXPECT_EQ(json["models"][2]["path"], "/etc/mpsd/old");
+  EXPECT_EQ(json["models"][3]["path"], "hf:ORG/NAME");
   EXPECT_EQ(json["state_dir"], "/etc/mpsd/state");
   EXPECT_EQ(json["access"]["tokens"], "/etc/tokens");
   EXPECT_EQ(json["listen"]["grpc"][0], "unix:/etc/mpsd/a.sock");

@@ -62,6 +62,18 @@ class Bench(unittest.TestCase):
             self.assertIsNone(report["points"][0]["p50_ms"])
             self.assertEqual(len(report["points"][0]["errors"]), 1)
 
+    def test_a_timeout_is_the_deadline_of_each_request(self):
+        model = synthetic("slow", parameters={"delay": "3s"}, placement=placement())
+        with Daemon([model]) as daemon:
+            for server in (daemon.address, f"http://{daemon.http}"):
+                done, report = bench(daemon, "slow", "--clients", "1", "--timeout", "1s",
+                                     server=server)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                errors = set(report["points"][0]["errors"])
+                self.assertTrue(errors)
+                # The server foresees that later ones would be late, and refuses them.
+                self.assertLessEqual(errors, {"DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"})
+
     def test_what_a_server_refuses_is_told(self):
         with Daemon([synthetic("echo")]) as daemon:
             for options, code in ((["none"], 1), (["echo", "--slo", "20ms"], 64),

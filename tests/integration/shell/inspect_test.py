@@ -62,6 +62,8 @@ class Inspect(unittest.TestCase):
         folder = self.folder("qwen3")
         self.change(folder / "tokenizer.json", lambda json: json.update(
             truncation={"max_length": 7, "strategy": "LongestFirst", "stride": 0}))
+        self.change(folder / "tokenizer_config.json",
+                    lambda json: json.update(truncation_side="left"))
         read = self.inspect_json(folder)
         self.assertEqual(read["facts"]["words"], "381")
         self.assertEqual(read["facts"]["tokens"],
@@ -72,7 +74,7 @@ class Inspect(unittest.TestCase):
             "file": str(folder / "tokenizer.json"), "kind": "BPE", "pieces": 381, "id_bound": 381,
             "special_tokens": [end], "text_row": "A <|endoftext|>",
             "pair_row": read["tokenizer"]["pair_row"], "long_input": "truncate",
-            "cut_side": "right", "unheeded_length": 7,
+            "cut_side": "left", "unheeded_length": 7,
             "prompts": {"document": "",
                         "query": "Instruct: find the documents that answer it\nQuery:"},
             "default_prompt": None, "ids_beyond_model": 0})

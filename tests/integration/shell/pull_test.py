@@ -114,6 +114,12 @@ class Pull(unittest.TestCase):
         self.assertIn("1 of its 2 files of weights are missing",
                       self.pull(HF_HUB_OFFLINE="1").stderr)
 
+    def test_a_path_may_begin_with_a_tilde(self):
+        hub = self.hub()
+        self.check_pulled(hub, self.pull(HF_HOME="~"))
+        self.folder = self.home / "other/models--ORG--NAME"
+        self.check_pulled(hub, self.pull(HF_HUB_CACHE="~/other"))
+
     def test_a_branch_may_have_slashes(self):
         self.hub()
         done = self.pull("ORG/NAME@a/b")
@@ -320,6 +326,8 @@ class Pull(unittest.TestCase):
         hub = self.minilm_hub()
         self.check_served()
         fetched = len(hub.fetched())
+        self.check_served()
+        hub.is_busy = True
         self.check_served()
         self.assertEqual(len(hub.fetched()), fetched)
 

@@ -4,9 +4,11 @@ import hashlib
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -68,6 +70,10 @@ class Tensors(unittest.TestCase):
         sent = [[b"a\0", b"\0\0", "c\0"]]
         self.assertEqual(self.client.infer("texts", {"x": sent})["OUTPUT0"].tolist(),
                          [[b"a\0", b"\0\0", b"c\0"]])
+        sent = np.empty((1, 3), object)
+        sent[0] = [bytearray(b"a"), memoryview(b"b"), b"c"]
+        self.assertEqual(self.client.infer("texts", {"x": sent})["OUTPUT0"].tolist(),
+                         [[b"a", b"b", b"c"]])
 
     def test_arrays_that_are_views_are_sent_as_they_look(self):
         sent = np.arange(12, dtype=">f4").reshape(4, 3)[::2]
@@ -115,6 +121,79 @@ class Tensors(unittest.TestCase):
             connection.sock.settimeout(20)
             self.assertEqual(connection.sock.recv(1, 2), b"")  # MSG_PEEK: the server's end of it
             server.client.infer("m", {"x": row})
+
+            async def calls():
+                async with mpsd.AsyncClient(server.url) as client:
+                    for _ in range(2):
+                        await client.infer("m", {"x": row})
+                        (reader, _), = client._idle
+                        await asyncio.wait_for(reader.read(), 20)  # the server's end of it
+            asyncio.run(calls())
+
+
+LIST = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"
+
+
+class LastAnswer:
+    """A server whose connections get a good answer each, then `last` and the end."""
+
+    def __init__(self, test, last):
+        self.requests, self._last = [], last
+        self._listener = test.enterContext(socket.create_server(("127.0.0.1", 0)))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("rb") as lines:
+                for answer in (LIST, self._last):
+                    head = list(iter(lines.readline, b"\r\n"))
+                    lines.read(2 if head[0].startswith(b"POST") else 0)
+                    self.requests.append(head[0])
+                    connection.sendall(answer)
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+class Connections(unittest.TestCase):
+    def last(self, last, call):
+        """What the second call on a connection ends with in each client, and how many came."""
+        for client in (mpsd.Client, mpsd.AsyncClient):
+            server = LastAnswer(self, last)
+
+            def plain():
+                with client(server.url) as one:
+                    return [call(one) for _ in range(2)][-1]
+
+            async def coroutine():
+                async with client(server.url) as one:
+                    return [await call(one) for _ in range(2)][-1]
+            try:
+                got = plain() if client is mpsd.Client else asyncio.run(coroutine())
+                yield got, len(server.requests)
+            except Exception as error:
+                yield error, len(server.requests)
+
+    def test_what_may_have_run_is_not_sent_again(self):
+        half = LIST.replace(b": 2", b": 20")
+        for last in (b"", half, b"garbage\r\n\r\n"):
+            for error, sent in self.last(last, lambda client: client.models()):
+                self.assertIsInstance(error, OSError, last)
+                self.assertEqual(sent, 2, last)
+
+    def test_a_get_has_a_second_try(self):
+        for result, sent in self.last(b"", lambda client: client.ready()):
+            self.assertEqual((result, sent), (True, 3))
+
+    def test_bodies_of_each_form(self):
+        head = b"HTTP/1.1 200 OK\r\n"
+        for last in (head + b"Transfer-Encoding: chunked\r\n\r\n1\r\n[\r\n1;a=b\r\n]\r\n0\r\n\r\n",
+                     head + b"\r\n[]"):
+            for result, _ in self.last(last, lambda client: client.models()):
+                self.assertEqual(result, [], last)
 
 
 class Starts(unittest.TestCase):

@@ -67,6 +67,19 @@ TEST_F(TextEncoderLoadTest, AllTypesAre0IfTheFolderNamesNone) {
   EXPECT_THAT(types("null"), ElementsAre(0, 0, 0, 1, 1));
 }
 
+TEST_F(TextEncoderLoadTest, CutsTheSideThatTheFolderSaysUnlessThePolicySaysOne) {
+  TextPolicy policy = Write("vocab.txt", kWords);
+  const auto ids = [&](const std::string& side) {
+    Write("tokenizer_config.json", "{\"truncation_side\": " + side + "}");
+    return (*TextEncoder::Load(policy))->Encode("a b c", {}, 4)->ids;
+  };
+  EXPECT_THAT(ids(R"("left")"), ElementsAre(2, 5, 6, 3));
+  EXPECT_THAT(ids(R"("right")"), ElementsAre(2, 4, 5, 3));
+  EXPECT_THAT(ids("null"), ElementsAre(2, 4, 5, 3));
+  policy.cut_side = TextSide::kRight;
+  EXPECT_THAT(ids(R"("left")"), ElementsAre(2, 4, 5, 3));
+}
+
 TEST_F(TextEncoderLoadTest, RefusesTokensThatAreAddedToAVocabulary) {
   const TextPolicy policy = Write("vocab.txt", kWords);
   const auto error = [&] { return std::string(TextEncoder::Load(policy).status().message()); };

@@ -109,6 +109,15 @@ TEST_F(TextRowsTest, LongRowsOfTokensAreCutOrRefused) {
   request_.wishes.cut_side = TextSide::kLeft;
   ASSERT_TRUE(Take(1, 1).ok());
   EXPECT_EQ(Numbers(0).front(), 2);
+  request_.wishes.cut_side.reset();
+  TextPolicy policy;
+  policy.cut_side = TextSide::kLeft;
+  embedder_.served->texts = std::make_shared<const TextEncoder>(
+      *text::Tokenizer::FromVocabulary("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\nd\ne\nf\n",
+                                       /*lowers_case=*/true),
+      policy);
+  ASSERT_TRUE(Take(1, 1).ok());
+  EXPECT_EQ(Numbers(0).front(), 2);
   request_.wishes.long_input = LongInput::kError;
   const absl::Status status = Take(1, 1);
   EXPECT_TRUE(IsTooLong(status));

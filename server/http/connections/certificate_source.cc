@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <ctime>
-#include <fstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/base/clock.h"
+#include "proto/files/whole_file.h"
 
 namespace mpsd {
 namespace {
@@ -49,14 +49,13 @@ int64_t NotAfter(const X509& certificate) {
   return absl::ToUnixSeconds(absl::FromTM(time, absl::UTCTimeZone()));
 }
 
+// By a door's thread, which a pipe would hold up.
 absl::Status ReadFile(const std::string& path, std::string* text) {
-  std::ifstream stream(path, std::ios::binary);
-  text->assign(kMaxPemBytes + 1, '\0');
-  stream.read(text->data(), static_cast<std::streamsize>(text->size()));
-  text->resize(static_cast<size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
-  if (!stream.eof() || text->size() > kMaxPemBytes) {
+  absl::StatusOr<std::string> content = ReadRegularFile(path, kMaxPemBytes);
+  if (!content.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("'", path, "' cannot be read"));
   }
+  *text = *std::move(content);
   return absl::OkStatus();
 }
 

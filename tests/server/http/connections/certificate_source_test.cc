@@ -6,6 +6,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <ctime>
 #include <filesystem>
@@ -163,6 +164,16 @@ TEST_F(CertificateSourceTest, FilesThatAreGoneChangeNothing) {
   Write(files_.key, one_.key);
   EXPECT_EQ(source->Next(&version), nullptr) << "the same contents are nothing new";
   EXPECT_EQ(metrics_.certificates_taken, 0U);
+}
+
+TEST_F(CertificateSourceTest, APipeInAFilesPlaceHoldsNobodyUp) {
+  const auto source = Open();
+  uint64_t version = 0;
+  source->Next(&version);
+  std::filesystem::remove(files_.key);
+  ASSERT_EQ(mkfifo(files_.key.c_str(), 0600), 0);
+  EXPECT_EQ(source->Next(&version), nullptr);
+  EXPECT_EQ(metrics_.certificates_refused, 1U);
 }
 
 // In place, in the same tick of the file system's clock, with the same length.

@@ -32,13 +32,18 @@ MetricsExporter::~MetricsExporter() {
 
 void MetricsExporter::Run() {
   platform::NameThread("mpsd-metrics");
-  const auto start_ns = static_cast<int64_t>(page_->start_time_seconds() * kNsPerSecond);
   do {
-    const std::string figures = OtlpMetrics(page_->Collect(), start_ns, UnixNs());
-    const absl::Status outcome =
-        collector_->Take(OtlpMessage(options_.resource, {figures}), options_.timeout_ns, ends_);
+    const absl::Status outcome = Send(options_.timeout_ns, ends_);
     if (!ends_) log_.Note(outcome);
   } while (!end_.WaitForNotificationWithTimeout(absl::Nanoseconds(options_.interval_ns)));
+  const std::atomic<bool> never{false};
+  Send(options_.last_call_ns, never).IgnoreError();
+}
+
+absl::Status MetricsExporter::Send(int64_t timeout_ns, const std::atomic<bool>& cut) {
+  const auto start_ns = static_cast<int64_t>(page_->start_time_seconds() * kNsPerSecond);
+  const std::string figures = OtlpMetrics(page_->Collect(), start_ns, UnixNs());
+  return collector_->Take(OtlpMessage(options_.resource, {figures}), timeout_ns, cut);
 }
 
 }  // namespace mpsd

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "absl/status/status.h"
 #include "absl/synchronization/notification.h"
 #include "proto/base/clock.h"
 #include "server/telemetry/collector/collector.h"
@@ -18,6 +19,7 @@ struct MetricsExporterOptions {
   OtlpAttributes resource;
   int64_t interval_ns = 0;  // between two messages
   int64_t timeout_ns = 10 * kNsPerSecond;
+  int64_t last_call_ns = kNsPerSecond;  // at the daemon's end
 };
 
 // A message that the collector does not take is not sent again: the next one has newer sums. Owned
@@ -28,11 +30,12 @@ class MetricsExporter {
   MetricsExporter(const MetricsPage* page, Collector* collector, MetricsExporterOptions options,
                   Logger* logger);
 
-  // Cuts a call that waits for the collector.
+  // Sends the last figures. A collector that does not answer costs about two seconds.
   ~MetricsExporter();
 
  private:
   void Run();
+  absl::Status Send(int64_t timeout_ns, const std::atomic<bool>& cut);
 
   const MetricsPage* const page_;
   Collector* const collector_;

@@ -136,6 +136,14 @@ class Collectors(unittest.TestCase):
             self.assertEqual(len(collector.figures), 3)
             self.assertIn(b"mpsd_requests_total", collector.figures[-1])
 
+    def test_an_end_tells_the_last_figures(self):
+        with HttpCollector() as collector:
+            with traced(f"http://127.0.0.1:{collector.server_port}/some", metrics_interval="1h") as daemon, \
+                    calls.stub(daemon.address) as stub:
+                wait_until(lambda: collector.figures, LIMIT_S, "the first figures")
+                infer(stub)
+            self.assertEqual(len(collector.figures), 2)
+
     def test_addresses_that_are_none(self):
         for wrong in ("localhost:4317", "http://localhost", "grpc://localhost:4317/x",
                       "ftp://localhost:1", "http://u@h:1", "http://h:1/?a", "grpcs:/h:1"):

@@ -9,19 +9,22 @@
 
 namespace mpsd {
 
-// By the address that the config asks for; "localhost:8000" may be two. Sockets that the HttpServer
-// does not take are closed with this object. Thread-compatible.
+// By the address that the config asks for; "localhost:8000" may be two. A config may ask for
+// "localhost:0" several times. Sockets that the HttpServer does not take are closed with this
+// object. Thread-compatible.
 class InheritedSockets {
  public:
   void Add(std::string asked, ListeningSocket socket) {
     sockets_.push_back({std::move(asked), std::move(socket)});
   }
 
-  // Gives the sockets of this address to the caller.
+  // Gives the sockets of this address to the caller: those with one port.
   std::vector<ListeningSocket> Take(absl::string_view asked) {
     std::vector<ListeningSocket> taken;
     for (Entry& entry : sockets_) {
-      if (entry.asked == asked && entry.socket.fd.valid()) taken.push_back(std::move(entry.socket));
+      if (entry.asked != asked || !entry.socket.fd.valid()) continue;
+      const bool is_other = !taken.empty() && taken.front().address != entry.socket.address;
+      if (!is_other) taken.push_back(std::move(entry.socket));
     }
     return taken;
   }

@@ -71,6 +71,17 @@ TEST_F(HttpServerTest, AnotherServerTakesItsSocketsOver) {
   EXPECT_TRUE(absl::StrContains(before.ReadAll(), "Connection: close"));
 }
 
+TEST(InheritedSocketsTest, EachOfTwoAddressesWithPortZeroGetsItsOwn) {
+  InheritedSockets inherited;
+  for (const char* const bound : {"h:1", "h:1", "h:2"}) {
+    inherited.Add("h:0", {UniqueFd(dup(STDIN_FILENO)), AF_INET, bound});
+  }
+  EXPECT_EQ(inherited.Take("h:0").size(), 2U);
+  const std::vector<ListeningSocket> second = inherited.Take("h:0");
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].address, "h:2");
+}
+
 TEST_F(HttpServerTest, ASplicedReplyIsWhole) {
   Client client = Connect();
   for (int i = 1; i <= 2; ++i) {

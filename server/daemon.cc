@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -285,7 +286,7 @@ class Daemon {
   int Serve(const SignalWaiter& signals);
   absl::Status WaitUntilSettled(const SignalWaiter& signals);
   void ServeUntilAskedToEnd(const SignalWaiter& signals);
-  absl::Status TakeOver();
+  absl::Status TakeOver(const SignalWaiter& signals);
   void BeginHandover();
   void Note(const absl::Status& outcome);
   absl::Status CheckHandover() const;
@@ -622,7 +623,7 @@ int Daemon::Serve(const SignalWaiter& signals) {
   models_.stage = ServingStage::kServing;
   status = supervisor_.Start();
   if (status.ok()) status = WaitUntilSettled(signals);
-  if (status.ok() && takes_over) status = TakeOver();
+  if (status.ok() && takes_over) status = TakeOver(signals);
   if (!status.ok()) {
     Complain(status, kExitConfig);
     DrainAndStop(signals);
@@ -677,10 +678,16 @@ void Daemon::EndSuccessor() {
   RemoveTree(absl::StrCat(config_.state_dir, "/", hold_->successors_worker_folder())).IgnoreError();
 }
 
-// Nobody calls this daemon before.
-absl::Status Daemon::TakeOver() {
-  const Readiness readiness = health_.Ready();
-  if (!readiness.ready) {
+// Nobody calls this daemon before. A model that the old one cannot serve either is no reason to
+// stay with that one.
+absl::Status Daemon::TakeOver(const SignalWaiter& signals) {
+  if (signals.requests() > 0) return absl::CancelledError("a signal asked it to end");
+  Readiness readiness = health_.Ready();
+  const std::vector<std::string>& known = hold_->predecessor->unready_models();
+  std::erase_if(readiness.unready_models, [&known](const std::string& model) {
+    return std::find(known.begin(), known.end(), model) != known.end();
+  });
+  if (!readiness.unready_models.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("not every model is ready, so the old daemon serves on: ",
                      absl::StrJoin(readiness.unready_models, ", ")));
@@ -738,8 +745,9 @@ absl::Status Daemon::StartSuccessor() {
     const ListeningSocket& socket = *listener.socket;
     sockets.push_back({listener.asked, socket.address, socket.family, socket.fd.get()});
   }
-  auto successor = Successor::Start(platform::Arguments(), hold_->lock.fd(), sockets,
-                                    hold_->worker_folder(), clock_->NowNs());
+  auto successor =
+      Successor::Start(platform::Arguments(), hold_->lock.fd(), sockets, hold_->worker_folder(),
+                       health_.Ready().unready_models, clock_->NowNs());
   if (successor.ok()) successor_ = *std::move(successor);
   return successor.status();
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <utility>
 
@@ -30,17 +31,25 @@ constexpr absl::string_view kSecond = "second";  // a child of the first, which 
 constexpr int kChannel = 3;                      // SpawnOptions::control_fd
 constexpr size_t kMostMessageBytes = 64 << 10;
 constexpr size_t kMostLineBytes = 4096;
+constexpr size_t kMostNameBytes = 4096;  // for names: nobody reads the message yet
 // Words of the new daemon.
 constexpr absl::string_view kPid = "pid ";
 constexpr absl::string_view kReady = "ready";
 constexpr absl::string_view kEnded = "ended ";
 
-// Lines: the folder of the workers, then "asked<TAB>bound<TAB>family" by socket. Descriptors: the
-// lock, then the sockets.
-std::string MessageOf(const std::vector<HandedSocket>& sockets, const std::string& worker_folder) {
+// Lines: the folder of the workers, then "asked<TAB>bound<TAB>family" by socket, then the models
+// that are not ready, as far as there is room. Descriptors: the lock, then the sockets.
+std::string MessageOf(const std::vector<HandedSocket>& sockets, const std::string& worker_folder,
+                      const std::vector<std::string>& unready_models) {
   std::string message = absl::StrCat(worker_folder, "\n");
   for (const HandedSocket& socket : sockets) {
     absl::StrAppend(&message, socket.asked, "\t", socket.bound, "\t", socket.family, "\n");
+  }
+  size_t room = kMostNameBytes;
+  for (const std::string& model : unready_models) {
+    if (model.size() >= room) break;
+    room -= model.size() + 1;
+    absl::StrAppend(&message, model, "\n");
   }
   return message;
 }
@@ -75,7 +84,8 @@ absl::Status Malformed() { return absl::InvalidArgumentError("the handover canno
 
 absl::StatusOr<std::unique_ptr<Successor>> Successor::Start(
     const std::vector<std::string>& arguments, int lock_fd,
-    const std::vector<HandedSocket>& sockets, const std::string& worker_folder, int64_t now_ns) {
+    const std::vector<HandedSocket>& sockets, const std::string& worker_folder,
+    const std::vector<std::string>& unready_models, int64_t now_ns) {
   if (sockets.size() + 1 > kMaxMessageFds) {
     return absl::ResourceExhaustedError("there are too many listening sockets to hand over");
   }
@@ -83,7 +93,7 @@ absl::StatusOr<std::unique_ptr<Successor>> Successor::Start(
   if (!channel.ok()) return channel.status();
   std::vector<int> fds = {lock_fd};
   for (const HandedSocket& socket : sockets) fds.push_back(socket.fd);
-  const std::string message = MessageOf(sockets, worker_folder);
+  const std::string message = MessageOf(sockets, worker_folder, unready_models);
   // The message waits in the socket.
   const absl::Status sent = platform::SendWithFds(channel->first.get(), message, fds);
   if (!sent.ok()) return sent;
@@ -174,11 +184,11 @@ absl::StatusOr<std::optional<Predecessor>> Predecessor::FromEnvironment() {
   if (!got.ok()) return got.status();
   message.resize(*got);
   const std::vector<std::string> lines = absl::StrSplit(absl::StripSuffix(message, "\n"), '\n');
-  if (lines.size() != fds.size() || fds.empty()) return Malformed();
+  if (lines.size() < fds.size() || fds.empty()) return Malformed();
   predecessor.worker_folder_ = lines[0];
   predecessor.lock_ = std::move(fds[0]);
   predecessor.sockets_ = std::make_shared<InheritedSockets>();
-  for (size_t i = 1; i < lines.size(); ++i) {
+  for (size_t i = 1; i < fds.size(); ++i) {
     const std::vector<std::string> parts = absl::StrSplit(lines[i], '\t');
     ListeningSocket socket;
     if (parts.size() != 3 || !absl::SimpleAtoi(parts[2], &socket.family)) return Malformed();
@@ -186,6 +196,8 @@ absl::StatusOr<std::optional<Predecessor>> Predecessor::FromEnvironment() {
     socket.fd = std::move(fds[i]);
     predecessor.sockets_->Add(parts[0], std::move(socket));
   }
+  predecessor.unready_models_.assign(lines.begin() + static_cast<std::ptrdiff_t>(fds.size()),
+                                     lines.end());
   return std::optional<Predecessor>(std::move(predecessor));
 }
 

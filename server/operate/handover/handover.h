@@ -50,11 +50,10 @@ class Successor {
 
   // Starts this process's program again: after an upgrade, the new one. `lock_fd` is the
   // InstanceLock's.
-  static absl::StatusOr<std::unique_ptr<Successor>> Start(const std::vector<std::string>& arguments,
-                                                          int lock_fd,
-                                                          const std::vector<HandedSocket>& sockets,
-                                                          const std::string& worker_folder,
-                                                          int64_t now_ns);
+  static absl::StatusOr<std::unique_ptr<Successor>> Start(
+      const std::vector<std::string>& arguments, int lock_fd,
+      const std::vector<HandedSocket>& sockets, const std::string& worker_folder,
+      const std::vector<std::string>& unready_models, int64_t now_ns);
 
   // Ends the new daemon unless it is ready.
   ~Successor();
@@ -99,6 +98,9 @@ class Predecessor {
   // For its workers' files, which run until it ends.
   const std::string& worker_folder() const { return worker_folder_; }
 
+  // Models that the old daemon cannot serve either.
+  const std::vector<std::string>& unready_models() const { return unready_models_; }
+
   // The old daemon may stop.
   absl::Status TellReady() const { return Tell("ready"); }
 
@@ -115,6 +117,7 @@ class Predecessor {
   UniqueFd lock_;
   std::shared_ptr<InheritedSockets> sockets_;
   std::string worker_folder_;
+  std::vector<std::string> unready_models_;
 };
 
 }  // namespace mpsd

@@ -86,6 +86,15 @@ class Handover(unittest.TestCase):
         self.ask()
         self.daemon.follow()
 
+    def test_a_model_that_neither_daemon_can_serve_is_no_reason_to_stay(self):
+        broken = synthetic("broken", parameters={"delay": "no time"})
+        with Daemon([MODEL, broken]) as daemon:
+            daemon.upgrade()
+            daemon.write_config([MODEL, broken, {**broken, "name": "second"}])
+            done = mpsd("upgrade", "--config", daemon.config_file)
+            self.assertEqual(done.returncode, FAILED)
+            self.assertIn("not every model is ready, so the old daemon serves on: second\n", done.stderr)
+
     def test_two_at_once_and_wrong_configs_are_refused(self):
         self.daemon.config_file.write_text("{")
         self.ask()

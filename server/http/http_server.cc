@@ -226,6 +226,7 @@ struct HttpServer::Impl {
                        ConnectionShares::OfListener(connections, listeners.size() - before),
                        metrics, options.logger};
     }
+    if (options.inherited != nullptr) options.inherited->CloseRest();
     return absl::OkStatus();
   }
 

@@ -10,8 +10,7 @@
 namespace mpsd {
 
 // By the address that the config asks for; "localhost:8000" may be two. A config may ask for
-// "localhost:0" several times. Sockets that the HttpServer does not take are closed with this
-// object. Thread-compatible.
+// "localhost:0" several times. Thread-compatible.
 class InheritedSockets {
  public:
   void Add(std::string asked, ListeningSocket socket) {
@@ -28,6 +27,9 @@ class InheritedSockets {
     }
     return taken;
   }
+
+  // Closes those that nobody has taken: a client there would wait without end.
+  void CloseRest() { sockets_.clear(); }
 
  private:
   struct Entry {

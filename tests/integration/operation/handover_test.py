@@ -16,7 +16,7 @@ import urllib.request
 import calls
 import memory_cgroup
 import procfs
-from daemon import BIN, SERVERS, START_LIMIT_S, Daemon, link_or_copy, mpsd, wait_until
+from daemon import BIN, SERVERS, START_LIMIT_S, Daemon, free_ports, link_or_copy, mpsd, wait_until
 from models import synthetic
 from threads import Threads
 
@@ -73,6 +73,15 @@ class Handover(unittest.TestCase):
         self.assertEqual(http.faults, [])
         self.assertEqual(mpsd("ps", "--address", self.control).returncode, 0, "its path is there")
         print(f"{UPGRADES} handovers: {load.answered()} calls of gRPC, {http.answered} of HTTP, 0 failed")
+
+    def test_an_address_that_the_new_config_lacks_is_closed(self):
+        first, second = free_ports(2)
+        with Daemon([MODEL], listen_more={"http": [f"127.0.0.1:{first}", f"127.0.0.1:{second}"]}) as daemon:
+            daemon.write_config([MODEL], listen={**daemon.config["listen"], "http": f"127.0.0.1:{first}"})
+            daemon.upgrade()
+            self.assertEqual(daemon.get("/v2/health/ready")[0], 200)
+            with self.assertRaises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", second), timeout=10)
 
     def test_a_new_daemon_that_is_not_ready_changes_nothing(self):
         self.daemon.write_config([MODEL, synthetic("broken", parameters={"delay": "no time"})])

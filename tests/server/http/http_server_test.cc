@@ -52,12 +52,16 @@ TEST_F(HttpServerTest, AnotherServerTakesItsSocketsOver) {
                            listener.socket->address};
     inherited->Add(listener.asked, std::move(socket));
   }
+  absl::StatusOr<std::vector<ListeningSocket>> unwanted = OpenListeningSockets("127.0.0.1:0");
+  const std::string of_unwanted = unwanted->front().address;
+  inherited->Add("127.0.0.1:1", std::move(unwanted->front()));
   HttpServer successor(
       [this](const ThreadRole*) { return std::make_unique<EchoHandler>(&served_); }, &completions_,
       &metrics_, Clock::Real());
   options_.inherited = inherited;
   ASSERT_TRUE(successor.Start(options_).ok());
   EXPECT_EQ(successor.bound(0)[0], address);
+  EXPECT_TRUE(OpenListeningSockets(of_unwanted).ok()) << "nobody listens there any more";
   server_.StopAccepting();
   server_.StopKeeping();
   // The first server may still accept some.

@@ -287,6 +287,7 @@ class Daemon {
   absl::Status WaitUntilSettled(const SignalWaiter& signals);
   void ServeUntilAskedToEnd(const SignalWaiter& signals);
   absl::Status TakeOver(const SignalWaiter& signals);
+  bool HasLostPredecessor() const;
   void BeginHandover();
   void Note(const absl::Status& outcome);
   absl::Status CheckHandover() const;
@@ -644,7 +645,7 @@ absl::Status Daemon::WaitUntilSettled(const SignalWaiter& signals) {
   const auto gives_up = [&] {
     Say(progress.LineAt(clock_->NowNs(), supervisor_.Unsettled()));
     if (!config_.keep_going) fault = LastingFault(models_, supervisor_);
-    return signals.requests() > 0 || absl::IsFailedPrecondition(fault);
+    return signals.requests() > 0 || HasLostPredecessor() || absl::IsFailedPrecondition(fault);
   };
   absl::Status settled = supervisor_.WaitUntilSettled(gives_up);
   if (!settled.ok()) return settled;
@@ -682,6 +683,7 @@ void Daemon::EndSuccessor() {
 // stay with that one.
 absl::Status Daemon::TakeOver(const SignalWaiter& signals) {
   if (signals.requests() > 0) return absl::CancelledError("a signal asked it to end");
+  if (HasLostPredecessor()) return absl::CancelledError("the old daemon has ended");
   Readiness readiness = health_.Ready();
   const std::vector<std::string>& known = hold_->predecessor->unready_models();
   std::erase_if(readiness.unready_models, [&known](const std::string& model) {
@@ -696,6 +698,11 @@ absl::Status Daemon::TakeOver(const SignalWaiter& signals) {
   if (status.ok()) status = hold_->lock.NameHolder();
   if (status.ok()) status = hold_->predecessor->TellReady();
   return status;
+}
+
+// Nobody wants what it has begun, and it holds the lock.
+bool Daemon::HasLostPredecessor() const {
+  return hold_->predecessor.has_value() && !hold_->predecessor->IsThere();
 }
 
 void Daemon::BeginHandover() {

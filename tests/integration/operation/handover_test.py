@@ -125,6 +125,13 @@ class Handover(unittest.TestCase):
         self.assertEqual(self.daemon.wait(), 0)
         self.assertFalse(procfs.runs(pid))
 
+    def test_a_death_of_the_old_daemon_ends_the_new_one(self):
+        self.daemon.write_config([synthetic("m", parameters={"load_delay": "60s"})])
+        self.ask()
+        self.daemon.wait_logged('"event":"handover_begun"', 10)
+        pid = self.begun()
+        self.daemon.kill()
+        wait_until(lambda: not procfs.runs(pid), 10, "the end of the new daemon")
 
     def verb(self):
         return mpsd("upgrade", "--config", self.daemon.config_file)

@@ -154,7 +154,8 @@ def targets(wheel, parts):
     if "include" in parts and (name.startswith(("nvidia_cuda_runtime", "nvidia_cuda_crt"))
                                or name.startswith("nvidia_cuda_nvcc") and "crt" in parts):
         yield pathlib.Path(folder, "cuda-include", *parts[parts.index("include") + 1:])
-    if parts[-1].startswith(("libcudart.so", "libcupti.so")):
+    # What an aarch64 torch without CUDA needs.
+    if parts[0] == "torch.libs" or parts[-1].startswith(("libcudart.so", "libcupti.so")):
         yield pathlib.Path(folder, "lib", parts[-1])
     if kind == "cuda" and parts[0] == "nvidia" and ".so" in parts[-1]:
         yield pathlib.Path(*parts)

@@ -213,7 +213,8 @@ TEST_F(TextTaskTest, AnAnswerThatIsNoRowFailsItsRequest) {
 TEST_F(TextTaskTest, RequestsWithRowsOfOtherWidthsHaveNoAnswer) {
   HttpTask* const task = Embed(8);
   AnswerRows(0, {4, 5, 6, 7});
-  auto wide = FakeAnswer({0, 1, 2, 3, 4, 5, 6, 7});
+  const std::vector<float> values = {0, 1, 2, 3, 4, 5, 6, 7};
+  auto wide = FakeAnswer(values);
   wide.outputs[0].dims = {4, 2};
   handler_.requests()[1]->reply.Send(wide);
   EXPECT_EQ(call_->reply->status, 424) << body();

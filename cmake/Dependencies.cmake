@@ -53,6 +53,10 @@ if(MPSD_TORCH)
     ${MPSD_LIBTORCH}/include/torch/csrc/api/include)
   target_link_libraries(mpsd_libtorch INTERFACE ${MPSD_TORCH_CPU} ${MPSD_TORCH_C10})
   target_compile_definitions(mpsd_libtorch INTERFACE MPSD_WITH_TORCH=1)
+  # A library of libtorch may need another one, which only the program's path tells at run time.
+  if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+    target_link_options(mpsd_libtorch INTERFACE -Wl,-rpath-link,${MPSD_LIBTORCH}/lib)
+  endif()
   # The mps backend is a library beside libtorch there. Nothing names it, but it registers itself.
   if(MPSD_METAL_STANDIN)
     find_library(MPSD_TORCH_MPS torch_mps PATHS ${MPSD_METAL_STANDIN} NO_DEFAULT_PATH REQUIRED)

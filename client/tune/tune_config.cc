@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "client/tune/json_edit.h"
+#include "proto/files/hub_name.h"
 #include "proto/link/json_object.h"
 
 namespace mpsd::tune {
@@ -67,7 +68,7 @@ void MakeAbsolute(const std::string& folder, const char* pointer, ordered_json* 
   if (!json->contains(place)) return;
   ordered_json& value = (*json)[place];
   const std::string text = value.is_string() ? value.get<std::string>() : "";
-  if (text.empty() || absl::StartsWith(text, "hf:")) return;
+  if (text.empty() || absl::StartsWith(text, hub::kHubPrefix)) return;
   const std::filesystem::path path = text;
   if (path.is_relative()) value = (folder / path).lexically_normal().string();
 }

@@ -39,7 +39,7 @@ bool IsRevision(absl::string_view text) {
 
 std::optional<HubName> ParseHubName(absl::string_view text) {
   HubName name;
-  absl::ConsumePrefix(&text, "hf:");
+  absl::ConsumePrefix(&text, kHubPrefix);
   const size_t at = text.find('@');
   if (at != absl::string_view::npos) {
     name.revision = std::string(text.substr(at + 1));

@@ -9,6 +9,8 @@
 
 namespace mpsd::hub {
 
+inline constexpr absl::string_view kHubPrefix = "hf:";
+
 struct HubName {
   std::string org;
   std::string name;

@@ -85,7 +85,6 @@ constexpr std::array<JsonObject::Inner, 8> kModelObjects = {{{"placement", kPlac
                                                              {"recycle", kRecycleKeys},
                                                              {"rate_limiter", kRateKeys}}};
 
-constexpr absl::string_view kHubPrefix = "hf:";
 constexpr uint64_t kMaxQueueBytes = 1ULL << 40;
 constexpr int64_t kMaxDelayNs = 10 * kNsPerSecond;
 constexpr uint32_t kMaxVersion = 2'000'000'000;
@@ -100,14 +99,14 @@ constexpr uint64_t kMaxRecycleBytes = 1ULL << 44;
 constexpr int64_t kMaxAgeNs = 365LL * 24 * 3600 * kNsPerSecond;
 
 // Looked for when the config is complete (SetHubFolder()).
-void ReadHubName(const JsonObject& object, absl::string_view name, ModelConfig* model) {
+void ReadHubName(const JsonObject& object, absl::string_view path, ModelConfig* model) {
   model->format = ModelFormat::kHuggingFace;
-  model->hub = std::string(name);
+  model->hub = std::string(absl::StripPrefix(path, hub::kHubPrefix));
   if (object.Find("format") != nullptr) object.GetChoice("format", &model->format);
   if (model->format != ModelFormat::kHuggingFace) {
     object.Fail("format", "a model at a hub is a folder (huggingface)");
   }
-  if (hub::ParseHubName(name).has_value()) return;
+  if (hub::ParseHubName(path).has_value()) return;
   object.Fail("path", "must be hf:ORG/NAME or hf:ORG/NAME@REVISION");
 }
 
@@ -129,8 +128,7 @@ void ReadFormat(const JsonObject& object, const std::string& folder,
 void ReadSource(const JsonObject& object, const std::string& folder, ModelConfig* model) {
   std::string path;
   object.Get("path", &path);
-  absl::string_view name = path;
-  if (absl::ConsumePrefix(&name, kHubPrefix)) return ReadHubName(object, name, model);
+  if (absl::StartsWith(path, hub::kHubPrefix)) return ReadHubName(object, path, model);
   ReadFormat(object, folder, path, &model->format);
   if (model->format == ModelFormat::kSynthetic) {
     if (object.Find("path") != nullptr) object.Fail("path", "a synthetic model has no file");

@@ -247,11 +247,6 @@ absl::Status CheckOutputs(const InferMessage& message, const ServedModel& model,
 
 }  // namespace
 
-absl::Status WithId(const absl::Status& status, absl::string_view id) {
-  if (status.ok() || id.empty()) return status;
-  return WithText(status, absl::StrCat("[request id: ", id, "] ", status.message()));
-}
-
 absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request) {
   if (!message.parameter_error.empty()) return absl::InvalidArgumentError(message.parameter_error);
   if (message.inputs.size() > kMaxTensors || message.outputs.size() > kMaxTensors) {

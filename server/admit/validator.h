@@ -30,9 +30,4 @@ namespace mpsd {
 // match on. After an error the request is filled in part. REQUIRES: the model is loaded. Pure.
 absl::Status Validate(const InferMessage& message, const ServedModel& model, Request* request);
 
-// `status` with the request's id before its text. Clients of the protocol expect the id in refusals
-// of the request itself and of a full queue, and nowhere else. Keeps the payloads of the status.
-// Pure.
-absl::Status WithId(const absl::Status& status, absl::string_view id);
-
 }  // namespace mpsd

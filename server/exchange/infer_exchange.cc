@@ -4,7 +4,6 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "proto/base/check.h"
 #include "server/bodies/grpc/status_map.h"
 #include "server/bodies/grpc/tensor_forms.h"
@@ -33,11 +32,8 @@ absl::Status ApplyOutputForms(const TensorForms& forms, const Request& request,
 
 // Admission names the requests that it refuses. A queue may refuse one that has waited, or a part.
 absl::Status NamedIfRefused(const absl::Status& status, absl::string_view id) {
-  constexpr absl::string_view kBegin = "[request id: ";
-  if (id.empty() || !IsQueueFull(status) || absl::StrContains(status.message(), kBegin)) {
-    return status;
-  }
-  return WithText(status, absl::StrCat(kBegin, id, "] ", status.message()));
+  const bool has_name = absl::StrContains(status.message(), "[request id: ");
+  return IsQueueFull(status) && !has_name ? WithId(status, id) : status;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
 #include "proto/base/clock.h"
 #include "proto/encoding/protobuf_reader.h"
 
@@ -35,6 +36,11 @@ absl::Status WithText(const absl::Status& status, absl::string_view text) {
     other.SetPayload(type, payload);
   });
   return other;
+}
+
+absl::Status WithId(const absl::Status& status, absl::string_view id) {
+  if (status.ok() || id.empty()) return status;
+  return WithText(status, absl::StrCat("[request id: ", id, "] ", status.message()));
 }
 
 absl::Status Busy(absl::string_view text) {

@@ -20,6 +20,10 @@ absl::Status WithRetryAfter(absl::Status status, int64_t delay_ns);
 // Keeps code and payloads. Pure.
 absl::Status WithText(const absl::Status& status, absl::string_view text);
 
+// `status` with the request's id before its text. Clients of the protocol expect the id in refusals
+// of the request itself and of a full queue, and nowhere else. Keeps payloads. Pure.
+absl::Status WithId(const absl::Status& status, absl::string_view id);
+
 // RESOURCE_EXHAUSTED because of something that passes soon. The client is told to try again in
 // 100 ms. Pure.
 absl::Status Busy(absl::string_view text);

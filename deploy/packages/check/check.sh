@@ -84,6 +84,8 @@ check_wheel() { # NAME: for the wheel of this machine, beside torch
   wheel=$(one_package "mpsd-*_$(uname -m).whl")
   copy=$(fresh_root "$1")
   cp "$wheel" "$copy/srv/check"
+  grep -oE '\b(torch|nvidia-cuda-runtime|nvidia-cuda-cupti)==[0-9.]+' "$root/cmake/setup/libtorch.sh" |
+    sort -u >"$copy/srv/check/torch.txt"
   in_chroot "$copy" "bash /srv/check/wheel_inside.sh"
   rm -rf "$copy"
 }

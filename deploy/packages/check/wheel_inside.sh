@@ -12,7 +12,7 @@ list_ours >/srv/check/before
 python3 -m venv /srv/check/venv
 . /srv/check/venv/bin/activate
 install() { pip install -q --disable-pip-version-check --no-cache-dir "$@"; }
-install --no-deps torch==2.11.0 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
+install --no-deps -r /srv/check/torch.txt
 
 start=$SECONDS
 install /srv/check/mpsd-*.whl

@@ -41,8 +41,8 @@ class ModelRepository {
       : folder_(std::move(folder)), limits_(limits) {}
 
   // Sorted by name, each with its highest version first, at most kMaxRepositoryModels. A model with
-  // a fault is only in `faults`. An unreadable folder has no models;
-  // the config refuses one.
+  // a fault is only in `faults`. An unreadable folder has no models; the
+  // config refuses one.
   FoundModels ReadAll() const;
 
   // The versions of a model that its configuration wants, at most 64; one that cannot be served
